@@ -1,0 +1,53 @@
+# Every target sets up .venv itself on first use, and again when the pins change.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PINS := pyproject.toml constraints.txt
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help play test check bench test-long format clean
+
+help:  ## Show what there is to make
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+play: $(VENV)/.ready-to-play  ## Play against Tengen
+	@$(BIN)/tengen play
+
+test: check  ## Run the checks and the test suite
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.ready-to-develop  ## Check form, types and layers
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
+	@for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+
+test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
+	$(BIN)/python -m pytest -m long --timeout 3600
+
+format: $(VENV)/.ready-to-develop  ## Put the sources into form
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:  ## Remove the environment and all caches
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tengen needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) ..." >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
+
+$(VENV)/.ready-to-play: $(PINS) | $(BIN)/python
+	@echo "Installing what playing needs ..." >&2
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
+	@echo "Installing what training and testing need ..." >&2
+	@$(INSTALL) --editable '.[train,dev]'
+	@touch $(VENV)/.ready-to-play $@

@@ -1,0 +1,81 @@
+"""The command line: names, options and help texts. What the commands do is in the layers below."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+import tengen
+
+app = typer.Typer(
+    help="A complete Go AI in Python.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tengen {tengen.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def play(
+    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
+    rules: Annotated[str, typer.Option(help="Name of a rule set, such as chinese.")] = "chinese",
+    komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
+    color: Annotated[str, typer.Option(help="Your colour: black or white.")] = "black",
+    playouts: Annotated[int, typer.Option(min=1, help="Random games per move.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Seed of the opponent's random games.")] = 1,
+) -> None:
+    """Play a game in the terminal."""
+    from tengen.frontends.terminal import play_in_terminal
+    from tengen.game.color import parse_color
+    from tengen.game.position import Position
+
+    position = Position(board_size, rules, komi)
+    play_in_terminal(position, parse_color(color), playouts, seed)
+
+
+def main() -> None:
+    """Run a command; what goes wrong is one line on stderr, never a traceback.
+
+    Exit code 2 stands for bad usage or bad input, 1 for anything else.
+    """
+    try:
+        raise SystemExit(app(sys.argv[1:] or ["--help"], "tengen", standalone_mode=False) or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        raise SystemExit(130) from None
+    except Exception as error:
+        if os.environ.get("TENGEN_TRACEBACK"):
+            raise
+        message, status = _explained(error)
+        print(f"tengen: {' '.join(message.split())}", file=sys.stderr)
+        raise SystemExit(status) from None
+
+
+def _explained(error: Exception) -> tuple[str, int]:
+    """What to tell the user, and the exit code."""
+    if hasattr(error, "format_message"):  # the command line could not be understood
+        return f"{error.format_message()} (tengen --help shows what there is)", 2
+    if isinstance(error, ValueError):
+        return str(error), 2
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input or output'}: {error.strerror}", 1
+    what = f"{type(error).__name__}: {error}"
+    return f"this should not happen: {what} (set TENGEN_TRACEBACK=1 to see where)", 1

@@ -1,0 +1,1 @@
+"""The rules of Go: boards, rule sets, positions, scoring and game records."""

@@ -1,0 +1,517 @@
+"""The board: one game is one NumPy record, and the rules of play are kernels over it.
+
+The record has one layout for all sizes, allocated for 19x19, so every kernel compiles once.
+Kernels here trust their caller: ``play`` plays a move that ``is_legal`` allows. Python code that
+is not a kernel talks to ``tengen.game.position.Position`` instead.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.color import BLACK, EMPTY, WALL
+from tengen.game.geometry import MAX_AREA, MAX_POINTS
+from tengen.jit import kernel
+
+PASS = 0  # as a point; border, so no stone can stand there
+NO_CHAIN = 0  # as the head of a chain
+
+SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
+
+LEGAL, OCCUPIED, SUICIDE, KO, SUPERKO = 0, 1, 2, 3, 4
+
+GOING_ON, ENDED_BY_PASSES, ENDED_BY_REPETITION = 0, 1, 2
+REPETITIONS_TO_END = 3  # under simple ko, where nothing else stops a long cycle
+
+ZOBRIST = np.random.default_rng(19).integers(0, 2**64, (3, MAX_POINTS), dtype=np.uint64)
+
+_BOARD_FIELDS = [
+    ("hash", "u8"),  # of the stones alone
+    ("width", "i4"),
+    ("height", "i4"),
+    ("stride", "i4"),
+    ("ko_rule", "i4"),
+    ("suicide_allowed", "i4"),  # of two stones and more; one stone alone never
+    ("to_play", "i4"),
+    ("ko", "i4"),  # point the side to play may not take back now, or 0
+    ("passes", "i4"),  # consecutive ones just played, the one that takes the button left out
+    ("ply", "i4"),  # moves since the first position of the history
+    ("since", "i4"),  # first entry of the history that counts for repetition
+    ("end", "i4"),
+    ("button", "i4"),  # 1: still to be taken by the first pass
+    ("passes_since", "i4"),  # passes up to this entry of the history do not count
+    ("button_owner", "i4"),  # colour that took it, or 0
+    ("n_empty", "i4"),
+    ("captured", "i4", (3,)),  # by colour: stones taken off the board
+    ("empties", "u2", (MAX_AREA,)),  # the empty points, in no order
+    ("slot", "u2", (MAX_POINTS,)),  # where a point sits in `empties`
+    ("head", "u2", (MAX_POINTS,)),  # chain representative; NO_CHAIN off chains
+    ("next", "u2", (MAX_POINTS,)),  # circular list of a chain's stones
+    ("libs", "i2", (MAX_POINTS,)),  # by head: exact number of liberties
+    ("stones", "i2", (MAX_POINTS,)),  # by head: number of stones
+    ("color", "i1", (MAX_POINTS,)),
+    ("seen", "u1", (MAX_POINTS,)),  # bit c set: a stone of colour c stood here once
+]
+BOARD = np.dtype((np.record, np.dtype(_BOARD_FIELDS, align=True)))
+
+Boards: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]  # [games] of BOARD
+
+# A game's history is a row of uint64. Entry i is the position after i moves: most bits of its hash,
+# then the colour and the point of the move that led to it, so that one fast scan finds repetitions.
+# Entry 0 is the first position, its move PASS by the opponent of the side to play.
+_MOVE_BITS = np.uint64(2**9 - 1)
+_MOVER_SHIFT = np.uint64(9)
+_MOVER_BITS = np.uint64(3 << 9)
+_HASH_BITS = ~(_MOVER_BITS | _MOVE_BITS)
+
+
+@kernel(inline=True)
+def move_at(history, i):
+    """The point of the move that led to entry i, or PASS."""
+    return np.uint32(history[i] & _MOVE_BITS)
+
+
+@kernel(inline=True)
+def mover_at(history, i):
+    """The colour that made the move that led to entry i."""
+    return np.int32((history[i] & _MOVER_BITS) >> _MOVER_SHIFT)
+
+
+@kernel(inline=True)
+def _entry(h, color, p):
+    return (h & _HASH_BITS) | (np.uint64(color) << _MOVER_SHIFT) | np.uint64(p)
+
+
+@kernel(inline=True)
+def _matches(board, history, until, entry, bits):
+    """How many entries that count for repetition, up to `until`, equal this one in these bits."""
+    n = 0
+    for i in range(np.uint64(board.since), np.uint64(until)):
+        n += (history[i] ^ entry) & bits == 0
+    return n
+
+
+@kernel(inline=True)
+def opponent(color):
+    return 3 - color
+
+
+@kernel(inline=True)
+def point_of(board, x, y):
+    return (y + 1) * board.stride + x + 1
+
+
+@kernel(inline=True)
+def neighbours(board, p):
+    """The four points around p, unsigned: an index that may be negative costs a test."""
+    w, p = board.stride, np.int64(p)
+    return np.uint32(p - w), np.uint32(p - 1), np.uint32(p + 1), np.uint32(p + w)
+
+
+@kernel(inline=True)
+def diagonals(board, p):
+    """The four points diagonally next to p, unsigned."""
+    w, p = board.stride, np.int64(p)
+    above, below = p - w, p + w
+    return np.uint32(above - 1), np.uint32(above + 1), np.uint32(below - 1), np.uint32(below + 1)
+
+
+@kernel(inline=True)
+def n_points(board):
+    """How many points of the arrays this board uses, border included."""
+    return (board.height + 2) * board.stride + 1
+
+
+@kernel
+def clear(board, history, width, height, ko_rule, suicide_allowed, button):
+    """Make the record an empty board of this size with Black to play, and start its history."""
+    board.hash = np.uint64(0)
+    board.width = width
+    board.height = height
+    board.stride = width + 1
+    board.ko_rule = ko_rule
+    board.suicide_allowed = suicide_allowed
+    board.button = button
+    board.button_owner = 0
+    board.captured[:] = 0
+    for p in range(n_points(board)):
+        board.color[p] = WALL
+        board.seen[p] = 0
+        board.head[p] = NO_CHAIN
+    n = 0
+    for y in range(height):
+        for x in range(width):
+            p = point_of(board, x, y)
+            board.color[p] = EMPTY
+            board.empties[n] = p
+            board.slot[p] = n
+            n += 1
+    board.n_empty = n
+    start_history(board, history, BLACK)
+
+
+@kernel
+def start_history(board, history, to_play):
+    """Make the board as it stands the first position of its history."""
+    board.to_play = to_play
+    board.ko = 0
+    board.passes = 0
+    board.ply = 0
+    board.since = 0
+    board.passes_since = 0
+    board.end = GOING_ON
+    history[0] = _entry(board.hash, opponent(to_play), PASS)
+
+
+@kernel
+def copy_board(target, source):
+    """Copy a board; only the part of the record that its size uses."""
+    target.hash = source.hash
+    target.width = source.width
+    target.height = source.height
+    target.stride = source.stride
+    target.ko_rule = source.ko_rule
+    target.suicide_allowed = source.suicide_allowed
+    target.to_play = source.to_play
+    target.ko = source.ko
+    target.passes = source.passes
+    target.ply = source.ply
+    target.since = source.since
+    target.passes_since = source.passes_since
+    target.end = source.end
+    target.button = source.button
+    target.button_owner = source.button_owner
+    target.n_empty = source.n_empty
+    target.captured[:] = source.captured
+    for i in range(source.n_empty):
+        target.empties[i] = source.empties[i]
+    n = n_points(source)
+    # One loop an array, each of which becomes a block copy.
+    for p in range(n):
+        target.slot[p] = source.slot[p]
+    for p in range(n):
+        target.head[p] = source.head[p]
+    for p in range(n):
+        target.next[p] = source.next[p]
+    for p in range(n):
+        target.libs[p] = source.libs[p]
+    for p in range(n):
+        target.stones[p] = source.stones[p]
+    for p in range(n):
+        target.color[p] = source.color[p]
+    for p in range(n):
+        target.seen[p] = source.seen[p]
+
+
+@kernel(inline=True)
+def _touches(board, p, head):
+    """Is the point p next to a stone of this chain?"""
+    a, b, c, d = neighbours(board, p)
+    return (
+        board.head[a] == head
+        or board.head[b] == head
+        or board.head[c] == head
+        or board.head[d] == head
+    )
+
+
+@kernel(inline=True)
+def _add_libs(board, p, delta):
+    """Add delta to the liberties of each distinct chain next to p (libs[NO_CHAIN] is a dump)."""
+    up, left, right, down = neighbours(board, p)
+    a, b, c, d = board.head[up], board.head[left], board.head[right], board.head[down]
+    board.libs[a] += delta
+    if b != a:
+        board.libs[b] += delta
+    if c != a and c != b:
+        board.libs[c] += delta
+    if d != a and d != b and d != c:
+        board.libs[d] += delta
+
+
+@kernel
+def _merge(board, a, b):
+    """Join the chains headed a and b under the head of the larger."""
+    if board.stones[a] < board.stones[b]:
+        a, b = b, a
+    libs = board.libs[a]
+    q = b
+    while True:
+        for r in neighbours(board, q):
+            if board.color[r] == EMPTY and not _touches(board, r, a):
+                libs += 1
+        board.head[q] = a
+        q = board.next[q]
+        if q == b:
+            break
+    board.libs[a] = libs
+    board.stones[a] += board.stones[b]
+    board.next[a], board.next[b] = board.next[b], board.next[a]
+
+
+@kernel
+def remove_chain(board, head):
+    """Take the chain off the board; returns how many stones it had."""
+    color = board.color[head]
+    n, q, h = board.n_empty, head, board.hash
+    while True:
+        board.color[q] = EMPTY
+        board.head[q] = NO_CHAIN
+        h ^= ZOBRIST[color, q]
+        board.empties[n] = q
+        board.slot[q] = n
+        n += 1
+        _add_libs(board, q, 1)
+        q = board.next[q]
+        if q == head:
+            break
+    removed = n - board.n_empty
+    board.n_empty = n
+    board.hash = h
+    board.captured[color] += removed
+    return removed
+
+
+@kernel(inline=True)
+def put_stone(board, p, color):
+    """Put a stone on an empty point and join it to its chain; captures nothing."""
+    last = board.n_empty - 1
+    slot, moved = board.slot[p], board.empties[last]
+    board.empties[slot] = moved
+    board.slot[moved] = slot
+    board.n_empty = last
+
+    board.color[p] = color
+    board.seen[p] |= color
+    board.hash ^= ZOBRIST[color, p]
+    board.head[p] = p
+    board.next[p] = p
+    board.stones[p] = 1
+    libs = 0
+    for q in neighbours(board, p):
+        if board.color[q] == EMPTY:
+            libs += 1
+    board.libs[p] = libs
+    _add_libs(board, p, -1)
+    for q in neighbours(board, p):
+        if board.color[q] == color and board.head[q] != board.head[p]:
+            _merge(board, board.head[p], board.head[q])
+
+
+@kernel(inline=True)
+def play(board, history, p):
+    """Play a legal move (or PASS) for the side to play, write it into the history, see the end."""
+    me = board.to_play
+    board.to_play = opponent(me)
+    board.ply += 1
+    if p == PASS:
+        board.ko = 0
+        history[board.ply] = _entry(board.hash, me, p)
+        _play_pass(board, history, me)
+    else:
+        stood_here = board.seen[p] & me
+        board.passes = 0
+        play_stone(board, p, me)
+        history[board.ply] = _entry(board.hash, me, p)
+        if stood_here and board.ko_rule == SIMPLE_KO:
+            _end_long_cycle(board, history)
+
+
+@kernel
+def _play_pass(board, history, me):
+    if board.button:
+        board.button = 0
+        board.button_owner = me
+        board.since = board.ply
+        board.passes_since = board.ply
+        return
+    board.passes += 1
+    if board.passes >= 2 or (board.ko_rule == SIMPLE_KO and _passed_here_before(board, history)):
+        board.end = ENDED_BY_PASSES
+    if board.ko_rule == SIMPLE_KO:
+        board.since = board.ply
+
+
+@kernel
+def _passed_here_before(board, history):
+    """Has the side that just passed passed in this same position before?"""
+    for i in range(board.passes_since + 1, board.ply):
+        if history[i] == history[board.ply]:
+            return True
+    return False
+
+
+@kernel
+def _end_long_cycle(board, history):
+    """End the game if this position with this side to play has stood often enough."""
+    now = history[board.ply]
+    before = _matches(board, history, board.ply, now, _HASH_BITS | _MOVER_BITS)
+    if before + 1 >= REPETITIONS_TO_END:
+        board.end = ENDED_BY_REPETITION
+
+
+@kernel(inline=True)
+def play_stone(board, p, me):
+    """Put a stone, take what it captures, or itself; sets the ko point but no history."""
+    board.ko = 0
+    put_stone(board, p, me)
+    enemy = opponent(me)
+    captured, spot = 0, 0
+    for q in neighbours(board, p):
+        if board.color[q] == enemy and board.libs[board.head[q]] == 0:
+            captured += remove_chain(board, board.head[q])
+            spot = q
+    head = board.head[p]
+    if captured == 1 and board.stones[head] == 1 and board.libs[head] == 1:
+        board.ko = spot
+    elif board.libs[head] == 0:
+        remove_chain(board, head)
+
+
+@kernel(inline=True)
+def is_suicide(board, p):
+    """Would a stone of the side to play on p leave its chain without liberties?"""
+    me = board.to_play
+    for q in neighbours(board, p):
+        c = board.color[q]
+        if c == EMPTY:
+            return False
+        if c != WALL and (board.libs[board.head[q]] == 1) == (c != me):
+            return False
+    return True
+
+
+@kernel(inline=True)
+def joins_own_chain(board, p):
+    """Is a stone of the side to play next to p?"""
+    me = board.to_play
+    up, left, right, down = neighbours(board, p)
+    return (
+        board.color[up] == me
+        or board.color[left] == me
+        or board.color[right] == me
+        or board.color[down] == me
+    )
+
+
+@kernel(inline=True)
+def is_forbidden_suicide(board, p):
+    return is_suicide(board, p) and not (board.suicide_allowed and joins_own_chain(board, p))
+
+
+@kernel
+def _without_neighbours(board, p, color, h):
+    """The hash h without the chains of a colour next to p whose last liberty is p."""
+    done0, done1, done2 = 0, 0, 0
+    for q in neighbours(board, p):
+        head = board.head[q]
+        if (
+            board.color[q] == color
+            and board.libs[head] == 1
+            and head != done0
+            and head != done1
+            and head != done2
+        ):
+            r = head
+            while True:
+                h ^= ZOBRIST[color, r]
+                r = board.next[r]
+                if r == head:
+                    break
+            done0, done1, done2 = head, done0, done1
+    return h
+
+
+@kernel
+def hash_after(board, p):
+    """The hash of the position if the side to play put a stone on p."""
+    me = board.to_play
+    if is_suicide(board, p):
+        return _without_neighbours(board, p, me, board.hash)
+    return _without_neighbours(board, p, opponent(me), board.hash ^ ZOBRIST[me, p])
+
+
+@kernel
+def _in_history(board, history, p):
+    after = _entry(hash_after(board, p), board.to_play, PASS)
+    bits = _HASH_BITS if board.ko_rule == POSITIONAL_SUPERKO else _HASH_BITS | _MOVER_BITS
+    return _matches(board, history, board.ply + 1, after, bits) > 0
+
+
+@kernel(inline=True)
+def repeats(board, history, p):
+    """Would the superko rule in force forbid a stone on p? False under simple ko.
+
+    A stone that stays can only bring back a position in which its colour stood there before.
+    """
+    return (
+        board.ko_rule != SIMPLE_KO
+        and (board.seen[p] & board.to_play != 0 or (board.suicide_allowed and is_suicide(board, p)))
+        and _in_history(board, history, p)
+    )
+
+
+@kernel
+def legality(board, history, p):
+    """LEGAL, or why the side to play may not play p, a point on the board or PASS."""
+    if p == PASS:
+        return LEGAL
+    if board.color[p] != EMPTY:
+        return OCCUPIED
+    if is_forbidden_suicide(board, p):
+        return SUICIDE
+    if p == board.ko:
+        return KO
+    if repeats(board, history, p):
+        return SUPERKO
+    return LEGAL
+
+
+@kernel
+def try_play(board, history, p, color, strict):
+    """Play for this colour if the rules allow it; returns LEGAL or why it was not played.
+
+    Not `strict`, only an occupied point is refused: ko and suicide are played as they come.
+    """
+    set_to_play(board, color)
+    verdict = legality(board, history, p)
+    if verdict == LEGAL or not (strict or verdict == OCCUPIED):
+        board.end = GOING_ON  # whoever plays on has not agreed to the end
+        play(board, history, p)
+        return LEGAL
+    return verdict
+
+
+@kernel
+def is_legal(board, history, p):
+    return legality(board, history, p) == LEGAL
+
+
+@kernel
+def legal_moves(board, history, out):
+    """Fill out[area + 1] with 1 where the side to play may play, row by row, pass last."""
+    for y in range(board.height):
+        for x in range(board.width):
+            out[y * board.width + x] = is_legal(board, history, point_of(board, x, y))
+    out[board.width * board.height] = True
+
+
+@kernel
+def set_to_play(board, color):
+    """Let this colour move next. A ko ban holds only for the one whose stone was taken."""
+    if board.to_play != color:
+        board.to_play = color
+        board.ko = 0
+
+
+def new_boards(count: int) -> Boards:
+    """[count] board records, not yet cleared."""
+    return np.zeros(count, BOARD)
+
+
+def new_history(moves: int) -> NDArray[np.uint64]:
+    """[moves + 1] history entries, room for a game of this many moves."""
+    return np.zeros(moves + 1, np.uint64)

@@ -1,0 +1,164 @@
+"""Points, their text coordinates, handicap points and the eight symmetries of a board.
+
+A board of any width and height from 1 to 19 lies on a one-dimensional array with a border:
+``point = (y + 1) * stride + x + 1`` with ``stride = width + 1``. The border column right of a row
+is also the one left of the next row. Row 0 is the top row, as in SGF; point 0 is border.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_SIDE = 19
+MAX_AREA = MAX_SIDE * MAX_SIDE
+MAX_POINTS = (MAX_SIDE + 2) * (MAX_SIDE + 1) + 1
+
+COLUMN_LETTERS = "ABCDEFGHJKLMNOPQRST"
+
+
+class Point(NamedTuple):
+    """An intersection: x from the left edge, y from the top edge, both from 0."""
+
+    x: int
+    y: int
+
+
+class Size(NamedTuple):
+    """The sides of a board."""
+
+    width: int
+    height: int
+
+    @property
+    def area(self) -> int:
+        return self.width * self.height
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
+
+
+def board_size(size: int | tuple[int, int]) -> Size:
+    """A checked size from one side or from width and height; raises ValueError."""
+    try:
+        width, height = (size, size) if isinstance(size, int) else size
+    except (TypeError, ValueError):
+        raise ValueError(f"a board size is one number or two, not {size!r}") from None
+    if not (_is_side(width) and _is_side(height)):
+        raise ValueError(f"board sides run from 1 to {MAX_SIDE}, not {width}x{height}")
+    return Size(int(width), int(height))
+
+
+def _is_side(side: object) -> bool:
+    return isinstance(side, int | np.integer) and 1 <= int(side) <= MAX_SIDE
+
+
+def point_index(point: tuple[int, int], width: int) -> int:
+    """Where the point lies on the board array."""
+    x, y = point
+    return (y + 1) * (width + 1) + x + 1
+
+
+def index_point(index: int, width: int) -> Point:
+    """The point that lies at this place of the board array."""
+    row, column = divmod(index, width + 1)
+    return Point(column - 1, row - 1)
+
+
+def point_text(point: tuple[int, int], height: int) -> str:
+    """Text coordinates as players and GTP use them: columns skip I, rows count from the bottom."""
+    x, y = point
+    return f"{COLUMN_LETTERS[x]}{height - y}"
+
+
+def parse_point(text: str, height: int) -> Point:
+    """The point named by text such as ``D4`` in either case; it may be off the board.
+
+    Raises ValueError if the text names no intersection of any board.
+    """
+    match = re.fullmatch(r"([A-HJ-Z])([0-9]{1,3})", text.strip().upper(), re.ASCII)
+    if not match:
+        raise ValueError(f"not a point: {text!r} (a letter without I and a number, such as D4)")
+    column = ord(match[1]) - ord("A")
+    return Point(column - (column > ord("I") - ord("A")), height - int(match[2]))
+
+
+class Symmetry(IntEnum):
+    """The eight symmetries of a board: bit 1 flips top and bottom, 2 left and right, 4 transposes.
+
+    The flips come first, then the transposition, so a transposing symmetry turns a board of
+    width w and height h into one of width h and height w.
+    """
+
+    IDENTITY = 0
+    FLIP_Y = 1
+    FLIP_X = 2
+    ROTATE_180 = 3
+    TRANSPOSE = 4
+    ROTATE_LEFT = 6
+    ROTATE_RIGHT = 5
+    ANTI_TRANSPOSE = 7
+
+    @property
+    def transposes(self) -> bool:
+        return bool(self & 4)
+
+    @property
+    def inverse(self) -> Symmetry:
+        """The symmetry that undoes this one."""
+        swapped = {Symmetry.ROTATE_LEFT: 5, Symmetry.ROTATE_RIGHT: 6}
+        return Symmetry(swapped.get(self, self))
+
+    def size(self, size: Size) -> Size:
+        """The size of the turned board."""
+        return Size(size.height, size.width) if self.transposes else size
+
+    def point(self, point: tuple[int, int], size: Size) -> Point:
+        """Where a point of a board of this size goes."""
+        x, y = point
+        if self & 1:
+            y = size.height - 1 - y
+        if self & 2:
+            x = size.width - 1 - x
+        return Point(y, x) if self.transposes else Point(x, y)
+
+
+def symmetry_points(symmetry: Symmetry, size: Size) -> NDArray[np.int16]:
+    """[area]: for each place of the turned board, row by row, the place it comes from."""
+    rows = np.arange(size.area, dtype=np.int16).reshape(size.height, size.width)
+    if symmetry & 1:
+        rows = rows[::-1]
+    if symmetry & 2:
+        rows = rows[:, ::-1]
+    return np.ascontiguousarray(rows.T if symmetry.transposes else rows).reshape(-1)
+
+
+def most_handicap_stones(size: Size) -> int:
+    """How many fixed handicap stones this board takes; 0 if none."""
+    if min(size) < 7:
+        return 0
+    odd = size.width % 2 == 1 and size.height % 2 == 1
+    return 9 if odd and min(size) >= 9 else 4
+
+
+def handicap_points(size: Size, stones: int) -> list[Point]:
+    """The fixed placement of handicap stones on the star points; raises ValueError.
+
+    Corners first, then the centre when the number is odd, then the sides, as GTP lays down.
+    """
+    most = most_handicap_stones(size)
+    if not 2 <= stones <= most:
+        allowed = f"2 to {most}" if most else "none"
+        raise ValueError(f"fixed handicap stones on a {size} board: {allowed}, not {stones}")
+    left, top = (3 if side >= 13 else 2 for side in size)
+    right, bottom = size.width - 1 - left, size.height - 1 - top
+    middle, centre = size.width // 2, size.height // 2
+    corners = [(left, bottom), (right, top), (left, top), (right, bottom)]
+    sides = [(left, centre), (right, centre), (middle, bottom), (middle, top)]
+    with_centre = stones >= 5 and stones % 2 == 1
+    places = [*corners[:stones], *sides[: stones - 4 - with_centre if stones > 4 else 0]]
+    return [Point(*place) for place in (*places, *([(middle, centre)] if with_centre else []))]

@@ -1,0 +1,71 @@
+"""How games end: the winner, by how much, and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from tengen.game.color import Color, parse_color
+
+
+class Reason(Enum):
+    """Why a game ended."""
+
+    SCORE = "score"
+    MOVE_LIMIT = "move limit"  # counted as it stood
+    RESIGNATION = "resignation"
+    TIME = "time"
+    FORFEIT = "forfeit"
+    NO_RESULT = "no result"  # a long cycle under simple ko, or a game called off
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a game ended: the winner (None for a draw or no result), by how much, and why."""
+
+    winner: Color | None
+    margin: float | None  # None where nothing was counted
+    reason: Reason
+
+    def __str__(self) -> str:
+        """As SGF and GTP write it: B+3.5, W+R, W+T, 0, Void."""
+        if self.reason is Reason.NO_RESULT:
+            return "Void"
+        if self.winner is None:
+            return "0"
+        by = {Reason.RESIGNATION: "R", Reason.TIME: "T", Reason.FORFEIT: "F"}.get(self.reason)
+        if by is None:
+            by = "" if self.margin is None else f"{self.margin:g}"
+        return f"{self.winner.letter}+{by}"
+
+
+_REASONS = {
+    "r": Reason.RESIGNATION,
+    "resign": Reason.RESIGNATION,
+    "resignation": Reason.RESIGNATION,
+    "t": Reason.TIME,
+    "time": Reason.TIME,
+    "f": Reason.FORFEIT,
+    "forfeit": Reason.FORFEIT,
+    "": Reason.SCORE,
+}
+
+
+def parse_outcome(text: str) -> Outcome | None:
+    """The outcome that an SGF ``RE`` states, or None if it states none."""
+    folded = text.strip().lower()
+    if folded in ("0", "draw", "jigo"):
+        return Outcome(None, 0.0, Reason.SCORE)
+    if folded == "void":
+        return Outcome(None, None, Reason.NO_RESULT)
+    match = re.fullmatch(r"(b|black|w|white)\s*\+\s*([a-z]*|\d+(?:[.,]\d+)?)", folded, re.ASCII)
+    if not match:
+        return None
+    winner, by = parse_color(match[1]), match[2]
+    if by in _REASONS:
+        return Outcome(winner, None, _REASONS[by])
+    try:
+        return Outcome(winner, float(by.replace(",", ".")), Reason.SCORE)
+    except ValueError:
+        return None

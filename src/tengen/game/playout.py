@@ -1,0 +1,135 @@
+"""Random playouts: the plainest use of the board, for benchmarks, tests and a first opponent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.board import (
+    GOING_ON,
+    PASS,
+    clear,
+    copy_board,
+    diagonals,
+    is_forbidden_suicide,
+    is_legal,
+    move_at,
+    mover_at,
+    n_points,
+    neighbours,
+    opponent,
+    play,
+    repeats,
+)
+from tengen.game.color import BLACK, WALL
+from tengen.game.life import area
+from tengen.jit import kernel
+
+
+@kernel(inline=True)
+def next_random(rng, below):
+    """A number from 0 to below - 1 (xorshift64*; the state is rng[0] and never zero)."""
+    x = rng[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    rng[0] = x
+    return (np.int64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)) * below) >> 31
+
+
+@kernel(inline=True)
+def is_own_eye(board, p):
+    """A point the side to play should not fill: own stones around it, its diagonals safe."""
+    me = board.to_play
+    for q in neighbours(board, p):
+        if board.color[q] != me and board.color[q] != WALL:
+            return False
+    enemy, wall = 0, 0
+    for q in diagonals(board, p):
+        if board.color[q] == opponent(me):
+            enemy += 1
+        elif board.color[q] == WALL:
+            wall = 1
+    return enemy + wall < 2
+
+
+@kernel
+def random_move(board, history, rng):
+    """Uniform among the legal moves that fill no own eye; PASS when there is none."""
+    n = board.n_empty
+    while n > 0:
+        i = next_random(rng, n)
+        p = np.uint32(board.empties[i])
+        if (
+            p != board.ko
+            and not is_own_eye(board, p)
+            and not is_forbidden_suicide(board, p)
+            and not repeats(board, history, p)
+        ):
+            return p
+        # Set the rejected point aside, so that what is left stays uniform.
+        n -= 1
+        q = board.empties[n]
+        board.empties[i], board.empties[n] = q, p
+        board.slot[q], board.slot[p] = i, n
+    return PASS
+
+
+@kernel
+def play_out(board, history, rng, limit):
+    """Play random moves until its end or until the game has this many moves."""
+    while board.end == GOING_ON and board.ply < limit:
+        play(board, history, random_move(board, history, rng))
+
+
+@kernel
+def playouts(board, history, width, height, ko_rule, count, rng, limit):
+    """Play `count` random games from the empty board; returns the moves played."""
+    moves = 0
+    for _ in range(count):
+        clear(board, history, width, height, ko_rule, False, False)
+        play_out(board, history, rng, limit)
+        moves += board.ply
+    return moves
+
+
+@kernel
+def judge_moves(board, history, komi, count, rng, trials, scratch, seen, visits, wins):
+    """Judge the moves of the side to play by `count` random games, into visits[p] and wins[p].
+
+    Each game starts with the move that looks best so far with a bonus for the untried (UCB), and
+    counts for all moves the side made in it, as if it had made them first.
+    """
+    me = board.to_play
+    limit = board.ply + 3 * board.width * board.height
+    for p in range(n_points(board)):
+        visits[p] = 0
+        wins[p] = 0
+    for i in range(count):
+        trial = trials[0]
+        copy_board(trial, board)
+        play(trial, history, _most_promising(board, history, visits, wins, i))
+        play_out(trial, history, rng, limit)
+        margin = area(trial, scratch) - komi
+        won = margin > 0 if me == BLACK else margin < 0
+        for p in range(n_points(board)):
+            seen[p] = 0
+        for ply in range(board.ply + 1, trial.ply + 1):
+            p = move_at(history, ply)
+            if mover_at(history, ply) == me and not seen[p]:
+                visits[p] += 1
+                wins[p] += won
+            seen[p] = 1
+
+
+@kernel
+def _most_promising(board, history, visits, wins, games):
+    best, best_value = np.uint32(PASS), -1.0
+    for i in range(board.n_empty):
+        p = np.uint32(board.empties[i])
+        if not is_own_eye(board, p) and is_legal(board, history, p):
+            value = 2.0
+            if visits[p] > 0:
+                value = wins[p] / visits[p] + np.sqrt(0.2 * np.log(games + 1.0) / visits[p])
+            if value > best_value:
+                best, best_value = p, value
+    return best

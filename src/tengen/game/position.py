@@ -1,0 +1,578 @@
+"""Position: a board with its rules, komi and history. What everybody outside kernels uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game import board as kernels
+from tengen.game.board import Boards
+from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
+from tengen.game.diagram import read_diagram, write_diagram, write_svg
+from tengen.game.geometry import (
+    Point,
+    Size,
+    Symmetry,
+    board_size,
+    handicap_points,
+    index_point,
+    parse_point,
+    point_index,
+    point_text,
+)
+from tengen.game.illegal import (
+    GameOverError,
+    IllegalMoveError,
+    KoError,
+    NotAMoveError,
+    OccupiedError,
+    OffBoardError,
+    SuicideError,
+    SuperkoError,
+)
+from tengen.game.ladder import catching_moves, caught_if_defended, new_ladder_scratch
+from tengen.game.life import new_life_scratch, pass_alive
+from tengen.game.outcome import Outcome, Reason
+from tengen.game.rules import KoRule, Rules, check_komi, parse_rules
+from tengen.game.scoring import Score, count_board, on_board
+
+PointLike: TypeAlias = str | tuple[int, int]
+MoveLike: TypeAlias = PointLike | None
+ColorLike: TypeAlias = Color | str
+
+_KO_RULES = {
+    KoRule.SIMPLE: kernels.SIMPLE_KO,
+    KoRule.POSITIONAL: kernels.POSITIONAL_SUPERKO,
+    KoRule.SITUATIONAL: kernels.SITUATIONAL_SUPERKO,
+}
+_ILLEGAL: dict[int, type[IllegalMoveError]] = {
+    kernels.OCCUPIED: OccupiedError,
+    kernels.SUICIDE: SuicideError,
+    kernels.KO: KoError,
+    kernels.SUPERKO: SuperkoError,
+}
+
+
+class Move(NamedTuple):
+    """A move that was played; the point is None for a pass."""
+
+    color: Color
+    point: Point | None
+
+
+class Position:
+    """A position in a game of Go, immutable: playing a move returns a new one.
+
+    Moves are text (``"D4"``, ``"pass"``), points (x from the left, y from the top, from 0) or
+    None for a pass. Two positions are equal if the same stones, prisoners, side to play, ko ban,
+    passes, rules and komi lie before the players; the way there is not compared.
+    """
+
+    __slots__ = (
+        "_boards",
+        "_history",
+        "_parent",
+        "_resigned",
+        "_start",
+        "handicap",
+        "komi",
+        "move_limit",
+        "rules",
+        "size",
+    )
+
+    rules: Rules
+    komi: float
+    size: Size
+    handicap: int  # stones that Black was given, as White's bonus counts them
+    move_limit: int | None
+    _boards: Boards  # [1]
+    _history: NDArray[np.uint64]  # [ply + 1]
+    _parent: Position | None  # before the last move or set-up
+    _start: Position  # at entry 0 of the history; itself if no move was played since
+    _resigned: Color | None
+
+    def __init__(
+        self,
+        size: int | tuple[int, int] = 19,
+        rules: Rules | str = "tromp-taylor",
+        komi: float | None = None,
+        *,
+        move_limit: int | None = None,
+    ) -> None:
+        """An empty board with Black to play; raises ValueError for what cannot be.
+
+        Without a komi it is the usual one of the rules. At `move_limit` moves the game ends and
+        is counted as it stands.
+        """
+        self.size = board_size(size)
+        self.rules = parse_rules(rules)
+        self.komi = check_komi(self.rules.default_komi if komi is None else komi)
+        self.move_limit = move_limit
+        self.handicap = 0
+        self._boards = kernels.new_boards(1)
+        self._history = kernels.new_history(0)
+        self._parent = None
+        self._start = self
+        self._resigned = None
+        kernels.clear(
+            self._boards[0],
+            self._history,
+            self.width,
+            self.height,
+            _KO_RULES[self.rules.ko],
+            self.rules.suicide,
+            self.rules.button,
+        )
+
+    @classmethod
+    def from_diagram(
+        cls,
+        diagram: str,
+        to_play: ColorLike = Color.BLACK,
+        rules: Rules | str = "tromp-taylor",
+        komi: float | None = None,
+    ) -> Position:
+        """A position from a picture: ``X`` or ``#`` black, ``O`` white, ``.`` or ``+`` empty.
+
+        Coordinates around the picture are skipped. Raises ValueError.
+        """
+        size, stones = read_diagram(diagram)
+        by_color = {
+            color: [point for point, stone in stones.items() if stone is color] for color in Color
+        }
+        return cls(size, rules, komi).set_up(
+            by_color[Color.BLACK], by_color[Color.WHITE], to_play=to_play
+        )
+
+    # What stands on the board
+
+    @property
+    def width(self) -> int:
+        return self.size.width
+
+    @property
+    def height(self) -> int:
+        return self.size.height
+
+    @property
+    def to_play(self) -> Color:
+        """The side to move."""
+        return Color(int(self._boards[0]["to_play"]))
+
+    @property
+    def stones(self) -> NDArray[np.int8]:
+        """[height, width]: 0 empty, 1 black, 2 white, the top row first."""
+        return on_board(self._boards[0]["color"], self.width, self.height)
+
+    def at(self, point: PointLike) -> Color | None:
+        """The stone on a point, or None; raises ValueError off the board."""
+        color = int(self._boards[0]["color"][self._index(point)])
+        return Color(color) if color in (BLACK, WHITE) else None
+
+    def chain(self, point: PointLike) -> list[Point]:
+        """The stones connected to the one on a point; empty if there is none."""
+        board = self._boards[0]
+        head = first = int(board["head"][self._index(point)])
+        stones = []
+        while head != kernels.NO_CHAIN:
+            stones.append(index_point(head, self.width))
+            head = int(board["next"][head])
+            if head == first:
+                break
+        return sorted(stones)
+
+    def liberties(self, point: PointLike) -> int:
+        """How many liberties the chain on a point has; 0 if there is none."""
+        board = self._boards[0]
+        head = int(board["head"][self._index(point)])
+        return int(board["libs"][head]) if head != kernels.NO_CHAIN else 0
+
+    def captured(self, color: ColorLike) -> int:
+        """How many stones of a colour were taken off the board."""
+        return int(self._boards[0]["captured"][parse_color(color)])
+
+    @property
+    def ko(self) -> Point | None:
+        """The point that the side to play may not retake now under the simple ko rule."""
+        index = int(self._boards[0]["ko"])
+        return index_point(index, self.width) if index else None
+
+    @property
+    def stones_hash(self) -> int:
+        """A 64-bit hash of the stones alone: equal where they are, however they came there."""
+        return int(self._boards[0]["hash"])
+
+    # Moves
+
+    def play(
+        self, move: MoveLike, color: ColorLike | None = None, *, strict: bool = True
+    ) -> Position:
+        """The position after a move, by the side to play unless a colour is given.
+
+        Raises an IllegalMoveError that says why. Not `strict`, as game records need it, ko,
+        superko, suicide and the end of the game do not stop a move.
+        """
+        mover = self.to_play if color is None else parse_color(color)
+        index = self._move_index(move, mover)
+        if strict and self.is_over:
+            raise GameOverError(self._text(index), mover, self.move_number + 1)
+        after = self._copy(room=1)
+        verdict = kernels.try_play(after._boards[0], after._history, index, int(mover), strict)
+        if verdict != kernels.LEGAL:
+            raise _ILLEGAL[verdict](self._text(index), mover, self.move_number + 1)
+        return after
+
+    def play_all(self, moves: Iterable[MoveLike] | str) -> Position:
+        """The position after several moves in turn; text is split at white space."""
+        position = self
+        for move in moves.split() if isinstance(moves, str) else moves:
+            position = position.play(move)
+        return position
+
+    def pass_(self) -> Position:
+        """The position after a pass."""
+        return self.play(None)
+
+    def resign(self, color: ColorLike | None = None) -> Position:
+        """The end of the game by resignation, of the side to play unless a colour is given."""
+        loser = self.to_play if color is None else parse_color(color)
+        if self.is_over:
+            raise GameOverError("resign", loser, self.move_number + 1)
+        after = self._copy(room=0)
+        after._resigned = loser
+        return after
+
+    def is_legal(self, move: MoveLike, color: ColorLike | None = None) -> bool:
+        """May this move be played?"""
+        try:
+            self.play(move, color)
+        except IllegalMoveError:
+            return False
+        return True
+
+    def legal_mask(self) -> NDArray[np.bool_]:
+        """[area + 1]: where the side to play may play, row by row from the top, pass last."""
+        mask = np.zeros(self.size.area + 1, np.bool_)
+        if not self.is_over:
+            kernels.legal_moves(self._boards[0], self._history, mask)
+        return mask
+
+    def legal_moves(self) -> list[Point]:
+        """The points where the side to play may play; a pass is legal besides."""
+        places = np.flatnonzero(self.legal_mask()[:-1])
+        return [Point(int(place) % self.width, int(place) // self.width) for place in places]
+
+    # History
+
+    @property
+    def moves(self) -> list[Move]:
+        """The moves since the start or the last set-up."""
+        return [self._move_at(i) for i in range(1, len(self._history))]
+
+    @property
+    def last_move(self) -> Move | None:
+        """The last move since the start or the last set-up."""
+        return self._move_at(len(self._history) - 1) if len(self._history) > 1 else None
+
+    @property
+    def move_number(self) -> int:
+        """How many moves were played since the start or the last set-up."""
+        return len(self._history) - 1
+
+    @property
+    def previous(self) -> Position | None:
+        """The position before the last move, set-up or resignation; None at the start."""
+        return self._parent
+
+    def undo(self) -> Position:
+        """The position before the last move, set-up or resignation; raises ValueError."""
+        if self._parent is None:
+            raise ValueError("there is no move to undo")
+        return self._parent
+
+    def line(self) -> Iterator[Position]:
+        """The positions of the game so far, the first one first."""
+        positions = [self]
+        while (parent := positions[-1]._parent) is not None:
+            positions.append(parent)
+        return reversed(positions)
+
+    # Handicap and set-up
+
+    def set_up(
+        self,
+        black: Iterable[PointLike] = (),
+        white: Iterable[PointLike] = (),
+        empty: Iterable[PointLike] = (),
+        to_play: ColorLike | None = None,
+        handicap: int | None = None,
+    ) -> Position:
+        """A position with stones put down and taken off by hand, the start of a new history.
+
+        Raises ValueError if a chain would have no liberty. Unless a handicap is given, several
+        black stones are one on a board without white stones that no move was played on.
+        """
+        colors = self.stones
+        for stone, points in ((BLACK, black), (WHITE, white), (EMPTY, empty)):
+            for point in points:
+                x, y = self._point(point)
+                colors[y, x] = stone
+        mover = self.to_play if to_play is None else parse_color(to_play)
+        after = Position(self.size, self.rules, self.komi, move_limit=self.move_limit)
+        board = after._boards[0]
+        for y, x in np.argwhere(colors):
+            kernels.put_stone(board, point_index((x, y), self.width), int(colors[y, x]))
+        for y, x in np.argwhere(colors):
+            if after.liberties((int(x), int(y))) == 0:
+                where = point_text((x, y), self.height)
+                raise ValueError(f"the stones around {where} would have no liberty")
+        board["captured"] = self._boards[0]["captured"]
+        kernels.start_history(board, after._history, int(mover))
+        after._parent = self
+        after.handicap = self.handicap if handicap is None else handicap
+        if handicap is None and not self.moves:
+            blacks = int(np.count_nonzero(colors == BLACK))
+            after.handicap = 0 if blacks < 2 or (colors == WHITE).any() else blacks
+        return after
+
+    def with_handicap(self, stones: int | Iterable[PointLike]) -> Position:
+        """The position with handicap stones and White to play; raises ValueError.
+
+        A number puts them on the fixed points.
+        """
+        if self.stones.any() or self.moves:
+            raise ValueError("handicap stones need an empty board")
+        points: list[PointLike] = (
+            list(handicap_points(self.size, stones)) if isinstance(stones, int) else list(stones)
+        )
+        placed = {self._point(point) for point in points}
+        if len(placed) != len(points):
+            raise ValueError("two handicap stones on one point")
+        return self.set_up(black=placed, to_play=Color.WHITE)
+
+    # The end
+
+    @property
+    def is_over(self) -> bool:
+        """Has the game ended, by passes, resignation, repetition or the move limit?"""
+        return (
+            self._resigned is not None
+            or int(self._boards[0]["end"]) != kernels.GOING_ON
+            or (self.move_limit is not None and self.move_number >= self.move_limit)
+        )
+
+    @property
+    def passes(self) -> int:
+        """How many passes that count towards the end were just played in a row."""
+        return int(self._boards[0]["passes"])
+
+    def score(self, dead: Iterable[PointLike] = ()) -> Score:
+        """Count the board as it stands, after the chains of these dead stones are taken off.
+
+        Raises ValueError for a dead stone that is not there.
+        """
+        boards = self._boards.copy()
+        for point in dead:
+            index = self._index(point)
+            if self.at(point) is None:
+                raise ValueError(f"no dead stone at {point_text(self._point(point), self.height)}")
+            head = int(boards[0]["head"][index])
+            if head != kernels.NO_CHAIN:
+                kernels.remove_chain(boards[0], head)
+        return count_board(boards[0], self.rules, self.komi, self.handicap)
+
+    def outcome(self, dead: Iterable[PointLike] = ()) -> Outcome | None:
+        """How the game ended, None while it goes on; counted as `score` counts."""
+        if self._resigned is not None:
+            return Outcome(self._resigned.opponent, None, Reason.RESIGNATION)
+        end = int(self._boards[0]["end"])
+        if end == kernels.ENDED_BY_REPETITION:
+            return Outcome(None, None, Reason.NO_RESULT)
+        if not self.is_over:
+            return None
+        by_passes = end == kernels.ENDED_BY_PASSES
+        return self.score(dead).outcome(Reason.SCORE if by_passes else Reason.MOVE_LIMIT)
+
+    def pass_alive(self, color: ColorLike) -> NDArray[np.bool_]:
+        """[height, width]: what a colour keeps even if it passes from now on (Benson)."""
+        scratch = new_life_scratch(1)[0]
+        pass_alive(self._boards[0], scratch, int(parse_color(color)))
+        owned: NDArray[np.bool_] = on_board(scratch["owner"], self.width, self.height) != EMPTY
+        return owned
+
+    def is_caught_in_ladder(self, point: PointLike) -> bool:
+        """Is the chain on a point caught in a ladder, in atari with its own side to move now,
+        or with two liberties and the opponent to move?
+        """
+        index, scratch = self._index(point), new_ladder_scratch()
+        if self.at(point) is None:
+            return False
+        if self.liberties(point) == 1:
+            return bool(caught_if_defended(self._boards[0], scratch, index))
+        return bool(catching_moves(self._boards[0], scratch, index))
+
+    # Form
+
+    def transformed(self, symmetry: Symmetry) -> Position:
+        """The game so far, turned or mirrored."""
+
+        def turned(point: tuple[int, int]) -> Point:
+            return symmetry.point(point, self.size)
+
+        start = self._start
+        position = Position(
+            symmetry.size(self.size), self.rules, self.komi, move_limit=self.move_limit
+        )
+        if start.stones.any() or start._parent is not None or start.to_play is not Color.BLACK:
+            stones = {
+                color: [turned((int(x), int(y))) for y, x in np.argwhere(start.stones == color)]
+                for color in Color
+            }
+            position = position.set_up(
+                stones[Color.BLACK], stones[Color.WHITE], to_play=start.to_play
+            )
+            position._boards[0]["captured"] = start._boards[0]["captured"]
+        position.handicap = self.handicap
+        for color, point in self.moves:
+            position = position.play(None if point is None else turned(point), color, strict=False)
+        position._resigned = self._resigned
+        return position
+
+    def diagram(self) -> str:
+        """A picture that `from_diagram` reads, one line a row."""
+        return write_diagram(self.stones)
+
+    def text(self, move: Move | MoveLike) -> str:
+        """A move as text: D4, or pass."""
+        if isinstance(move, Move):
+            move = move.point
+        return self._text(self._move_index(move, self.to_play))
+
+    def __str__(self) -> str:
+        last = self.last_move
+        picture = write_diagram(self.stones, last.point if last else None, coordinates=True)
+        return f"{picture}\n{self._caption()}"
+
+    def __repr__(self) -> str:
+        return f"<Position {self.size}, {self._caption()}>"
+
+    def _repr_svg_(self) -> str:
+        last = self.last_move
+        return write_svg(self.stones, last.point if last else None, self._caption())
+
+    def _caption(self) -> str:
+        outcome = self.outcome()
+        state = f"{self.to_play} to play" if outcome is None else f"over, {outcome}"
+        return f"move {self.move_number}, {state}, {self.rules}, komi {self.komi:g}"
+
+    # Equality, copies
+
+    def _identity(self) -> tuple[object, ...]:
+        board = self._boards[0]
+        return (
+            self.size,
+            self.rules,
+            self.komi,
+            self.handicap,
+            self.stones.tobytes(),
+            *(int(board[name]) for name in ("to_play", "ko", "passes", "end", "button")),
+            int(board["button_owner"]),
+            tuple(board["captured"].tolist()),
+            self._resigned,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.stones_hash, self.to_play))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the start and the moves, so that a long game does not nest."""
+        if self._start is self:
+            state = {name: getattr(self, name) for name in self.__slots__ if name != "_start"}
+            return _restored, (state,)
+        return _replayed, (self._start, self._history, self._resigned)
+
+    def __copy__(self) -> Position:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Position:
+        return self
+
+    def _copy(self, room: int) -> Position:
+        """A child of this position with room for more moves in its history."""
+        after: Position = object.__new__(Position)
+        after.size, after.rules, after.komi = self.size, self.rules, self.komi
+        after.handicap, after.move_limit = self.handicap, self.move_limit
+        after._boards = self._boards.copy()
+        after._history = np.empty(len(self._history) + room, np.uint64)
+        after._history[: len(self._history)] = self._history
+        after._parent = self
+        after._start = self._start
+        after._resigned = self._resigned
+        return after
+
+    def arrays(self, room: int) -> tuple[Boards, NDArray[np.uint64]]:
+        """For kernels: copies of the board record [1] and of the history, with room for moves."""
+        copy = self._copy(room)
+        return copy._boards, copy._history
+
+    # Points
+
+    def _point(self, point: PointLike) -> Point:
+        """A point on this board; raises ValueError."""
+        x, y = parse_point(point, self.height) if isinstance(point, str) else point
+        if not (0 <= x < self.width and 0 <= y < self.height):
+            raise ValueError(f"{point!r} is off the {self.size} board")
+        return Point(int(x), int(y))
+
+    def _index(self, point: PointLike) -> int:
+        return point_index(self._point(point), self.width)
+
+    def _move_index(self, move: MoveLike, mover: Color) -> int:
+        if move is None or (isinstance(move, str) and move.strip().lower() == "pass"):
+            return kernels.PASS
+        number = self.move_number + 1
+        try:
+            x, y = parse_point(move, self.height) if isinstance(move, str) else move
+        except (TypeError, ValueError):
+            raise NotAMoveError(str(move), mover, number) from None
+        if not (0 <= x < self.width and 0 <= y < self.height):
+            raise OffBoardError(str(move), mover, number)
+        return point_index((x, y), self.width)
+
+    def _move_at(self, entry: int) -> Move:
+        index = int(kernels.move_at(self._history, entry))
+        color = Color(int(kernels.mover_at(self._history, entry)))
+        return Move(color, None if index == kernels.PASS else index_point(index, self.width))
+
+    def _text(self, index: int) -> str:
+        if index == kernels.PASS:
+            return "pass"
+        return point_text(index_point(index, self.width), self.height)
+
+
+def _restored(state: dict[str, object]) -> Position:
+    position: Position = object.__new__(Position)
+    for name, value in state.items():
+        setattr(position, name, value)
+    position._start = position
+    return position
+
+
+def _replayed(start: Position, history: NDArray[np.uint64], resigned: Color | None) -> Position:
+    position = start
+    for entry in range(1, len(history)):
+        after = position._copy(room=1)
+        mover, move = kernels.mover_at(history, entry), kernels.move_at(history, entry)
+        kernels.try_play(after._boards[0], after._history, move, mover, False)
+        position = after
+    if resigned is not None:
+        position = position._copy(room=0)
+        position._resigned = resigned
+    return position

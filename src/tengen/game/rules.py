@@ -1,0 +1,286 @@
+"""Rules of Go as data: what differs between rule sets, the named sets, and their spellings."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+MAX_KOMI = 150.0
+
+
+class RulesError(ValueError):
+    """Text or JSON that names no rules, or a komi that cannot be; says which part is wrong."""
+
+
+class KoRule(StrEnum):
+    """Which repetition is forbidden: the last position, any, or any with the same side to move."""
+
+    SIMPLE = "SIMPLE"
+    POSITIONAL = "POSITIONAL"
+    SITUATIONAL = "SITUATIONAL"
+
+
+class Scoring(StrEnum):
+    """What counts: stones and what they surround, or only the latter and prisoners."""
+
+    AREA = "AREA"
+    TERRITORY = "TERRITORY"
+
+
+class Tax(StrEnum):
+    """Which surrounded points do not count: none, those in seki, or also two for each group."""
+
+    NONE = "NONE"
+    SEKI = "SEKI"
+    ALL = "ALL"
+
+
+class HandicapBonus(StrEnum):
+    """What White gets for N handicap stones."""
+
+    ZERO = "0"
+    N_MINUS_ONE = "N-1"
+    N = "N"
+
+    def points(self, stones: int) -> int:
+        """White's points for this many handicap stones."""
+        if self is HandicapBonus.ZERO or stones < 2:
+            return 0
+        return stones if self is HandicapBonus.N else stones - 1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One set of rules. Komi is not among them: it belongs to the game."""
+
+    ko: KoRule = KoRule.POSITIONAL
+    scoring: Scoring = Scoring.AREA
+    tax: Tax = Tax.NONE
+    suicide: bool = True  # of two stones and more; a single stone never
+    button: bool = False  # the first pass takes half a point
+    white_handicap_bonus: HandicapBonus = HandicapBonus.ZERO
+    friendly_pass: bool = False  # passing is fine before dead stones are captured
+
+    @property
+    def name(self) -> str | None:
+        """The first named set that equals these rules, or None."""
+        return next((name for name, (rules, _) in NAMED.items() if rules == self), None)
+
+    @property
+    def default_komi(self) -> float:
+        """The usual komi under these rules on a full board."""
+        name = self.name
+        if name is not None:
+            return NAMED[name][1]
+        if self.scoring is Scoring.TERRITORY:
+            return 6.5
+        return 7.0 if self.button else 7.5
+
+    def as_json(self) -> dict[str, str | bool]:
+        """The rules as a JSON object, keys and values spelled as KataGo spells them."""
+        return {
+            "friendlyPassOk": self.friendly_pass,
+            "hasButton": self.button,
+            "ko": self.ko.value,
+            "scoring": self.scoring.value,
+            "suicide": self.suicide,
+            "tax": self.tax.value,
+            "whiteHandicapBonus": self.white_handicap_bonus.value,
+        }
+
+    def __str__(self) -> str:
+        return self.name or json.dumps(self.as_json())
+
+
+_TROMP_TAYLOR = Rules()
+_JAPANESE = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.SEKI, suicide=False)
+_CHINESE = Rules(
+    KoRule.SIMPLE,
+    suicide=False,
+    white_handicap_bonus=HandicapBonus.N,
+    friendly_pass=True,
+)
+_CHINESE_SERVER = Rules(suicide=False, white_handicap_bonus=HandicapBonus.N, friendly_pass=True)
+_AGA = Rules(
+    KoRule.SITUATIONAL,
+    suicide=False,
+    white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
+    friendly_pass=True,
+)
+_AGA_BUTTON = Rules(
+    KoRule.SITUATIONAL,
+    suicide=False,
+    button=True,
+    white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
+    friendly_pass=True,
+)
+_STONE_SCORING = Rules(KoRule.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass=True)
+_ANCIENT_TERRITORY = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.ALL, suicide=False)
+_NEW_ZEALAND = Rules(KoRule.SITUATIONAL, friendly_pass=True)
+_ING = Rules(friendly_pass=True)
+
+# Name: the rules and their usual komi. Sets with equal rules show the first name.
+NAMED: dict[str, tuple[Rules, float]] = {
+    "tromp-taylor": (_TROMP_TAYLOR, 7.5),
+    "chinese": (_CHINESE, 7.5),
+    "chinese-ogs": (_CHINESE_SERVER, 7.5),
+    "chinese-kgs": (_CHINESE_SERVER, 7.5),
+    "japanese": (_JAPANESE, 6.5),
+    "korean": (_JAPANESE, 6.5),
+    "stone-scoring": (_STONE_SCORING, 7.5),
+    "aga": (_AGA, 7.5),
+    "bga": (_AGA, 7.5),
+    "new-zealand": (_NEW_ZEALAND, 7.0),
+    "aga-button": (_AGA_BUTTON, 7.0),
+    "ing": (_ING, 7.5),
+    "ancient-territory": (_ANCIENT_TERRITORY, 6.5),
+}
+
+# Other spellings, written without case, spaces, hyphens and underscores.
+_ALIASES = {
+    "tt": "tromp-taylor",
+    "trompandtaylor": "tromp-taylor",
+    "logical": "tromp-taylor",
+    "cn": "chinese",
+    "中国": "chinese",
+    "中国规则": "chinese",
+    "中國規則": "chinese",
+    "jp": "japanese",
+    "日本": "japanese",
+    "日本ルール": "japanese",
+    "kr": "korean",
+    "한국": "korean",
+    "stone": "stone-scoring",
+    "ancientarea": "stone-scoring",
+    "american": "aga",
+    "british": "bga",
+    "french": "bga",
+    "nz": "new-zealand",
+    "goe": "ing",
+    "inggoe": "ing",
+}
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\s_\-]+", "", text).casefold()
+
+
+_BY_SPELLING = {_folded(name): rules for name, (rules, _) in NAMED.items()} | {
+    spelling: NAMED[name][0] for spelling, name in _ALIASES.items()
+}
+
+
+def parse_rules(value: Rules | str | Mapping[str, Any]) -> Rules:
+    """Rules from a name, from KataGo's compact text, or from a JSON object or its text.
+
+    Raises RulesError.
+    """
+    if isinstance(value, Rules):
+        return value
+    if isinstance(value, Mapping):
+        return _parse_json(value)
+    if not isinstance(value, str):
+        raise RulesError(f"rules are a name or a JSON object, not {value!r}")
+    if value.lstrip().startswith("{"):
+        try:
+            return _parse_json(json.loads(value))
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise RulesError(f"rules are not valid JSON: {error}") from None
+    folded = _folded(value).removesuffix("rules")
+    if folded in _BY_SPELLING:
+        return _BY_SPELLING[folded]
+    compact = _parse_compact(value)
+    if compact is None:
+        raise RulesError(f"unknown rules {value[:80]!r}; known are {', '.join(NAMED)}")
+    return compact
+
+
+class _Setting(NamedTuple):
+    """How one field of the rules is written."""
+
+    field: str
+    json_keys: tuple[str, ...]
+    compact_keys: tuple[str, ...]
+    values: Mapping[str, StrEnum | bool]  # by their text in upper case
+
+
+def _choices(kind: type[StrEnum]) -> dict[str, StrEnum | bool]:
+    return {choice.value: choice for choice in kind}
+
+
+_SWITCH: dict[str, StrEnum | bool] = {"TRUE": True, "FALSE": False, "1": True, "0": False}
+_SETTINGS = (
+    _Setting("ko", ("ko",), ("ko",), _choices(KoRule)),
+    _Setting("scoring", ("scoring", "score"), ("scoring", "score"), _choices(Scoring)),
+    _Setting("tax", ("tax",), ("tax",), _choices(Tax)),
+    _Setting("suicide", ("suicide",), ("sui",), _SWITCH),
+    _Setting("button", ("hasButton",), ("button",), _SWITCH),
+    _Setting("white_handicap_bonus", ("whiteHandicapBonus",), ("whb",), _choices(HandicapBonus)),
+    _Setting("friendly_pass", ("friendlyPassOk",), ("fpok",), _SWITCH),
+)
+_BY_JSON_KEY = {key: setting for setting in _SETTINGS for key in setting.json_keys}
+
+
+def _parse_json(value: object) -> Rules:
+    if not isinstance(value, Mapping):
+        raise RulesError(f"rules are a JSON object, not {value!r}")
+    chosen = {}
+    for key, given in value.items():
+        setting = _BY_JSON_KEY.get(key)
+        if setting is None:
+            raise RulesError(f"unknown key {key!r} in rules; known are {', '.join(_BY_JSON_KEY)}")
+        text = str(given).upper()
+        if text not in setting.values:
+            known = ", ".join(str(choice) for choice in dict.fromkeys(setting.values.values()))
+            raise RulesError(f"{key!r} in rules is one of {known}, not {given!r}")
+        chosen[setting.field] = setting.values[text]
+    return _rules_with(chosen)
+
+
+# KataGo's compact text, such as koSIMPLEscoreTERRITORYtaxSEKIsui0whbN-1fpok1.
+_COMPACT = re.compile(
+    "|".join(
+        f"(?P<{setting.field}>(?:{'|'.join(setting.compact_keys)})"
+        f"(?:{'|'.join(sorted(setting.values, key=len, reverse=True))}))"
+        for setting in _SETTINGS
+    )
+    + r"|komi-?[0-9.]+",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _parse_compact(text: str) -> Rules | None:
+    rest = re.sub(r"\s+", "", text)
+    chosen = {}
+    while match := _COMPACT.match(rest):
+        rest = rest[match.end() :]
+        for setting in _SETTINGS:
+            if written := match[setting.field]:
+                key = next(k for k in setting.compact_keys if written.lower().startswith(k))
+                chosen[setting.field] = setting.values[written[len(key) :].upper()]
+    return _rules_with(chosen) if chosen and not rest else None
+
+
+def _rules_with(chosen: dict[str, Any]) -> Rules:
+    """Tromp-Taylor rules but for what was chosen; territory scoring alone implies its tax."""
+    if chosen.get("scoring") is Scoring.TERRITORY:
+        chosen = {"tax": Tax.SEKI} | chosen
+    return Rules(**chosen)
+
+
+def check_komi(komi: float) -> float:
+    """The komi, if it is one: half points from -150 to 150; raises RulesError."""
+    try:
+        value = float(komi)
+    except (TypeError, ValueError):
+        raise RulesError(f"komi is a number, not {komi!r}") from None
+    if not math.isfinite(value) or abs(value) > MAX_KOMI:
+        raise RulesError(f"komi runs from {-MAX_KOMI:g} to {MAX_KOMI:g}, not {komi}")
+    if not (2 * value).is_integer():
+        raise RulesError(f"komi is in half points, not {komi}")
+    return value + 0.0  # turns -0.0 into 0.0

@@ -1,0 +1,90 @@
+"""The count: what each side gets under the rules of the game, and who owns which point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.color import BLACK, WHITE, Color
+from tengen.game.life import count, new_life_scratch
+from tengen.game.outcome import Outcome, Reason
+from tengen.game.rules import Rules, Scoring, Tax
+
+BUTTON_POINTS = 0.5
+
+
+class Tally(NamedTuple):
+    """What one side gets, and what it pays."""
+
+    stones: int
+    territory: int
+    prisoners: int
+    tax: int
+    compensation: float  # komi, handicap bonus and button
+
+    @property
+    def total(self) -> float:
+        return self.stones + self.territory + self.prisoners - self.tax + self.compensation
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A count: both tallies and the owner of each point."""
+
+    black: Tally
+    white: Tally
+    owner: NDArray[np.int8]  # [height, width]: colour whose point it is, 0 if nobody's
+
+    @property
+    def margin(self) -> float:
+        """Black's points minus White's."""
+        return self.black.total - self.white.total
+
+    def outcome(self, reason: Reason) -> Outcome:
+        """The result that this count makes."""
+        if self.margin == 0:
+            return Outcome(None, 0.0, reason)
+        return Outcome(
+            Color.BLACK if self.margin > 0 else Color.WHITE, float(abs(self.margin)), reason
+        )
+
+    def __str__(self) -> str:
+        return str(self.outcome(Reason.SCORE))
+
+
+def count_board(board: Any, rules: Rules, komi: float, handicap: int) -> Score:
+    """Count a board record as it stands; stones agreed dead must have been removed.
+
+    A button that nobody took goes to the side to play.
+    """
+    scratch = new_life_scratch(1)[0]
+    count(
+        board,
+        scratch,
+        rules.scoring is Scoring.TERRITORY,
+        rules.tax is not Tax.NONE,
+        rules.tax is Tax.ALL,
+    )
+    compensation = {BLACK: 0.0, WHITE: komi + rules.white_handicap_bonus.points(handicap)}
+    if rules.button:
+        compensation[int(board.button_owner or board.to_play)] += BUTTON_POINTS
+    black, white = (
+        Tally(
+            int(scratch.stones[color]),
+            int(scratch.territory[color]),
+            int(scratch.prisoners[color]),
+            int(scratch.tax[color]),
+            compensation[color],
+        )
+        for color in (BLACK, WHITE)
+    )
+    return Score(black, white, on_board(scratch.owner, board.width, board.height))
+
+
+def on_board(points: NDArray[np.int8], width: int, height: int) -> NDArray[np.int8]:
+    """[height, width] from an array over all points, border included."""
+    rows = points[: (height + 2) * (width + 1)].reshape(height + 2, width + 1)
+    return rows[1:-1, 1:].copy()

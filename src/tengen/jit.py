@@ -1,0 +1,173 @@
+"""The one kernel decorator.
+
+A kernel is a free function over NumPy arrays and records that Numba compiles: it releases the
+GIL, allocates nothing, raises nothing and knows no Python object. With ``NUMBA_DISABLE_JIT=1``
+every kernel runs as the plain Python it is written in.
+
+Numba's own disk cache does not notice a change in a *called* file. Here the cache folder is keyed
+on the text of all kernel sources and on Numba's settings, so a stale kernel cannot be loaded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, overload
+
+import numba
+from numba.core import config, event
+
+PACKAGE_ROOT = Path(__file__).parent
+KEEP_UNUSED_CACHES_DAYS = 30
+
+_IMPORT = re.compile(
+    r"^\s*(?:from|import) +tengen([.\w]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE
+)
+# Settings that say where or how wide to run, not what code to make.
+_SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
+
+Kernel: TypeAlias = Callable[..., Any]
+
+
+@overload
+def kernel(function: Kernel, /) -> Kernel: ...
+@overload
+def kernel(*, inline: bool = False, parallel: bool = False) -> Callable[[Kernel], Kernel]: ...
+def kernel(
+    function: Kernel | None = None, /, *, inline: bool = False, parallel: bool = False
+) -> Kernel | Callable[[Kernel], Kernel]:
+    """Compile a function on first use and keep the machine code on disk.
+
+    ``inline`` makes LLVM always inline it (for predicates in hot loops); ``parallel`` turns
+    ``prange`` loops into threads.
+    """
+
+    def compile_lazily(function: Kernel) -> Kernel:
+        with _cache_in(_cache_folder()):
+            compiled: Kernel = numba.njit(
+                nogil=True,
+                cache=True,
+                error_model="numpy",
+                forceinline=inline,
+                parallel=parallel,
+            )(function)
+        return compiled
+
+    return compile_lazily if function is None else compile_lazily(function)
+
+
+def kernel_sources(package: Path) -> list[Path]:
+    """The files whose text decides what the kernels do.
+
+    These are the files that use the decorator and, since a kernel freezes the constants it reads,
+    every file of the package that those import, directly or not.
+    """
+    imports = {path: _imported_files(path, package) for path in package.rglob("*.py")}
+    decorator = package / "jit.py"
+    todo = [path for path, imported in imports.items() if decorator in imported]
+    found = set(todo)
+    while todo:
+        for path in imports[todo.pop()] - found:
+            found.add(path)
+            todo.append(path)
+    return sorted(found)
+
+
+def _imported_files(path: Path, package: Path) -> set[Path]:
+    """The package's files that a file names in its import statements."""
+    found: set[Path] = set()
+    for match in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+        module = package.joinpath(*match[1].split("."))
+        names = re.findall(r"\w+", match[2] or "")
+        for candidate in (module, *(module / name for name in names)):
+            found.update((candidate.with_suffix(".py"), candidate / "__init__.py"))
+    return {candidate for candidate in found if candidate.is_file()}
+
+
+def cache_key(package: Path) -> str:
+    """A digest of all kernel sources and of the Numba settings that change the code made."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for name in sorted(os.environ):
+        if name.startswith("NUMBA_") and name not in _SETTINGS_WITHOUT_EFFECT_ON_CODE:
+            digest.update(f"{name}={os.environ[name]}\n".encode())
+    for path in kernel_sources(package):
+        digest.update(str(path.relative_to(package)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _cache_folder() -> Path:
+    """This version's cache folder, made and marked as used; a temporary one if need be."""
+    base = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
+    folder = base / cache_key(PACKAGE_ROOT)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+        _drop_unused_caches(base)
+    except OSError as error:
+        _say(f"tengen: cannot keep compiled kernels in {folder} ({error.strerror}); not kept")
+        folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def user_cache() -> Path:
+    """Where this user's programs keep what they can make again."""
+    if chosen := os.environ.get("TENGEN_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local")).expanduser() / "tengen"
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches/tengen").expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tengen"
+
+
+def _drop_unused_caches(base: Path) -> None:
+    oldest = time.time() - KEEP_UNUSED_CACHES_DAYS * 24 * 3600
+    for folder in base.iterdir():
+        if re.fullmatch(r"[0-9a-f]{16}", folder.name) and folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _cache_in(folder: Path) -> Iterator[None]:
+    """Numba takes a function's cache folder from its global setting, once, when decorating."""
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+class _CompileNotice(event.Listener):  # type: ignore[misc]
+    """Says once per process that kernels are being compiled: it is the one long silent wait."""
+
+    said = False
+
+    def on_start(self, compiling: event.Event) -> None:
+        function = compiling.data["dispatcher"].py_func
+        if not self.said and function.__module__.startswith("tengen."):
+            self.said = True
+            _say("tengen: compiling kernels for this machine (first use only, some seconds) ...")
+
+    def on_end(self, compiling: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _CompileNotice())
