@@ -1,3 +1,65 @@
-"""Tengen: a complete Go AI in Python."""
+"""Tengen: a complete Go AI in Python.
+
+The names below load when they are first used, so that a program pays only for what it needs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from tengen.game.color import Color as Color
+    from tengen.game.geometry import Point as Point
+    from tengen.game.geometry import Size as Size
+    from tengen.game.geometry import Symmetry as Symmetry
+    from tengen.game.illegal import IllegalMoveError as IllegalMoveError
+    from tengen.game.outcome import Outcome as Outcome
+    from tengen.game.outcome import Reason as Reason
+    from tengen.game.position import Move as Move
+    from tengen.game.position import Position as Position
+    from tengen.game.rules import Rules as Rules
+    from tengen.game.rules import RulesError as RulesError
+    from tengen.game.rules import parse_rules as parse_rules
+    from tengen.game.scoring import Score as Score
+    from tengen.game.scoring import Tally as Tally
+    from tengen.game.sgf import SgfError as SgfError
+    from tengen.game.sgf import SgfGame as SgfGame
+    from tengen.game.sgf import SgfNode as SgfNode
+    from tengen.game.sgf import load_sgf as load_sgf
+    from tengen.game.sgf import read_sgf as read_sgf
+    from tengen.game.sgf import record as record
+    from tengen.game.sgf import save_sgf as save_sgf
+
+_HOMES = {
+    "tengen.game.color": ("Color",),
+    "tengen.game.geometry": ("Point", "Size", "Symmetry"),
+    "tengen.game.illegal": ("IllegalMoveError",),
+    "tengen.game.outcome": ("Outcome", "Reason"),
+    "tengen.game.position": ("Move", "Position"),
+    "tengen.game.rules": ("Rules", "RulesError", "parse_rules"),
+    "tengen.game.scoring": ("Score", "Tally"),
+    "tengen.game.sgf": (
+        "SgfError",
+        "SgfGame",
+        "SgfNode",
+        "load_sgf",
+        "read_sgf",
+        "record",
+        "save_sgf",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'tengen' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

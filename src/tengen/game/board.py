@@ -1,8 +1,8 @@
-"""The board: one game is one NumPy record, and the rules of play are kernels over it.
+"""The board: one game is one NumPy record; stones, chains, liberties and captures are kernels.
 
 The record has one layout for all sizes, allocated for 19x19, so every kernel compiles once.
-Kernels here trust their caller: ``play`` plays a move that ``is_legal`` allows. Python code that
-is not a kernel talks to ``tengen.game.position.Position`` instead.
+Kernels trust their caller. Python code that is not a kernel talks to
+``tengen.game.position.Position`` instead.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, EMPTY, WALL
 from tengen.game.geometry import MAX_AREA, MAX_POINTS
@@ -19,29 +18,34 @@ from tengen.jit import kernel
 PASS = 0  # as a point; border, so no stone can stand there
 NO_CHAIN = 0  # as the head of a chain
 
-SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
-
-LEGAL, OCCUPIED, SUICIDE, KO, SUPERKO = 0, 1, 2, 3, 4
-
-GOING_ON, ENDED_BY_PASSES, ENDED_BY_REPETITION = 0, 1, 2
-REPETITIONS_TO_END = 3  # under simple ko, where nothing else stops a long cycle
-
 ZOBRIST = np.random.default_rng(19).integers(0, 2**64, (3, MAX_POINTS), dtype=np.uint64)
+
+# What the players agreed on before the game.
+_TERMS_FIELDS = [
+    ("komi", "f4"),  # what White gets, handicap bonus included
+    ("ko_rule", "i4"),
+    ("suicide_allowed", "i4"),  # of two stones and more; one stone alone never
+    ("territory", "i4"),  # 1: territory is counted, 0: area
+    ("tax", "i4"),
+    ("friendly_pass", "i4"),
+    ("button", "i4"),  # 1: still to be taken by the first pass
+]
+TERMS = np.dtype((np.record, np.dtype(_TERMS_FIELDS, align=True)))
+NO_TAX, TAX_IN_SEKI, TAX_ON_GROUPS = 0, 1, 2
+SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
 
 _BOARD_FIELDS = [
     ("hash", "u8"),  # of the stones alone
     ("width", "i4"),
     ("height", "i4"),
     ("stride", "i4"),
-    ("ko_rule", "i4"),
-    ("suicide_allowed", "i4"),  # of two stones and more; one stone alone never
+    *_TERMS_FIELDS,
     ("to_play", "i4"),
     ("ko", "i4"),  # point the side to play may not take back now, or 0
     ("passes", "i4"),  # consecutive ones just played, the one that takes the button left out
     ("ply", "i4"),  # moves since the first position of the history
     ("since", "i4"),  # first entry of the history that counts for repetition
     ("end", "i4"),
-    ("button", "i4"),  # 1: still to be taken by the first pass
     ("passes_since", "i4"),  # passes up to this entry of the history do not count
     ("button_owner", "i4"),  # colour that took it, or 0
     ("n_empty", "i4"),
@@ -58,40 +62,6 @@ _BOARD_FIELDS = [
 BOARD = np.dtype((np.record, np.dtype(_BOARD_FIELDS, align=True)))
 
 Boards: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]  # [games] of BOARD
-
-# A game's history is a row of uint64. Entry i is the position after i moves: most bits of its hash,
-# then the colour and the point of the move that led to it, so that one fast scan finds repetitions.
-# Entry 0 is the first position, its move PASS by the opponent of the side to play.
-_MOVE_BITS = np.uint64(2**9 - 1)
-_MOVER_SHIFT = np.uint64(9)
-_MOVER_BITS = np.uint64(3 << 9)
-_HASH_BITS = ~(_MOVER_BITS | _MOVE_BITS)
-
-
-@kernel(inline=True)
-def move_at(history, i):
-    """The point of the move that led to entry i, or PASS."""
-    return np.uint32(history[i] & _MOVE_BITS)
-
-
-@kernel(inline=True)
-def mover_at(history, i):
-    """The colour that made the move that led to entry i."""
-    return np.int32((history[i] & _MOVER_BITS) >> _MOVER_SHIFT)
-
-
-@kernel(inline=True)
-def _entry(h, color, p):
-    return (h & _HASH_BITS) | (np.uint64(color) << _MOVER_SHIFT) | np.uint64(p)
-
-
-@kernel(inline=True)
-def _matches(board, history, until, entry, bits):
-    """How many entries that count for repetition, up to `until`, equal this one in these bits."""
-    n = 0
-    for i in range(np.uint64(board.since), np.uint64(until)):
-        n += (history[i] ^ entry) & bits == 0
-    return n
 
 
 @kernel(inline=True)
@@ -126,16 +96,22 @@ def n_points(board):
 
 
 @kernel
-def clear(board, history, width, height, ko_rule, suicide_allowed, button):
-    """Make the record an empty board of this size with Black to play, and start its history."""
+def clear(board, width, height, terms):
+    """Make the record an empty board of this size for a game on these terms, Black to play."""
     board.hash = np.uint64(0)
     board.width = width
     board.height = height
     board.stride = width + 1
-    board.ko_rule = ko_rule
-    board.suicide_allowed = suicide_allowed
-    board.button = button
+    board.ko_rule = terms.ko_rule
+    board.suicide_allowed = terms.suicide_allowed
+    board.territory = terms.territory
+    board.tax = terms.tax
+    board.friendly_pass = terms.friendly_pass
+    board.komi = terms.komi
+    board.button = terms.button
     board.button_owner = 0
+    board.to_play = BLACK
+    board.ko = 0
     board.captured[:] = 0
     for p in range(n_points(board)):
         board.color[p] = WALL
@@ -150,20 +126,6 @@ def clear(board, history, width, height, ko_rule, suicide_allowed, button):
             board.slot[p] = n
             n += 1
     board.n_empty = n
-    start_history(board, history, BLACK)
-
-
-@kernel
-def start_history(board, history, to_play):
-    """Make the board as it stands the first position of its history."""
-    board.to_play = to_play
-    board.ko = 0
-    board.passes = 0
-    board.ply = 0
-    board.since = 0
-    board.passes_since = 0
-    board.end = GOING_ON
-    history[0] = _entry(board.hash, opponent(to_play), PASS)
 
 
 @kernel
@@ -173,8 +135,12 @@ def copy_board(target, source):
     target.width = source.width
     target.height = source.height
     target.stride = source.stride
+    target.komi = source.komi
     target.ko_rule = source.ko_rule
     target.suicide_allowed = source.suicide_allowed
+    target.territory = source.territory
+    target.tax = source.tax
+    target.friendly_pass = source.friendly_pass
     target.to_play = source.to_play
     target.ko = source.ko
     target.passes = source.passes
@@ -302,58 +268,6 @@ def put_stone(board, p, color):
 
 
 @kernel(inline=True)
-def play(board, history, p):
-    """Play a legal move (or PASS) for the side to play, write it into the history, see the end."""
-    me = board.to_play
-    board.to_play = opponent(me)
-    board.ply += 1
-    if p == PASS:
-        board.ko = 0
-        history[board.ply] = _entry(board.hash, me, p)
-        _play_pass(board, history, me)
-    else:
-        stood_here = board.seen[p] & me
-        board.passes = 0
-        play_stone(board, p, me)
-        history[board.ply] = _entry(board.hash, me, p)
-        if stood_here and board.ko_rule == SIMPLE_KO:
-            _end_long_cycle(board, history)
-
-
-@kernel
-def _play_pass(board, history, me):
-    if board.button:
-        board.button = 0
-        board.button_owner = me
-        board.since = board.ply
-        board.passes_since = board.ply
-        return
-    board.passes += 1
-    if board.passes >= 2 or (board.ko_rule == SIMPLE_KO and _passed_here_before(board, history)):
-        board.end = ENDED_BY_PASSES
-    if board.ko_rule == SIMPLE_KO:
-        board.since = board.ply
-
-
-@kernel
-def _passed_here_before(board, history):
-    """Has the side that just passed passed in this same position before?"""
-    for i in range(board.passes_since + 1, board.ply):
-        if history[i] == history[board.ply]:
-            return True
-    return False
-
-
-@kernel
-def _end_long_cycle(board, history):
-    """End the game if this position with this side to play has stood often enough."""
-    now = history[board.ply]
-    before = _matches(board, history, board.ply, now, _HASH_BITS | _MOVER_BITS)
-    if before + 1 >= REPETITIONS_TO_END:
-        board.end = ENDED_BY_REPETITION
-
-
-@kernel(inline=True)
 def play_stone(board, p, me):
     """Put a stone, take what it captures, or itself; sets the ko point but no history."""
     board.ko = 0
@@ -434,84 +348,6 @@ def hash_after(board, p):
     return _without_neighbours(board, p, opponent(me), board.hash ^ ZOBRIST[me, p])
 
 
-@kernel
-def _in_history(board, history, p):
-    after = _entry(hash_after(board, p), board.to_play, PASS)
-    bits = _HASH_BITS if board.ko_rule == POSITIONAL_SUPERKO else _HASH_BITS | _MOVER_BITS
-    return _matches(board, history, board.ply + 1, after, bits) > 0
-
-
-@kernel(inline=True)
-def repeats(board, history, p):
-    """Would the superko rule in force forbid a stone on p? False under simple ko.
-
-    A stone that stays can only bring back a position in which its colour stood there before.
-    """
-    return (
-        board.ko_rule != SIMPLE_KO
-        and (board.seen[p] & board.to_play != 0 or (board.suicide_allowed and is_suicide(board, p)))
-        and _in_history(board, history, p)
-    )
-
-
-@kernel
-def legality(board, history, p):
-    """LEGAL, or why the side to play may not play p, a point on the board or PASS."""
-    if p == PASS:
-        return LEGAL
-    if board.color[p] != EMPTY:
-        return OCCUPIED
-    if is_forbidden_suicide(board, p):
-        return SUICIDE
-    if p == board.ko:
-        return KO
-    if repeats(board, history, p):
-        return SUPERKO
-    return LEGAL
-
-
-@kernel
-def try_play(board, history, p, color, strict):
-    """Play for this colour if the rules allow it; returns LEGAL or why it was not played.
-
-    Not `strict`, only an occupied point is refused: ko and suicide are played as they come.
-    """
-    set_to_play(board, color)
-    verdict = legality(board, history, p)
-    if verdict == LEGAL or not (strict or verdict == OCCUPIED):
-        board.end = GOING_ON  # whoever plays on has not agreed to the end
-        play(board, history, p)
-        return LEGAL
-    return verdict
-
-
-@kernel
-def is_legal(board, history, p):
-    return legality(board, history, p) == LEGAL
-
-
-@kernel
-def legal_moves(board, history, out):
-    """Fill out[area + 1] with 1 where the side to play may play, row by row, pass last."""
-    for y in range(board.height):
-        for x in range(board.width):
-            out[y * board.width + x] = is_legal(board, history, point_of(board, x, y))
-    out[board.width * board.height] = True
-
-
-@kernel
-def set_to_play(board, color):
-    """Let this colour move next. A ko ban holds only for the one whose stone was taken."""
-    if board.to_play != color:
-        board.to_play = color
-        board.ko = 0
-
-
 def new_boards(count: int) -> Boards:
     """[count] board records, not yet cleared."""
     return np.zeros(count, BOARD)
-
-
-def new_history(moves: int) -> NDArray[np.uint64]:
-    """[moves + 1] history entries, room for a game of this many moves."""
-    return np.zeros(moves + 1, np.uint64)

@@ -59,8 +59,8 @@ def new_ladder_scratch() -> LadderScratch:
 def mark_ladders(board, scratch, caught, catching):
     """Mark all stones caught in ladders, and the moves that catch chains of two liberties.
 
-    caught[p] becomes 1 for each stone of such a chain, of either colour; catching[p] becomes the
-    colour of the chain that a move at p catches.
+    caught[p] becomes 1 for each stone of such a chain, of either colour; catching[p] gets the bits
+    of the colours whose chains a move of the opponent at p catches: a point may catch both.
     """
     for p in range(n_points(board)):
         caught[p] = 0
@@ -78,7 +78,7 @@ def mark_ladders(board, scratch, caught, catching):
             found = catching_moves(board, scratch, p)
             is_caught = found > 0
             for k in range(found):
-                catching[scratch.working[k]] = color
+                catching[scratch.working[k]] |= color
         q = head
         while True:
             caught[q] = is_caught
@@ -120,7 +120,10 @@ def _read(scratch, target):
     """Is the target caught on boards[0] with its defender to move?"""
     scratch.nodes[0] = 0
     scratch.boards[0].ko = 0  # a ko that stands before the reading is open to the defender
-    caught = _is_caught(scratch, target, 0, 0, 0)
+    # Numba types 0 as a literal, and crashes when it loads from its cache a recursion that starts
+    # with other types than it goes on with (numba issue 6061).
+    start = np.int64(0)
+    caught = _is_caught(scratch, target, start, start, start)
     return caught and scratch.nodes[0] <= NODE_BUDGET
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from tengen.game.board import (
     NO_CHAIN,
+    NO_TAX,
+    TAX_ON_GROUPS,
     n_points,
     neighbours,
     opponent,
@@ -19,6 +21,7 @@ from tengen.game.geometry import MAX_AREA, MAX_POINTS
 from tengen.jit import kernel
 
 UNKNOWN = 4  # an owner not found yet
+BUTTON_POINTS = 0.5
 MAX_VITAL = 4  # a chain vital to a region touches its first empty point, which has four neighbours
 
 _SCRATCH_FIELDS = [
@@ -179,30 +182,40 @@ def _has_eye_space(board, scratch, n):
 
 
 @kernel
-def count(board, scratch, territory_scoring, taxed_seki, taxed_groups):
-    """Count both sides into the scratch's tallies; returns Black's points minus White's.
-
-    Fills `owner` with what counts for whom. Neither komi nor bonuses are among the points.
+def count(board, scratch):
+    """Count both sides on the game's terms into the scratch's tallies; fills `owner` with who
+    counts what. Returns Black's points minus White's, without komi and button.
     """
     area(board, scratch)
-    if taxed_seki or taxed_groups:
-        mark_seki(board, scratch, not territory_scoring, scratch.groups)
+    if board.tax != NO_TAX:
+        mark_seki(board, scratch, not board.territory, scratch.groups)
     for c in range(3):
         scratch.stones[c] = 0
         scratch.territory[c] = 0
-        scratch.prisoners[c] = board.captured[opponent(c)] if territory_scoring and c else 0
-        scratch.tax[c] = 2 * scratch.groups[c] if taxed_groups else 0
+        scratch.prisoners[c] = board.captured[opponent(c)] if board.territory and c else 0
+        scratch.tax[c] = 2 * scratch.groups[c] if board.tax == TAX_ON_GROUPS else 0
     for p in range(n_points(board)):
         c = scratch.owner[p]
         if c == EMPTY or c == WALL:
             continue
         if board.color[p] != EMPTY:
-            scratch.stones[c] += not territory_scoring
-        elif (taxed_seki or taxed_groups) and scratch.seki[p]:
+            scratch.stones[c] += not board.territory
+        elif board.tax != NO_TAX and scratch.seki[p]:
             scratch.owner[p] = EMPTY
         else:
             scratch.territory[c] += 1
     return _points(scratch, BLACK) - _points(scratch, WHITE)
+
+
+@kernel
+def final_score(board, scratch):
+    """Black's points minus White's with komi and button; an untaken button is for the side to play.
+
+    Counts the board as it stands.
+    """
+    margin = count(board, scratch) - board.komi
+    owner = board.to_play if board.button else board.button_owner
+    return margin + BUTTON_POINTS * _sign(owner)
 
 
 @kernel(inline=True)

@@ -59,13 +59,12 @@ def parse_outcome(text: str) -> Outcome | None:
         return Outcome(None, 0.0, Reason.SCORE)
     if folded == "void":
         return Outcome(None, None, Reason.NO_RESULT)
-    match = re.fullmatch(r"(b|black|w|white)\s*\+\s*([a-z]*|\d+(?:[.,]\d+)?)", folded, re.ASCII)
+    reasons = "|".join(_REASONS)
+    pattern = rf"(?P<winner>b|black|w|white)\s*\+\s*(?:(?P<by>\d+(?:[.,]\d+)?)|(?P<why>{reasons}))"
+    match = re.fullmatch(pattern, folded, re.ASCII)
     if not match:
         return None
-    winner, by = parse_color(match[1]), match[2]
-    if by in _REASONS:
-        return Outcome(winner, None, _REASONS[by])
-    try:
-        return Outcome(winner, float(by.replace(",", ".")), Reason.SCORE)
-    except ValueError:
-        return None
+    winner = parse_color(match["winner"])
+    if match["by"]:
+        return Outcome(winner, float(match["by"].replace(",", ".")), Reason.SCORE)
+    return Outcome(winner, None, _REASONS[match["why"]])

@@ -5,23 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.game.board import (
-    GOING_ON,
-    PASS,
-    clear,
     copy_board,
     diagonals,
     is_forbidden_suicide,
-    is_legal,
-    move_at,
-    mover_at,
     n_points,
     neighbours,
     opponent,
-    play,
-    repeats,
 )
 from tengen.game.color import BLACK, WALL
 from tengen.game.life import area
+from tengen.game.moves import GOING_ON, PASS, is_legal, move_at, mover_at, play, repeats, start_game
 from tengen.jit import kernel
 
 
@@ -82,11 +75,11 @@ def play_out(board, history, rng, limit):
 
 
 @kernel
-def playouts(board, history, width, height, ko_rule, count, rng, limit):
+def playouts(board, history, width, height, terms, count, rng, limit):
     """Play `count` random games from the empty board; returns the moves played."""
     moves = 0
     for _ in range(count):
-        clear(board, history, width, height, ko_rule, False, False)
+        start_game(board, history, width, height, terms)
         play_out(board, history, rng, limit)
         moves += board.ply
     return moves

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game import board as kernels
-from tengen.game.board import Boards
+from tengen.game import moves as kernels
+from tengen.game.board import (
+    NO_CHAIN,
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    TAX_IN_SEKI,
+    TAX_ON_GROUPS,
+    TERMS,
+    Boards,
+    new_boards,
+    put_stone,
+    remove_chain,
+)
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.diagram import read_diagram, write_diagram, write_svg
 from tengen.game.geometry import (
@@ -36,7 +49,7 @@ from tengen.game.illegal import (
 from tengen.game.ladder import catching_moves, caught_if_defended, new_ladder_scratch
 from tengen.game.life import new_life_scratch, pass_alive
 from tengen.game.outcome import Outcome, Reason
-from tengen.game.rules import KoRule, Rules, check_komi, parse_rules
+from tengen.game.rules import KoRule, Rules, Scoring, Tax, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board, on_board
 
 PointLike: TypeAlias = str | tuple[int, int]
@@ -44,9 +57,14 @@ MoveLike: TypeAlias = PointLike | None
 ColorLike: TypeAlias = Color | str
 
 _KO_RULES = {
-    KoRule.SIMPLE: kernels.SIMPLE_KO,
-    KoRule.POSITIONAL: kernels.POSITIONAL_SUPERKO,
-    KoRule.SITUATIONAL: kernels.SITUATIONAL_SUPERKO,
+    KoRule.SIMPLE: SIMPLE_KO,
+    KoRule.POSITIONAL: POSITIONAL_SUPERKO,
+    KoRule.SITUATIONAL: SITUATIONAL_SUPERKO,
+}
+_TAXES = {
+    Tax.NONE: NO_TAX,
+    Tax.SEKI: TAX_IN_SEKI,
+    Tax.ALL: TAX_ON_GROUPS,
 }
 _ILLEGAL: dict[int, type[IllegalMoveError]] = {
     kernels.OCCUPIED: OccupiedError,
@@ -54,6 +72,19 @@ _ILLEGAL: dict[int, type[IllegalMoveError]] = {
     kernels.KO: KoError,
     kernels.SUPERKO: SuperkoError,
 }
+
+
+def terms_of(rules: Rules, komi: float) -> Any:
+    """The terms of a game as kernels know them; the komi includes White's handicap bonus."""
+    terms = np.zeros(1, TERMS)[0]
+    terms["komi"] = komi
+    terms["ko_rule"] = _KO_RULES[rules.ko]
+    terms["suicide_allowed"] = rules.suicide
+    terms["territory"] = rules.scoring is Scoring.TERRITORY
+    terms["tax"] = _TAXES[rules.tax]
+    terms["friendly_pass"] = rules.friendly_pass
+    terms["button"] = rules.button
+    return terms
 
 
 class Move(NamedTuple):
@@ -113,20 +144,13 @@ class Position:
         self.komi = check_komi(self.rules.default_komi if komi is None else komi)
         self.move_limit = move_limit
         self.handicap = 0
-        self._boards = kernels.new_boards(1)
+        self._boards = new_boards(1)
         self._history = kernels.new_history(0)
         self._parent = None
         self._start = self
         self._resigned = None
-        kernels.clear(
-            self._boards[0],
-            self._history,
-            self.width,
-            self.height,
-            _KO_RULES[self.rules.ko],
-            self.rules.suicide,
-            self.rules.button,
-        )
+        terms = terms_of(self.rules, self.komi)
+        kernels.start_game(self._boards[0], self._history, self.width, self.height, terms)
 
     @classmethod
     def from_diagram(
@@ -178,7 +202,7 @@ class Position:
         board = self._boards[0]
         head = first = int(board["head"][self._index(point)])
         stones = []
-        while head != kernels.NO_CHAIN:
+        while head != NO_CHAIN:
             stones.append(index_point(head, self.width))
             head = int(board["next"][head])
             if head == first:
@@ -189,7 +213,7 @@ class Position:
         """How many liberties the chain on a point has; 0 if there is none."""
         board = self._boards[0]
         head = int(board["head"][self._index(point)])
-        return int(board["libs"][head]) if head != kernels.NO_CHAIN else 0
+        return int(board["libs"][head]) if head != NO_CHAIN else 0
 
     def captured(self, color: ColorLike) -> int:
         """How many stones of a colour were taken off the board."""
@@ -325,7 +349,7 @@ class Position:
         after = Position(self.size, self.rules, self.komi, move_limit=self.move_limit)
         board = after._boards[0]
         for y, x in np.argwhere(colors):
-            kernels.put_stone(board, point_index((x, y), self.width), int(colors[y, x]))
+            put_stone(board, point_index((x, y), self.width), int(colors[y, x]))
         for y, x in np.argwhere(colors):
             if after.liberties((int(x), int(y))) == 0:
                 where = point_text((x, y), self.height)
@@ -337,6 +361,7 @@ class Position:
         if handicap is None and not self.moves:
             blacks = int(np.count_nonzero(colors == BLACK))
             after.handicap = 0 if blacks < 2 or (colors == WHITE).any() else blacks
+        board["komi"] = self.komi + self.rules.white_handicap_bonus.points(after.handicap)
         return after
 
     def with_handicap(self, stones: int | Iterable[PointLike]) -> Position:
@@ -381,9 +406,9 @@ class Position:
             if self.at(point) is None:
                 raise ValueError(f"no dead stone at {point_text(self._point(point), self.height)}")
             head = int(boards[0]["head"][index])
-            if head != kernels.NO_CHAIN:
-                kernels.remove_chain(boards[0], head)
-        return count_board(boards[0], self.rules, self.komi, self.handicap)
+            if head != NO_CHAIN:
+                remove_chain(boards[0], head)
+        return count_board(boards[0])
 
     def outcome(self, dead: Iterable[PointLike] = ()) -> Outcome | None:
         """How the game ended, None while it goes on; counted as `score` counts."""
@@ -437,6 +462,7 @@ class Position:
             )
             position._boards[0]["captured"] = start._boards[0]["captured"]
         position.handicap = self.handicap
+        position._boards[0]["komi"] = self._boards[0]["komi"]
         for color, point in self.moves:
             position = position.play(None if point is None else turned(point), color, strict=False)
         position._resigned = self._resigned

@@ -188,9 +188,10 @@ def parse_rules(value: Rules | str | Mapping[str, Any]) -> Rules:
         raise RulesError(f"rules are a name or a JSON object, not {value!r}")
     if value.lstrip().startswith("{"):
         try:
-            return _parse_json(json.loads(value))
-        except (json.JSONDecodeError, RecursionError) as error:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError) as error:
             raise RulesError(f"rules are not valid JSON: {error}") from None
+        return _parse_json(decoded)
     folded = _folded(value).removesuffix("rules")
     if folded in _BY_SPELLING:
         return _BY_SPELLING[folded]

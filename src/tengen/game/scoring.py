@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.color import BLACK, WHITE, Color
-from tengen.game.life import count, new_life_scratch
+from tengen.game.color import BLACK, EMPTY, WHITE, Color
+from tengen.game.life import BUTTON_POINTS, count, new_life_scratch
 from tengen.game.outcome import Outcome, Reason
-from tengen.game.rules import Rules, Scoring, Tax
-
-BUTTON_POINTS = 0.5
 
 
 class Tally(NamedTuple):
@@ -55,22 +52,15 @@ class Score:
         return str(self.outcome(Reason.SCORE))
 
 
-def count_board(board: Any, rules: Rules, komi: float, handicap: int) -> Score:
+def count_board(board: Any) -> Score:
     """Count a board record as it stands; stones agreed dead must have been removed.
 
     A button that nobody took goes to the side to play.
     """
     scratch = new_life_scratch(1)[0]
-    count(
-        board,
-        scratch,
-        rules.scoring is Scoring.TERRITORY,
-        rules.tax is not Tax.NONE,
-        rules.tax is Tax.ALL,
-    )
-    compensation = {BLACK: 0.0, WHITE: komi + rules.white_handicap_bonus.points(handicap)}
-    if rules.button:
-        compensation[int(board.button_owner or board.to_play)] += BUTTON_POINTS
+    count(board, scratch)
+    compensation = {EMPTY: 0.0, BLACK: 0.0, WHITE: float(board.komi)}
+    compensation[int(board.to_play if board.button else board.button_owner)] += BUTTON_POINTS
     black, white = (
         Tally(
             int(scratch.stones[color]),

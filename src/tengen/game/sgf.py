@@ -11,7 +11,7 @@ from pathlib import Path
 from tengen.game.color import BLACK, WHITE, Color, parse_color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal import IllegalMoveError
-from tengen.game.outcome import Outcome, parse_outcome
+from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Move, Position
 from tengen.game.rules import MAX_KOMI, Rules, RulesError, check_komi, parse_rules
 from tengen.game.sgf_tree import SgfError, SgfNode, read_trees, write_tree
@@ -42,7 +42,7 @@ class SgfGame:
     @property
     def komi(self) -> float | None:
         """The komi, None if the file states none that can be."""
-        match = re.search(r"[-+]?\d+(?:[.,]\d+)?", self.root.raw("KM") or "", re.ASCII)
+        match = re.search(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)", self.root.raw("KM") or "", re.ASCII)
         if not match:
             return None
         komi = float(match[0].replace(",", "."))
@@ -58,8 +58,14 @@ class SgfGame:
     @property
     def handicap(self) -> int:
         """The number of handicap stones, 0 where it is none or unreadable."""
+        return self._stated_handicap() or 0
+
+    def _stated_handicap(self) -> int | None:
+        """The handicap, None if the file does not say: then the stones have to tell."""
         match = re.search(r"\d{1,3}", self.root.raw("HA") or "", re.ASCII)
-        return int(match[0]) if match and int(match[0]) >= 2 else 0
+        if not match:
+            return None
+        return int(match[0]) if int(match[0]) >= 2 else 0
 
     @property
     def rules(self) -> Rules | None:
@@ -76,7 +82,7 @@ class SgfGame:
 
     def player(self, color: Color | str) -> str:
         """The name of a player, "" if the file does not say."""
-        return self.root.text(f"P{parse_color(color).letter}").strip()
+        return self.root.text(f"P{parse_color(color).letter}").replace("\n", " ").strip()
 
     def start(self, rules: Rules | str = "japanese", komi: float | None = None) -> Position:
         """The empty board the game began on; the rules and the komi are for a file without.
@@ -113,12 +119,13 @@ class SgfGame:
         black, white, empty = (self._points(node, name) for name in ("AB", "AW", "AE"))
         turn = (node.raw("PL") or "").strip().lower()[:1]
         try:
-            handicap = self.handicap if node is self.root else 0
-            if black or white or empty or turn in ("b", "w") or handicap:
+            handicap = self._stated_handicap()
+            given = node is self.root and bool(handicap)
+            if black or white or empty or turn in ("b", "w") or given:
                 to_play = turn if turn in ("b", "w") else None
-                if to_play is None and handicap and black:
+                if to_play is None and given and black:
                     to_play = "w"
-                position = position.set_up(black, white, empty, to_play, handicap or None)
+                position = position.set_up(black, white, empty, to_play, handicap)
             for color in Color:
                 for value in node.properties.get(color.letter, ()):
                     position = self._played(position, Move(color, self._move(node, value)))
@@ -133,7 +140,7 @@ class SgfGame:
         color, point = move
         if point is None or position.at(point) is None:
             return position.play(point, color, strict=False)
-        cleared = position.set_up(empty=[point], to_play=color)
+        cleared = position.set_up(empty=[point], to_play=color, handicap=position.handicap)
         return cleared.play(point, color, strict=False)
 
     def _move(self, node: SgfNode, value: str) -> Point | None:
@@ -143,19 +150,16 @@ class SgfGame:
         return self._point(node, text)
 
     def _points(self, node: SgfNode, name: str) -> list[Point]:
-        """The points of a property; ``aa:cc`` stands for a rectangle of them."""
+        """The points of a property; ``aa:cc`` stands for the rectangle between two corners."""
         points = []
         for value in node.properties.get(name, ()):
             first, _, last = value.strip().partition(":")
             if not first:
                 continue
-            left_top = self._point(node, first)
-            right_bottom = self._point(node, last) if last else left_top
-            points += [
-                Point(x, y)
-                for y in range(left_top.y, right_bottom.y + 1)
-                for x in range(left_top.x, right_bottom.x + 1)
-            ]
+            corner = self._point(node, first)
+            opposite = self._point(node, last) if last else corner
+            (left, right), (top, bottom) = map(sorted, zip(corner, opposite, strict=True))
+            points += [Point(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1)]
         return points
 
     def _point(self, node: SgfNode, text: str) -> Point:
@@ -193,8 +197,8 @@ def load_sgf(path: str | Path) -> list[SgfGame]:
 
 def save_sgf(game: SgfGame) -> bytes:
     """The game as a clean UTF-8 file, whatever it was read from."""
-    game.root.properties |= {"FF": ["4"], "GM": ["1"], "CA": ["UTF-8"]}
-    return write_tree(game.root)
+    header = {"FF": ["4"], "GM": ["1"], "CA": ["UTF-8"]}
+    return write_tree(SgfNode(header | game.root.properties | header, game.root.children))
 
 
 def record(position: Position, black: str = "", white: str = "") -> SgfGame:
@@ -206,8 +210,6 @@ def record(position: Position, black: str = "", white: str = "") -> SgfGame:
         "KM": [f"{position.komi:g}"],
     }
     root.set_text("RU", str(position.rules))
-    if position.handicap:
-        root.properties["HA"] = [str(position.handicap)]
     for name, player in (("PB", black), ("PW", white)):
         if player:
             root.set_text(name, player)
@@ -216,15 +218,22 @@ def record(position: Position, black: str = "", white: str = "") -> SgfGame:
         root.set_text("RE", str(outcome))
     node = root
     for earlier, later in pairwise(position.line()):
-        if later.move_number == 0:
-            if node is not root or "AB" in root.properties or "AW" in root.properties:
-                node = _child(node)
-            _write_set_up(node, earlier, later)
-        elif later.move_number > earlier.move_number:
+        if later.move_number > earlier.move_number:
             node = _child(node)
             color, point = later.moves[-1]
             node.properties[color.letter] = [_letters(point)]
+        elif not _is_resigned(later):
+            if node is not root or "AB" in root.properties or "AW" in root.properties:
+                node = _child(node)
+            _write_set_up(node, earlier, later)
+            # Even if it is 0: the stones alone may look like a handicap.
+            root.properties["HA"] = [str(position.handicap)]
     return SgfGame(root)
+
+
+def _is_resigned(position: Position) -> bool:
+    outcome = position.outcome()
+    return outcome is not None and outcome.reason is Reason.RESIGNATION
 
 
 def _child(node: SgfNode) -> SgfNode:

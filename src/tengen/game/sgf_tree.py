@@ -1,8 +1,9 @@
 """SGF as a tree of nodes with properties: a tolerant reader and a clean writer. Knows no Go.
 
-sgfmill does the writing and the escaping. Its reader refuses files that were cut short and tells
-no offsets, so the reader here is our own; it reads text, not bytes, because in Shift-JIS and
-GB18030 half a character may look like a bracket or a backslash.
+sgfmill says what the text of a property means. Its reader refuses files that were cut short and
+tells no offsets, so the reader here is our own; it reads text, not bytes, because in Shift-JIS
+and GB18030 half a character may look like a bracket or a backslash. Writing needs no sgfmill:
+self-play keeps records on machines that do not have it.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sgfmill import sgf_grammar
-
 from tengen.game.sgf_encoding import decode_sgf
 
-_START = re.compile(r"\(\s*(?=;|[A-Za-z]{1,64}\s*\[)")
+LINE_LENGTH = 79
+
+_START = re.compile(r"\(\s*(?=;|[A-Za-z]{1,64}\[)")
+_BLANK = re.compile(r"[\s\x00-\x1f\ufeff]*")
 _TOKEN = re.compile(
-    r"[\s\x00-\x1f\ufeff]*(?:(?P<sign>[;()])"
+    rf"{_BLANK.pattern}(?:(?P<sign>[;()])"
     r"|(?P<identifier>[A-Za-z]{1,64})"
     r"|\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)(?:\]|\\?\Z)"
     r"|(?P<end>\Z))",
@@ -53,13 +55,14 @@ class SgfNode:
 
     def text(self, name: str) -> str:
         """The first value of a property as its author meant it, "" if there is none."""
+        from sgfmill import sgf_grammar
+
         raw = self.raw(name) or ""
         return sgf_grammar.text_value(raw.encode("utf-8", "replace")).decode("utf-8")  # type: ignore[no-any-return]
 
     def set_text(self, name: str, text: str) -> None:
         """Give a property one text value, escaped as SGF wants it."""
-        raw = sgf_grammar.escape_text(text.encode("utf-8", "replace"))
-        self.properties[name] = [raw.decode("utf-8")]
+        self.properties[name] = [text.replace("\\", "\\\\").replace("]", "\\]")]
 
     def main_line(self) -> Iterator[SgfNode]:
         """This node and its first descendants, down to the last."""
@@ -101,10 +104,11 @@ def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
     while True:
         token = _TOKEN.match(text, offset)
         if token is None:
-            offset += len(text[offset:]) - len(text[offset:].lstrip())
+            blank = _BLANK.match(text, offset)
+            offset = blank.end() if blank else offset
             raise SgfError(source, offset, f"unexpected {text[offset : offset + 1]!r}")
         if token["sign"] == ";" or (opened and token["identifier"]):
-            node.children.append(SgfNode(offset=token.start()))
+            node.children.append(SgfNode(offset=token.start(token.lastgroup or 0)))
             node = node.children[-1]
             values = None
             opened = False
@@ -125,8 +129,6 @@ def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
         if not branches or token["end"] is not None:
             break
         offset = token.end()
-    if not above.children:
-        raise SgfError(source, offset, "the game has no node")
     _drop_empty_properties(above)
     return above.children[0], token.end()
 
@@ -145,16 +147,29 @@ def _drop_empty_properties(root: SgfNode) -> None:
 
 
 def write_tree(root: SgfNode) -> bytes:
-    """The game as clean UTF-8."""
-    coarse = sgf_grammar.make_coarse_game_tree(
-        root, lambda node: node.children, lambda node: _encoded(node.properties)
-    )
-    written: bytes = sgf_grammar.serialise_game_tree(coarse)
-    return written
+    """The game as clean UTF-8, broken into lines between properties."""
+    pieces = []
+    todo: list[SgfNode | str] = [")", root, "("]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        pieces.append(";")
+        for name, values in part.properties.items():
+            pieces.append(name + "".join(f"[{value}]" for value in values))
+        for child in reversed(part.children):
+            todo += [child] if len(part.children) == 1 else [")", child, "("]
+    return "\n".join(_lines(pieces)).encode("utf-8", "replace")
 
 
-def _encoded(properties: dict[str, list[str]]) -> dict[str, list[bytes]]:
-    return {
-        name: [value.encode("utf-8", "replace") for value in values]
-        for name, values in properties.items()
-    }
+def _lines(pieces: list[str]) -> Iterator[str]:
+    """The pieces in lines that are not longer than need be, and an empty line at the end."""
+    line = ""
+    for piece in pieces:
+        if len(line) + len(piece) > LINE_LENGTH:
+            yield line
+            line = ""
+        line += piece
+    yield line
+    yield ""

@@ -1,0 +1,261 @@
+"""What is alive whatever the opponent plays: pictures, and a slow reading of the definition."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tengen.game.board import new_boards
+from tengen.game.color import BLACK, WHITE, Color
+from tengen.game.diagram import write_diagram
+from tengen.game.life import new_life_scratch, settled_area
+from tengen.game.moves import new_history, start_game
+from tengen.game.playout import play_out
+from tengen.game.position import Position, terms_of
+from tengen.game.rules import parse_rules
+from tengen.game.scoring import on_board
+from tests.game.pictures import pictures
+
+pytestmark = pytest.mark.kernel
+
+NO_SUICIDE, SUICIDE = "chinese-ogs", "tromp-taylor"
+
+
+def alive_picture(position: Position) -> str:
+    """What is pass-alive for Black (X) and for White (O)."""
+    alive = [position.pass_alive(color).astype(np.int8) for color in Color]
+    assert not (alive[0] & alive[1]).any()
+    return write_diagram(alive[0] * BLACK + alive[1] * WHITE)
+
+
+# A board, and what is pass-alive on it
+
+LIVES = {
+    "nothing on an empty board": """
+        . . .   . . .
+        . . .   . . .
+    """,
+    "nothing on a board of one point": """
+        .   .
+    """,
+    "not a stone without eyes": """
+        . . .   . . .
+        . X .   . . .
+        . . .   . . .
+    """,
+    "not a chain with one eye and much room": """
+        . X . . .   . . . . .
+        X X . . .   . . . . .
+        . . . . .   . . . . .
+        . . . . .   . . . . .
+    """,
+    "two eyes, but not the wide land outside": """
+        . X . X .   X X X X .
+        X X X X .   X X X X .
+        . . . . .   . . . . .
+        . . . . .   . . . . .
+    """,
+    "two eyes and land too narrow for two white eyes": """
+        . X . X .   X X X X X
+        X X X X .   X X X X X
+        . . . . .   X X X X X
+    """,
+    "a wall whose two sides are its eyes": """
+        . X .   X X X
+        . X .   X X X
+        . X .   X X X
+    """,
+    "not a wall with one side two lines wide": """
+        . X . .   . . . .
+        . X . .   . . . .
+        . X . .   . . . .
+    """,
+    "dead white stones in an eye": """
+        . O X . X .   X X X X X .
+        X X X X X .   X X X X X .
+        . . . . . .   . . . . . .
+        . . . . . .   . . . . . .
+    """,
+    "a dead black stone in White's land": """
+        . O . O .   O O O O O
+        O O O O X   O O O O O
+        . . . . .   O O O O O
+    """,
+    "not stones around a false eye": """
+        . X . X O   . . . . .
+        X O X O .   . . . . .
+        O . O . .   . . . . .
+        . . . . .   . . . . .
+    """,
+    "two chains by two eyes that they share": """
+        . X X .   X X X .
+        X . X .   X X X .
+        X X . .   X X . .
+        . . . .   . . . .
+    """,
+    "a row of chains, each by an eye to its left and one to its right": """
+        . X . X . X .   X X X X X X X
+    """,
+    "not a row of chains of which the last has one eye": """
+        . X . X . X O .   . . . . . . . .
+    """,
+    "both sides": """
+        . X . X O . O .   X X X X O O O O
+        X X X X O O O O   X X X X O O O O
+    """,
+    "one side": """
+        . X . X O . . .   X X X X . . . .
+        X X X X O O . .   X X X X . . . .
+        O O O O . . . .   . . . . . . . .
+    """,
+}
+
+
+@pytest.mark.parametrize("rules", [NO_SUICIDE, SUICIDE])
+@pytest.mark.parametrize("boards", LIVES.values(), ids=LIVES)
+def test_pass_alive_is_exactly(boards: str, rules: str) -> None:
+    board, alive = pictures(boards)
+    assert alive_picture(Position.from_diagram(board, rules=rules)) == alive
+
+
+def test_where_suicide_is_allowed_a_stone_out_of_reach_spoils_an_eye() -> None:
+    board, alive = pictures("""
+        . X X . X   X X X X X
+        O . X X X   X X X X X
+        . X X X X   X X X X X
+    """)
+    assert alive_picture(Position.from_diagram(board, rules=NO_SUICIDE)) == alive
+    spoiled = Position.from_diagram(board, rules=SUICIDE)
+    assert not spoiled.pass_alive("black").any()
+
+
+def test_settled_area_is_that_of_pass_alive_chains_then_of_borders() -> None:
+    board, owners = pictures("""
+        . X . X . O . .   X X X X . O O O
+        X X X X . O . .   X X X X . O O O
+        X . O X . O O O   X X X X . O O O
+        X . . X . O X .   X X X X . O X .
+        X X X X . O . .   X X X X . O . .
+    """)
+    assert write_diagram(settled_owners(Position.from_diagram(board, rules=NO_SUICIDE))) == owners
+
+
+# The definition, with sets
+
+Place: TypeAlias = tuple[int, int]
+Places: TypeAlias = frozenset[Place]
+
+
+class PlainBoard:
+    def __init__(self, stones: NDArray[np.int8], suicide: bool) -> None:
+        height, width = stones.shape
+        self.color = {(x, y): int(stones[y, x]) for y in range(height) for x in range(width)}
+        self.suicide = suicide
+
+    def near(self, place: Place) -> list[Place]:
+        x, y = place
+        around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+        return [p for p in around if p in self.color]
+
+    def border(self, places: Places) -> set[Place]:
+        return {q for p in places for q in self.near(p)} - places
+
+    def connected(self, among: set[Place]) -> list[Places]:
+        """The connected parts of these places."""
+        parts, left = [], set(among)
+        while left:
+            part, todo = set(), [left.pop()]
+            while todo:
+                place = todo.pop()
+                part.add(place)
+                todo += set(self.near(place)) & left
+                left -= set(todo)
+            parts.append(frozenset(part))
+        return parts
+
+    def is_vital(self, region: Places, chain: Places) -> bool:
+        must_touch = {p for p in region if self.suicide or self.color[p] == 0}
+        return must_touch <= self.border(chain)
+
+    def inner(self, region: Places, color: int) -> int:
+        return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
+
+    def benson(self, color: int) -> tuple[list[Places], list[Places], list[Places]]:
+        """Living chains, the regions among them alone, and the other regions."""
+        own = {p for p, c in self.color.items() if c == color}
+        chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
+        regions = all_regions if chains else []
+        while True:
+            alive = [c for c in chains if sum(self.is_vital(r, c) for r in regions) >= 2]
+            points = {p for chain in alive for p in chain}
+            healthy = [r for r in regions if self.border(r) <= points]
+            if (alive, healthy) == (chains, regions):
+                return alive, healthy, [r for r in all_regions if r not in healthy]
+            chains, regions = alive, healthy
+
+    def pass_alive(self, color: int) -> set[Place]:
+        alive, healthy, _ = self.benson(color)
+        owned = [*alive, *(r for r in healthy if self.inner(r, color) <= 1)]
+        return {p for places in owned for p in places}
+
+    def settled(self) -> dict[Place, int]:
+        """The owners of KataGo's area: Black's, then White's over them, then the stones left."""
+        owner = dict.fromkeys(self.color, 0)
+        for color in (BLACK, WHITE):
+            alive, healthy, others = self.benson(color)
+            is_empty = {r: all(self.color[p] == 0 for p in r) for r in healthy + others}
+            for places in alive:
+                owner |= dict.fromkeys(places, color)
+            for region in healthy:
+                if self.inner(region, color) <= 1 or is_empty[region]:
+                    owner |= dict.fromkeys(region, color)
+            for region in others:
+                if is_empty[region] and color in self.color.values():
+                    owner |= {p: color for p in region if owner[p] == 0}
+        return {p: owner[p] or self.color[p] for p in owner}
+
+
+def settled_owners(position: Position) -> NDArray[np.int8]:
+    boards, _ = position.arrays(0)
+    scratch = new_life_scratch(1)[0]
+    difference = settled_area(boards[0], scratch)
+    owners = on_board(scratch["owner"], position.width, position.height)
+    assert difference == np.count_nonzero(owners == BLACK) - np.count_nonzero(owners == WHITE)
+    return owners
+
+
+def random_stones(seed: int, count: int) -> Iterator[NDArray[np.int8]]:
+    """The stones of random games on small boards, some broken off and some played to the end."""
+    choice = np.random.default_rng(seed)
+    boards, history = new_boards(1), new_history(80)
+    rng = np.array([seed], np.uint64)
+    for _ in range(count):
+        width, height = (int(side) for side in choice.choice([(4, 4), (5, 4), (6, 3), (9, 2)]))
+        start_game(boards[0], history, width, height, terms_of(parse_rules("chinese"), 0))
+        play_out(boards[0], history, rng, int(choice.integers(8, 80)))
+        yield on_board(boards[0]["color"], width, height)
+
+
+@pytest.mark.parametrize("rules", [NO_SUICIDE, SUICIDE])
+def test_kernels_agree_with_the_definition_on_random_boards(rules: str) -> None:
+    count = 40 if "NUMBA_DISABLE_JIT" in os.environ else 1500
+    living = 0
+    for stones in random_stones(1, count):
+        height, width = stones.shape
+        points = {
+            color: [(int(x), int(y)) for y, x in np.argwhere(stones == color)] for color in Color
+        }
+        position = Position((width, height), rules).set_up(points[Color.BLACK], points[Color.WHITE])
+        plain = PlainBoard(stones, position.rules.suicide)
+        for color in Color:
+            alive = {(int(x), int(y)) for y, x in np.argwhere(position.pass_alive(color))}
+            assert alive == plain.pass_alive(color), position.diagram()
+            living += bool(alive)
+        owners = settled_owners(position)
+        assert {(x, y): int(owners[y, x]) for x, y in plain.color} == plain.settled()
+    assert living > count / 10

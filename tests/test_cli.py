@@ -1,0 +1,77 @@
+"""The command line as its user meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import tengen
+
+
+def run(*arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tengen", *arguments],
+        input=answers,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    )
+
+
+def test_version() -> None:
+    process = run("--version")
+    assert (process.returncode, process.stdout) == (0, f"tengen {tengen.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_lists_the_commands(arguments: list[str]) -> None:
+    process = run(*arguments)
+    assert process.returncode == 0
+    assert "play" in process.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nonsense"], "nonsense"),
+        (["--nonsense"], "--nonsense"),
+        (["play", "--board-size", "99"], "--board-size"),
+        (["play", "--board-size", "nine"], "integer"),
+        (["play", "--rules", "calvinball"], "calvinball"),
+        (["play", "--komi", "6.3"], "half points"),
+        (["play", "--color", "green"], "green"),
+    ],
+)
+def test_bad_usage_is_one_clear_line_and_exit_code_2(arguments: list[str], complaint: str) -> None:
+    process = run(*arguments)
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.count("\n") == 1
+    assert process.stderr.startswith("tengen: ")
+    assert complaint in process.stderr
+
+
+def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tengen.cli import _explained
+
+    message, status = _explained(KeyError("surprise"))
+    assert status == 1
+    assert "surprise" in message
+    assert _explained(FileNotFoundError(2, "No such file", "x.sgf")) == ("x.sgf: No such file", 1)
+
+
+def test_a_game_in_the_terminal() -> None:
+    game = ["play", "--board-size", "5", "--playouts", "200"]
+    process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
+    assert process.returncode == 0, process.stderr
+    assert "Tengen plays " in process.stdout
+    assert "occupied" in process.stdout
+    assert "not a move" in process.stdout
+    assert process.stdout.rstrip().endswith("Result: W+R")
+
+
+def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
+    assert run("play", "--board-size", "5", "--playouts", "50").returncode == 0

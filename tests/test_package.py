@@ -1,0 +1,62 @@
+"""What the package offers, and what it must not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import tengen
+
+
+def test_the_exported_names_are_these() -> None:
+    assert tengen.__all__ == [
+        "Color",
+        "IllegalMoveError",
+        "Move",
+        "Outcome",
+        "Point",
+        "Position",
+        "Reason",
+        "Rules",
+        "RulesError",
+        "Score",
+        "SgfError",
+        "SgfGame",
+        "SgfNode",
+        "Size",
+        "Symmetry",
+        "Tally",
+        "load_sgf",
+        "parse_rules",
+        "read_sgf",
+        "record",
+        "save_sgf",
+    ]
+    assert all(getattr(tengen, name).__name__ == name for name in tengen.__all__)
+
+
+def test_other_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = tengen.nonsense
+
+
+def test_playing_and_recording_need_numpy_and_numba_alone() -> None:
+    """Self-play runs on machines that have little else."""
+    code = (
+        "import sys\n"
+        "for name in ('sgfmill', 'openvino', 'fastapi', 'torch', 'onnx', 'ray'):\n"
+        "    sys.modules[name] = None\n"
+        "from tengen import Position, record, save_sgf\n"
+        "print(save_sgf(record(Position(9).play('E5'))).decode())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert ";B[ee]" in run.stdout
+
+
+def test_players_do_not_need_torch() -> None:
+    code = "import sys, tengen.cli; from tengen import *; print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
