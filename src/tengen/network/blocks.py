@@ -1,0 +1,277 @@
+"""The parts of the main network in torch. No layer is tied to a board size.
+
+Boards smaller than the tensor are padded; `mask` [batch, 1, height, width] is 1 on the board.
+Whatever lies off the board is zero after each activation. A tensor of channels is
+[batch, channels, height, width].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from tengen.network import architecture as arch
+from tengen.network.architecture import Activation, Rope
+
+
+class Boards(NamedTuple):
+    """Where the boards of a batch lie in their tensor."""
+
+    mask: Tensor  # [batch, 1, height, width]
+    area: Tensor  # [batch, 1] points on the board
+    spread: Tensor  # [batch, 1] (sqrt(area) - 14) / 10, how KataGo tells sizes apart
+
+
+def boards_of(mask: Tensor) -> Boards:
+    """What the layers need to know of a batch's boards."""
+    area = mask.sum((2, 3))
+    return Boards(mask, area, (area.sqrt() - 14.0) / 10.0)
+
+
+def activate(x: Tensor, kind: Activation) -> Tensor:
+    """The activation of this kind."""
+    match kind:
+        case Activation.RELU:
+            return functional.relu(x)
+        case Activation.MISH:
+            return functional.mish(x)
+        case Activation.SILU:
+            return functional.silu(x)
+        case Activation.IDENTITY:
+            return x
+
+
+class Norm(nn.Module):
+    """Batch norm over the points on the boards, then activation and mask."""
+
+    mean: Tensor
+    variance: Tensor
+    epsilon: Tensor
+
+    def __init__(self, channels: int, activation: Activation, momentum: float = 0.01) -> None:
+        super().__init__()
+        self.activation, self.momentum = activation, momentum
+        self.register_buffer("epsilon", torch.tensor(1e-5))
+        self.scale = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+        self.register_buffer("mean", torch.zeros(channels))
+        self.register_buffer("variance", torch.ones(channels))
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        mean, variance = (
+            self._statistics(x, boards) if self.training else (self.mean, self.variance)
+        )
+        scale = self.scale * torch.rsqrt(variance + self.epsilon)
+        bias = self.bias - mean * scale
+        x = x * scale.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
+        return activate(x, self.activation) * boards.mask
+
+    def _statistics(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
+        """Mean and variance of this batch, which the running ones follow."""
+        total = boards.area.sum()
+        mean = (x * boards.mask).sum((0, 2, 3)) / total
+        variance = (((x - mean.view(1, -1, 1, 1)) * boards.mask) ** 2).sum((0, 2, 3)) / total
+        with torch.no_grad():
+            self.mean.lerp_(mean.detach().to(self.mean.dtype), self.momentum)
+            self.variance.lerp_(variance.detach().to(self.variance.dtype), self.momentum)
+        return mean, variance
+
+
+class RmsNorm(nn.Module):
+    """Each point's channels scaled to a mean square of one."""
+
+    epsilon: Tensor
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.register_buffer("epsilon", torch.tensor(1e-6))
+        self.weight = nn.Parameter(torch.ones(channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [..., channels]"""
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
+
+
+def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
+    """A convolution that keeps the board's size."""
+    return nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
+
+
+def pool(x: Tensor, boards: Boards) -> Tensor:
+    """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board."""
+    mean = x.sum((2, 3)) / boards.area
+    highest = (x + (boards.mask - 1.0)).amax((2, 3))  # off the board x is 0, and activations > -1
+    return torch.cat([mean, mean * boards.spread, highest], 1)
+
+
+def pool_for_value(x: Tensor, boards: Boards) -> Tensor:
+    """[batch, 3 * channels]: mean, and mean by two measures of the board's size."""
+    mean = x.sum((2, 3)) / boards.area
+    return torch.cat([mean, mean * boards.spread, mean * (boards.spread.square() - 0.1)], 1)
+
+
+class OrdinaryBlock(nn.Module):
+    """Norm, convolution, norm, convolution, and what came in."""
+
+    def __init__(self, channels: int, spec: arch.Ordinary, activation: Activation) -> None:
+        super().__init__()
+        self.norm1 = Norm(channels, activation)
+        self.conv1 = convolution(channels, spec.mid, 3)
+        self.norm2 = Norm(spec.mid, activation)
+        self.conv2 = convolution(spec.mid, channels, 3)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        inner: Tensor = self.conv2(self.norm2(self.conv1(self.norm1(x, boards)), boards))
+        return x + inner
+
+
+class PoolingBlock(nn.Module):
+    """As OrdinaryBlock, with a bias from a pool over the whole board in the middle."""
+
+    def __init__(self, channels: int, spec: arch.Pooling, activation: Activation) -> None:
+        super().__init__()
+        self.norm1 = Norm(channels, activation)
+        self.conv1 = convolution(channels, spec.mid, 3)
+        self.conv_pool = convolution(channels, spec.pool, 3)
+        self.norm_pool = Norm(spec.pool, activation)
+        self.pool_to_bias = nn.Linear(3 * spec.pool, spec.mid, bias=False)
+        self.norm2 = Norm(spec.mid, activation)
+        self.conv2 = convolution(spec.mid, channels, 3)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        seen = self.norm1(x, boards)
+        pooled = pool(self.norm_pool(self.conv_pool(seen), boards), boards)
+        biased = self.conv1(seen) + self.pool_to_bias(pooled)[:, :, None, None]
+        inner: Tensor = self.conv2(self.norm2(biased, boards))
+        return x + inner
+
+
+class BottleneckBlock(nn.Module):
+    """Fewer channels, blocks inside, and up to all channels again."""
+
+    def __init__(self, channels: int, spec: arch.Bottleneck, activation: Activation) -> None:
+        super().__init__()
+        self.norm1 = Norm(channels, activation)
+        self.conv1 = convolution(channels, spec.mid, 1)
+        self.blocks = nn.ModuleList(build_block(spec.mid, b, activation) for b in spec.inner)
+        self.norm2 = Norm(spec.mid, activation)
+        self.conv2 = convolution(spec.mid, channels, 1)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        inner: Tensor = self.conv1(self.norm1(x, boards))
+        for block in self.blocks:
+            inner = block(inner, boards)
+        inner = self.conv2(self.norm2(inner, boards))
+        return x + inner
+
+
+class AttentionBlock(nn.Module):
+    """Attention over the points of the board, turned by where they lie."""
+
+    frequencies: Tensor
+
+    def __init__(self, channels: int, spec: arch.Attention) -> None:
+        super().__init__()
+        self.spec = spec
+        self.norm = RmsNorm(channels)
+        self.query = nn.Linear(channels, spec.heads * spec.query_dim, bias=False)
+        self.key = nn.Linear(channels, spec.kv_heads * spec.query_dim, bias=False)
+        self.value = nn.Linear(channels, spec.kv_heads * spec.value_dim, bias=False)
+        self.out = nn.Linear(spec.heads * spec.value_dim, channels, bias=False)
+        # [kv heads, pairs, 2]: angle per step along x and y
+        frequencies = theta_frequencies(spec)
+        if spec.rope is Rope.LEARNED:
+            self.frequencies = nn.Parameter(frequencies)
+        else:
+            self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        batch, channels, height, width = x.shape
+        points = self.norm(x.flatten(2).transpose(1, 2))  # [batch, points, channels]
+        query = self._heads(self.query(points), self.spec.heads)
+        key = self._heads(self.key(points), self.spec.kv_heads)
+        value = self._heads(self.value(points), self.spec.kv_heads)
+        if self.spec.rope is not Rope.NONE:
+            angles = self._angles(height, width)  # [kv heads, points, pairs]
+            share = self.spec.heads // self.spec.kv_heads
+            query = _rotate(query, angles.repeat_interleave(share, 0))
+            key = _rotate(key, angles)
+        share = self.spec.heads // self.spec.kv_heads
+        off_board = (boards.mask.flatten(2)[:, :, None] - 1.0) * 1e4
+        found = functional.scaled_dot_product_attention(
+            query,
+            key.repeat_interleave(share, 1),
+            value.repeat_interleave(share, 1),
+            attn_mask=off_board,
+        )
+        seen: Tensor = self.out(found.transpose(1, 2).flatten(2))
+        return x + seen.transpose(1, 2).reshape(batch, channels, height, width)
+
+    def _heads(self, x: Tensor, heads: int) -> Tensor:
+        """[batch, heads, points, dim] from [batch, points, heads * dim]"""
+        return x.view(x.shape[0], x.shape[1], heads, -1).transpose(1, 2)
+
+    def _angles(self, height: int, width: int) -> Tensor:
+        y = torch.arange(height, device=self.frequencies.device, dtype=self.frequencies.dtype)
+        x = torch.arange(width, device=self.frequencies.device, dtype=self.frequencies.dtype)
+        along_x, along_y = self.frequencies[..., 0], self.frequencies[..., 1]  # [heads, pairs]
+        angles = (
+            y[None, :, None, None] * along_y[:, None, None]
+            + x[None, None, :, None] * along_x[:, None, None]
+        )
+        return angles.flatten(1, 2)
+
+
+def _rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn neighbouring pairs of x [batch, heads, points, dim] by angles [heads, points, pairs]."""
+    even, odd = x[..., 0::2], x[..., 1::2]
+    cos, sin = angles.cos(), angles.sin()
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(3)
+
+
+class FeedForwardBlock(nn.Module):
+    """Two linear layers at each point, the first one gated."""
+
+    def __init__(self, channels: int, spec: arch.FeedForward) -> None:
+        super().__init__()
+        self.norm = RmsNorm(channels)
+        self.linear1 = nn.Linear(channels, spec.hidden, bias=False)
+        self.gate = nn.Linear(channels, spec.hidden, bias=False) if spec.gated else None
+        self.linear2 = nn.Linear(spec.hidden, channels, bias=False)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:  # noqa: ARG002
+        points = self.norm(x.permute(0, 2, 3, 1))
+        hidden = functional.silu(self.linear1(points))
+        if self.gate is not None:
+            hidden = hidden * self.gate(points)
+        seen: Tensor = self.linear2(hidden)
+        return x + seen.permute(0, 3, 1, 2)
+
+
+def build_block(channels: int, spec: arch.Block, activation: Activation) -> nn.Module:
+    """The block that a specification describes."""
+    match spec:
+        case arch.Ordinary():
+            return OrdinaryBlock(channels, spec, activation)
+        case arch.Pooling():
+            return PoolingBlock(channels, spec, activation)
+        case arch.Bottleneck():
+            return BottleneckBlock(channels, spec, activation)
+        case arch.Attention():
+            return AttentionBlock(channels, spec)
+        case arch.FeedForward():
+            return FeedForwardBlock(channels, spec)
+
+
+def theta_frequencies(spec: arch.Attention) -> Tensor:
+    """[kv heads, pairs, 2]: half of the pairs turn along y, half along x, ever more slowly."""
+    pairs = spec.query_dim // 2
+    half = pairs // 2
+    steps = spec.theta ** (-torch.arange(half) / half)
+    frequencies = torch.zeros(pairs, 2)
+    frequencies[:half, 1] = steps
+    frequencies[half:, 0] = steps
+    return frequencies.expand(spec.kv_heads, pairs, 2).clone()

@@ -1,0 +1,128 @@
+"""The seam between search and networks: encoded positions in, evaluations out. Torch-free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.feature_set import FeatureSet, new_feature_scratch
+from tengen.features.katago import SUPERKO
+from tengen.game.position import Position
+from tengen.network.data import Scaling
+
+
+class Batch(NamedTuple):
+    """Encoded positions; boards smaller than the tensor lie in its upper left corner."""
+
+    planes: NDArray[np.float32]  # [batch, planes, height, width]
+    globals: NDArray[np.float32]  # [batch, globals]
+
+
+class RawOutputs(NamedTuple):
+    """What the heads of a network say, before `decode`."""
+
+    policy: NDArray[np.float32]  # [batch, outputs, height * width + 1] logits, pass last
+    value: NDArray[np.float32]  # [batch, 3] logits of win, loss and no result
+    score: NDArray[np.float32]  # [batch, score outputs]
+    ownership: NDArray[np.float32]  # [batch, height, width] before tanh
+
+
+class Evaluation(NamedTuple):
+    """What a network thinks of a batch of positions, always for the side to play."""
+
+    policy: NDArray[np.float32]  # [batch, height * width + 1] logits, illegal moves included
+    value: NDArray[np.float32]  # [batch, 3] chances of win, loss and no result
+    score: NDArray[np.float32]  # [batch] points at the end of the game
+    spread: NDArray[np.float32]  # [batch] standard deviation of these points
+    lead: NDArray[np.float32]  # [batch] points that would make the game fair
+    variance_time: NDArray[np.float32]  # [batch] turns for which the outcome stays open
+    value_error: NDArray[np.float32]  # [batch] short-term error of win minus loss
+    score_error: NDArray[np.float32]  # [batch] short-term error of the score
+    ownership: NDArray[np.float32]  # [batch, height, width] from -1, the opponent's, to 1
+
+
+class Pending(Protocol):
+    """An evaluation under way."""
+
+    def result(self) -> Evaluation:
+        """Wait for it."""
+
+
+class Evaluator(Protocol):
+    """A network on a device."""
+
+    @property
+    def name(self) -> str:
+        """Whose opinion it is."""
+
+    @property
+    def device(self) -> str:
+        """Where and how it is computed, for people."""
+
+    @property
+    def features(self) -> FeatureSet:
+        """What it must be shown."""
+
+    def submit(self, batch: Batch) -> Pending:
+        """Start an evaluation; the caller leaves the batch alone until it has the result."""
+
+
+def evaluate(evaluator: Evaluator, batch: Batch) -> Evaluation:
+    """Evaluate a batch and wait for it."""
+    return evaluator.submit(batch).result()
+
+
+def encode(features: FeatureSet, positions: Sequence[Position]) -> Batch:
+    """Positions as a network sees them, of several sizes if need be."""
+    width = max(position.width for position in positions)
+    height = max(position.height for position in positions)
+    planes = np.zeros((len(positions), len(features.planes), height, width), np.float32)
+    globals_ = np.zeros((len(positions), len(features.globals)), np.float32)
+    scratch = new_feature_scratch()
+    for i, position in enumerate(positions):
+        features.encode_position(position, planes[i], globals_[i], scratch)
+    return Batch(planes, globals_)
+
+
+def decode(
+    raw: RawOutputs, batch: Batch, scaling: Scaling, policy_optimism: float = 0.0
+) -> Evaluation:
+    """Chances and points from what the heads said.
+
+    Where superko rules there is no 'no result'. Networks with a second, optimistic policy mix it
+    in by a share.
+    """
+    policy = raw.policy[:, 0]
+    if policy_optimism and raw.policy.shape[1] > 1:
+        policy = policy + policy_optimism * (raw.policy[:, 1] - policy)
+    value = raw.value.astype(np.float32)
+    value[batch.globals[:, SUPERKO] > 0, 2] = -np.inf
+    value = np.exp(value - value.max(1, keepdims=True))
+    value /= value.sum(1, keepdims=True)
+    score = raw.score
+    outputs = score.shape[1]
+    nothing = np.zeros(len(score), np.float32)
+    mean = score[:, 0] * scaling.score_mean
+    return Evaluation(
+        policy=policy,
+        value=value,
+        score=mean,
+        spread=_softplus(score[:, 1]) * scaling.score_stdev if outputs > 1 else nothing,
+        lead=score[:, 2] * scaling.lead if outputs > 2 else mean,
+        variance_time=_softplus(score[:, 3]) * scaling.variance_time if outputs > 3 else nothing,
+        value_error=_error(score[:, 4], scaling.value_error, scaling) if outputs > 4 else nothing,
+        score_error=_error(score[:, 5], scaling.score_error, scaling) if outputs > 5 else nothing,
+        ownership=np.tanh(raw.ownership),
+    )
+
+
+def _softplus(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.logaddexp(x, np.float32(0))
+
+
+def _error(x: NDArray[np.float32], factor: float, scaling: Scaling) -> NDArray[np.float32]:
+    root = _softplus(x * np.float32(0.5)) if scaling.halved_errors else np.sqrt(_softplus(x))
+    return root * np.float32(factor**0.5)
