@@ -33,6 +33,7 @@ KEEP_UNUSED_CACHES_DAYS = 30
 _IMPORT = re.compile(
     r"^\s*(?:from|import) +tengen([.\w]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE
 )
+_DECORATED = re.compile(r"^@kernel\b", re.MULTILINE)
 # Settings that say where or how wide to run, not what code to make.
 _SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
 
@@ -69,24 +70,23 @@ def kernel(
 def kernel_sources(package: Path) -> list[Path]:
     """The files whose text decides what the kernels do.
 
-    These are the files that use the decorator and, since a kernel freezes the constants it reads,
-    every file of the package that those import, directly or not.
+    These are the files with kernels and, since a kernel freezes the constants it reads, every file
+    of the package that those import, directly or not.
     """
-    imports = {path: _imported_files(path, package) for path in package.rglob("*.py")}
-    decorator = package / "jit.py"
-    todo = [path for path, imported in imports.items() if decorator in imported]
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    todo = [path for path, text in texts.items() if _DECORATED.search(text)]
     found = set(todo)
     while todo:
-        for path in imports[todo.pop()] - found:
+        for path in _imported_files(texts[todo.pop()], package) - found:
             found.add(path)
             todo.append(path)
     return sorted(found)
 
 
-def _imported_files(path: Path, package: Path) -> set[Path]:
-    """The package's files that a file names in its import statements."""
+def _imported_files(text: str, package: Path) -> set[Path]:
+    """The package's files that a file with this text names in its import statements."""
     found: set[Path] = set()
-    for match in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+    for match in _IMPORT.finditer(text):
         module = package.joinpath(*match[1].split("."))
         names = re.findall(r"\w+", match[2] or "")
         for candidate in (module, *(module / name for name in names)):

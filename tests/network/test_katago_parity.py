@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.features.katago import KATAGO
+from tengen.features.feature_set import KATAGO
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, RawOutputs, decode, encode
 from tengen.network.katago_format import Reader

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.features import katago
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.ladder import LadderScratch, mark_ladders, new_ladder_scratch
 from tengen.game.life import new_life_scratch
@@ -68,3 +69,7 @@ class FeatureSet:
                     mark_ladders(boards[0], scratch.ladder, scratch.caught[turn], scratch.catching)
         boards, history = position.arrays(room=0)
         self.encode(boards[0], history, scratch, planes, globals)
+
+
+KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, sees_ladders=True)
+FEATURE_SETS = {features.name: features for features in (KATAGO,)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.feature_set import FeatureSet
 from tengen.game.board import (
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
@@ -228,6 +227,3 @@ def _parity_wave(komi, odd_area):
     if above < 0.5:
         return above
     return 1.0 - above if above < 1.5 else above - 2.0
-
-
-KATAGO = FeatureSet("katago", PLANES, GLOBALS, encode, sees_ladders=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from tengen.features.katago import KATAGO
+from tengen.features.feature_set import KATAGO
 
 
 class Activation(StrEnum):
