@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import katago
+from tengen.features import basic, katago, rich
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.ladder import LadderScratch, mark_ladders, new_ladder_scratch
 from tengen.game.life import new_life_scratch
@@ -39,6 +40,15 @@ def new_feature_scratch() -> FeatureScratch:
     )
 
 
+def _line_back(position: Position) -> Iterator[Position]:
+    """The positions of one and two moves ago, as far as there are any since the last set-up."""
+    for turn in range(1, min(TURNS_OF_LADDERS, position.move_number + 1)):
+        earlier: Position = position
+        while earlier.move_number > position.move_number - turn:
+            earlier = earlier.undo()  # a resignation is undone, too, but is no move
+        yield earlier
+
+
 @dataclass(frozen=True)
 class FeatureSet:
     """What a network sees."""
@@ -61,15 +71,15 @@ class FeatureSet:
         """Encode a position into planes[planes, height, width] and globals[globals]."""
         scratch = scratch or new_feature_scratch()
         if self.sees_ladders:
-            earlier: Position | None = position
-            for turn in range(1, TURNS_OF_LADDERS):
-                earlier = earlier.previous if earlier is not None else None
-                if earlier is not None:
-                    boards, _ = earlier.arrays(room=0)
-                    mark_ladders(boards[0], scratch.ladder, scratch.caught[turn], scratch.catching)
+            for earlier in _line_back(position):
+                turn = position.move_number - earlier.move_number
+                boards, _ = earlier.arrays(room=0)
+                mark_ladders(boards[0], scratch.ladder, scratch.caught[turn], scratch.catching)
         boards, history = position.arrays(room=0)
         self.encode(boards[0], history, scratch, planes, globals)
 
 
+BASIC = FeatureSet("basic", basic.PLANES, basic.GLOBALS, basic.encode, sees_ladders=False)
+RICH = FeatureSet("rich", rich.PLANES, rich.GLOBALS, rich.encode, sees_ladders=False)
 KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, sees_ladders=True)
-FEATURE_SETS = {features.name: features for features in (KATAGO,)}
+FEATURE_SETS = {features.name: features for features in (BASIC, RICH, KATAGO)}

@@ -25,6 +25,7 @@ from tengen.game.moves import (
     move_at,
     mover_at,
     pass_would_end,
+    passed_here_before,
     repeats,
 )
 from tengen.jit import kernel
@@ -95,7 +96,7 @@ def encode(board, history, scratch, planes, globals_):
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
-    hidden = ending and hides_end(board)
+    hidden = ending and hides_end(board, history)
     turns = 0 if hidden else _turns_of_history(board, history)
     _encode_stones(board, history, planes)
     _encode_moves(board, history, turns, planes, globals_)
@@ -107,9 +108,14 @@ def encode(board, history, scratch, planes, globals_):
 
 
 @kernel(inline=True)
-def hides_end(board):
+def hides_end(board, history):
     """Does the side to play see the game as if a second pass would not end it?"""
-    return board.friendly_pass and not board.territory and board.passes == 1
+    return (
+        board.friendly_pass
+        and not board.territory
+        and board.passes == 1
+        and not (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
+    )
 
 
 @kernel
@@ -186,9 +192,9 @@ def _encode_area(board, life, planes):
 @kernel
 def _encode_rules(board, globals_):
     area = board.width * board.height
-    komi = own_komi(board)
     most = area + KOMI_CLIP
-    globals_[_KOMI] = max(-most, min(most, komi)) / KOMI_SCALE
+    komi = max(-most, min(most, own_komi(board)))
+    globals_[_KOMI] = komi / KOMI_SCALE
     if board.ko_rule != SIMPLE_KO:
         globals_[SUPERKO] = 1
         globals_[_KIND_OF_SUPERKO] = 0.5 if board.ko_rule == POSITIONAL_SUPERKO else -0.5

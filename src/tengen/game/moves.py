@@ -190,11 +190,11 @@ def pass_would_end(board, history):
     """Would the game end if the side to play passed now?"""
     if board.button:
         return False
-    return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and _passed_here_before(board, history))
+    return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
 
 
 @kernel
-def _passed_here_before(board, history):
+def passed_here_before(board, history):
     """Has the side to play passed in this same position before?"""
     passing = _entry(board.hash, board.to_play, PASS)
     for i in range(board.passes_since + 1, board.ply + 1):

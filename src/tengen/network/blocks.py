@@ -26,8 +26,8 @@ class Boards(NamedTuple):
 
 
 def boards_of(mask: Tensor) -> Boards:
-    """What the layers need to know of a batch's boards."""
-    area = mask.sum((2, 3))
+    """What the layers need to know of a batch's boards; areas are exact whatever the precision."""
+    area = mask.sum((2, 3), dtype=torch.promote_types(mask.dtype, torch.float32))
     return Boards(mask, area, (area.sqrt() - 14.0) / 10.0)
 
 
@@ -69,6 +69,16 @@ class Norm(nn.Module):
         x = x * scale.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
         return activate(x, self.activation) * boards.mask
 
+    def fold(self) -> None:
+        """Make scale and bias alone say it all, so that they can be rounded without harm."""
+        with torch.no_grad():
+            scale = self.scale * torch.rsqrt(self.variance + self.epsilon)
+            self.bias.sub_(self.mean * scale)
+            self.scale.copy_(scale)
+            self.mean.zero_()
+            self.variance.fill_(1)
+            self.epsilon.zero_()
+
     def _statistics(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
         """Mean and variance of this batch, which the running ones follow."""
         total = boards.area.sum()
@@ -100,17 +110,24 @@ def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
 
 
+def apply(layer: nn.Conv2d | nn.Linear, x: Tensor) -> Tensor:
+    """A layer's answer in the layer's own precision, which may be finer than that of x."""
+    answer: Tensor = layer(x.to(layer.weight.dtype))
+    return answer
+
+
 def pool(x: Tensor, boards: Boards) -> Tensor:
     """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board."""
-    mean = x.sum((2, 3)) / boards.area
+    mean = x.sum((2, 3), dtype=boards.area.dtype) / boards.area
     highest = (x + (boards.mask - 1.0)).amax((2, 3))  # off the board x is 0, and activations > -1
-    return torch.cat([mean, mean * boards.spread, highest], 1)
+    return torch.cat([mean, mean * boards.spread, highest.to(mean.dtype)], 1).to(x.dtype)
 
 
 def pool_for_value(x: Tensor, boards: Boards) -> Tensor:
     """[batch, 3 * channels]: mean, and mean by two measures of the board's size."""
-    mean = x.sum((2, 3)) / boards.area
-    return torch.cat([mean, mean * boards.spread, mean * (boards.spread.square() - 0.1)], 1)
+    mean = x.sum((2, 3), dtype=boards.area.dtype) / boards.area
+    pooled = [mean, mean * boards.spread, mean * (boards.spread.square() - 0.1)]
+    return torch.cat(pooled, 1).to(x.dtype)
 
 
 class OrdinaryBlock(nn.Module):

@@ -13,6 +13,7 @@ from tengen.network.blocks import (
     Norm,
     RmsNorm,
     activate,
+    apply,
     boards_of,
     build_block,
     convolution,
@@ -29,6 +30,11 @@ class Outputs(NamedTuple):
     value: Tensor  # [batch, 3] logits of win, loss and no result
     score: Tensor  # [batch, score outputs]
     ownership: Tensor  # [batch, height, width] before tanh
+
+
+def with_pass(points: Tensor, passing: Tensor) -> Tensor:
+    """[batch, outputs, height * width + 1] from the logits of points and of a pass."""
+    return torch.cat([points.flatten(2), passing[:, :, None]], 2)
 
 
 class TipNorm(nn.Module):
@@ -65,13 +71,21 @@ class PolicyHead(nn.Module):
             self.pass1 = nn.Linear(3 * a.policy_pool, a.policy_outputs, bias=False)
 
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        inner, pooled = self.look(x, boards)
+        return self.logits(inner, pooled)
+
+    def logits(self, inner: Tensor, pooled: Tensor) -> Tensor:
+        """The logits made from what `look` saw."""
+        passing = apply(self.pass1, pooled)
+        if self.pass2 is not None:
+            passing = apply(self.pass2, activate(passing, self.activation))
+        return with_pass(apply(self.conv2, inner), passing)
+
+    def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
+        """What the logits are made from: of the points, and pooled over the board."""
         pooled = pool(self.norm_pool(self.conv_pool(x), boards), boards)
         inner = self.conv1(x) + self.pool_to_bias(pooled)[:, :, None, None]
-        points = self.conv2(self.norm1(inner, boards)).flatten(2)
-        passing = self.pass1(pooled)
-        if self.pass2 is not None:
-            passing = self.pass2(activate(passing, self.activation))
-        return torch.cat([points, passing[:, :, None]], 2)
+        return self.norm1(inner, boards), pooled
 
 
 class ValueHead(nn.Module):
@@ -88,9 +102,18 @@ class ValueHead(nn.Module):
         self.ownership = convolution(a.value_mid, 1, 1)
 
     def forward(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor, Tensor]:
+        return self.answers(*self.look(x, boards))
+
+    def answers(self, inner: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Value, score and ownership made from what `look` saw."""
+        owned = apply(self.ownership, inner)[:, 0]
+        return apply(self.value, hidden), apply(self.score, hidden), owned
+
+    def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
+        """What the answers are made from: of the points, and of the whole board."""
         inner = self.norm1(self.conv1(x), boards)
-        hidden = activate(self.linear2(pool_for_value(inner, boards)), self.activation)
-        return self.value(hidden), self.score(hidden), self.ownership(inner)[:, 0]
+        pooled = pool_for_value(inner, boards)
+        return inner, activate(apply(self.linear2, pooled), self.activation)
 
 
 class Network(nn.Module):
@@ -110,12 +133,16 @@ class Network(nn.Module):
 
     def forward(self, planes: Tensor, globals: Tensor) -> Outputs:  # noqa: A002
         """What the network says of planes[batch, planes, height, width], the first one the mask."""
+        x, boards = self.trunk(planes, globals)
+        return Outputs(self.policy(x, boards), *self.value(x, boards))
+
+    def trunk(self, planes: Tensor, globals: Tensor) -> tuple[Tensor, Boards]:  # noqa: A002
+        """What the heads look at."""
         boards = boards_of(planes[:, :1])
         x = self.conv(planes) + self.globals(globals)[:, :, None, None]
         for block in self.blocks:
             x = block(x, boards)
-        x = self.tip(x, boards)
-        return Outputs(self.policy(x, boards), *self.value(x, boards))
+        return self.tip(x, boards), boards
 
 
 def network_from(data: NetworkData) -> Network:

@@ -1,0 +1,53 @@
+"""Evaluators without a network, for tests and for measuring what everything else costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tengen.features.feature_set import KATAGO, FeatureSet
+from tengen.network.evaluator import Batch, Evaluation
+
+
+class Ready(NamedTuple):
+    """An evaluation that is done already."""
+
+    evaluation: Evaluation
+
+    def result(self) -> Evaluation:
+        """The evaluation."""
+        return self.evaluation
+
+
+def uniform(batch: Batch) -> Evaluation:
+    """All moves alike, an even game, nobody's points."""
+    n, _, height, width = batch.planes.shape
+    nothing = np.zeros(n, np.float32)
+    return Evaluation(
+        policy=np.zeros((n, height * width + 1), np.float32),
+        value=np.tile(np.array([0.5, 0.5, 0.0], np.float32), (n, 1)),
+        score=nothing,
+        spread=nothing,
+        lead=nothing,
+        variance_time=nothing,
+        value_error=nothing,
+        score_error=nothing,
+        ownership=np.zeros((n, height, width), np.float32),
+    )
+
+
+@dataclass(frozen=True)
+class FakeEvaluator:
+    """Evaluates by a function; by none in particular unless one is given."""
+
+    script: Callable[[Batch], Evaluation] = uniform
+    features: FeatureSet = KATAGO
+    name: str = "fake"
+    device: str = "none"
+
+    def submit(self, batch: Batch) -> Ready:
+        """Evaluate at once."""
+        return Ready(self.script(batch))

@@ -1,0 +1,73 @@
+"""Encoders fill the caller's buffers: larger ones, used ones, and those of small integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.features.feature_set import (
+    BASIC,
+    FEATURE_SETS,
+    KATAGO,
+    RICH,
+    FeatureSet,
+    new_feature_scratch,
+)
+from tengen.game.geometry import Size
+from tests.features.samples import encoded, random_positions
+
+pytestmark = pytest.mark.kernel
+EVERY_SET = pytest.mark.parametrize("features", FEATURE_SETS.values(), ids=FEATURE_SETS)
+
+
+def test_counts_derive_from_tables_of_different_names() -> None:
+    counts = {f.name: (len(f.planes), len(f.globals)) for f in FEATURE_SETS.values()}
+    assert counts == {"basic": (7, 0), "rich": (22, 0), "katago": (22, 19)}
+    for features in (BASIC, RICH, KATAGO):
+        assert FEATURE_SETS[features.name] is features
+        assert len(set(features.planes)) == len(features.planes)
+        assert len(set(features.globals)) == len(features.globals)
+
+
+@EVERY_SET
+def test_a_small_board_lies_in_the_corner_of_large_planes(features: FeatureSet) -> None:
+    scratch = new_feature_scratch()
+    for i, position in enumerate(random_positions(2, 60)):
+        width, height = position.size
+        room = Size(width + i % 3, height + i % 4)
+        exact, padded = (
+            encoded(features, position, size, scratch=scratch) for size in (None, room)
+        )
+        np.testing.assert_array_equal(padded.planes[:, :height, :width], exact.planes)
+        assert not padded.planes[:, height:].any()
+        assert not padded.planes[:, :, width:].any()
+        np.testing.assert_array_equal(padded.globals, exact.globals)
+
+
+@EVERY_SET
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_planes_of_small_integers_hold_the_same(features: FeatureSet, dtype: type[Any]) -> None:
+    scratch = new_feature_scratch()
+    whole = [name != "own komi" for name in features.planes]  # RICH's komi is a fraction
+    for position in random_positions(3, 60):
+        floats = encoded(features, position, scratch=scratch)
+        integers = encoded(features, position, dtype=dtype, scratch=scratch)
+        assert integers.planes.dtype == dtype
+        np.testing.assert_array_equal(integers.planes[whole], floats.planes[whole])
+        np.testing.assert_array_equal(integers.globals, floats.globals)
+        assert set(np.unique(floats.planes[whole])) <= {0, 1}
+
+
+@EVERY_SET
+def test_encoding_leaves_the_position_alone(features: FeatureSet) -> None:
+    for position in random_positions(4, 20):
+        boards, history = position.arrays(room=0)
+        before = boards.copy(), history.copy()
+        planes = np.zeros((len(features.planes), position.height, position.width), np.float32)
+        globals_ = np.zeros(len(features.globals), np.float32)
+        features.encode(boards[0], history, new_feature_scratch(), planes, globals_)
+        for name in boards.dtype.names or ():
+            np.testing.assert_array_equal(boards[name], before[0][name], name)
+        np.testing.assert_array_equal(history, before[1])

@@ -1,0 +1,115 @@
+"""The torch networks: masks, sizes, training heads."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from tengen.network.architecture import named_architecture
+from tengen.network.blocks import Norm, boards_of
+from tengen.network.model import Network, Outputs
+from tengen.network.torch_evaluator import in_half
+from tengen.network.training_heads import HORIZONS, TrainingNetwork
+from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
+
+SMALL = ["b2c32", "b2c32nbt", "b1c32h2tf"]
+
+
+def random_network(name: str) -> Network:
+    """A network whose norms have statistics, as after training."""
+    torch.manual_seed(3)
+    network = Network(named_architecture(name)).eval()
+    for module in network.modules():
+        if isinstance(module, Norm):
+            module.mean.normal_()
+            module.variance.uniform_(0.5, 2)
+            module.bias.data.normal_()
+    return network
+
+
+def random_boards(batch: int, height: int, width: int) -> tuple[Tensor, Tensor]:
+    planes = torch.randint(0, 2, (batch, 22, height, width)).float()
+    planes[:, 0] = 1
+    return planes, torch.randn(batch, 19)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("size", [(9, 9), (5, 7)])
+def test_a_padded_board_is_seen_as_it_is_alone(name: str, size: tuple[int, int]) -> None:
+    network = random_network(name)
+    height, width = size
+    planes, globals_ = random_boards(2, height, width)
+    padded = torch.zeros(2, 22, 11, 12)
+    padded[:, :, :height, :width] = planes
+    with torch.no_grad():
+        alone, in_corner = network(planes, globals_), network(padded, globals_)
+    assert torch.allclose(alone.value, in_corner.value, atol=1e-4)
+    assert torch.allclose(alone.score, in_corner.score, atol=1e-4)
+    owned = in_corner.ownership[:, :height, :width]
+    assert torch.allclose(alone.ownership, owned, atol=1e-4)
+    points = in_corner.policy[:, :, :-1].view(2, -1, 11, 12)[:, :, :height, :width]
+    assert torch.allclose(alone.policy[:, :, :-1], points.flatten(2), atol=1e-4)
+    assert torch.allclose(alone.policy[:, :, -1], in_corner.policy[:, :, -1], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_part_of_a_network_learns(name: str) -> None:
+    network = TrainingNetwork(named_architecture(name)).train()
+    outputs, training = network(*random_boards(4, 7, 7))
+    total = sum(tensor.square().mean() for tensor in (*outputs, *training))
+    assert isinstance(total, Tensor)
+    total.backward()  # type: ignore[no-untyped-call]
+    still = [key for key, p in network.named_parameters() if p.grad is None or not p.grad.any()]
+    assert still == []
+
+
+def test_training_heads_leave_the_outputs_as_they_are() -> None:
+    training = TrainingNetwork(named_architecture("b2c32")).eval()
+    planes, globals_ = random_boards(3, 9, 9)
+    with torch.no_grad():
+        outputs, more = training(planes, globals_)
+        plain = training.network(planes, globals_)
+    for field, ours, theirs in zip(Outputs._fields, outputs, plain, strict=True):
+        assert torch.equal(ours, theirs), field
+    assert more.reply.shape == more.soft_policy.shape == more.soft_reply.shape == (3, 82)
+    assert more.short_term_value.shape == (3, HORIZONS, 3)
+    assert more.short_term_score.shape == (3, HORIZONS)
+
+
+def test_norms_count_only_points_on_the_board() -> None:
+    norm = Norm(4, named_architecture("b2c32").activation, momentum=1.0).train()
+    x = torch.randn(3, 4, 6, 6) * 2 + 5
+    mask = torch.zeros(3, 1, 6, 6)
+    mask[0, :, :5, :5] = mask[1, :, :6, :3] = mask[2] = 1
+    norm(x, boards_of(mask))
+    on_board = x.permute(1, 0, 2, 3)[:, mask[:, 0] == 1]  # [channels, points]
+    assert torch.allclose(norm.mean, on_board.mean(1), atol=1e-5)
+    assert torch.allclose(norm.variance, on_board.var(1, unbiased=False), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_half_precision_stays_close(name: str) -> None:
+    network, half = random_network(name), random_network(name)
+    in_half(half)
+    planes, globals_ = random_boards(4, 9, 9)
+    with torch.no_grad():
+        exact = network(planes, globals_)
+        rough = half(planes.bfloat16(), globals_.bfloat16())
+    for field, ours, theirs in zip(Outputs._fields, exact, rough, strict=True):
+        assert theirs.dtype == torch.float32, field
+        error = (ours - theirs).abs().mean() / ours.abs().mean()
+        assert error < 0.05, field
+
+
+def test_the_tutorial_s_network_has_two_heads() -> None:
+    network = TutorialNetwork(TutorialArchitecture()).eval()
+    policy, value = network(torch.zeros(2, 7, 9, 9))
+    assert policy.shape == (2, 82)
+    assert value.shape == (2,)
+    assert value.abs().max() <= 1
+    # 4 blocks of 64 channels: 2 * 4 convolutions of 64 * 64 * 9 and the first one of 7 * 64 * 9.
+    convolutions = sum(
+        p.numel() for key, p in network.named_parameters() if p.dim() == 4 and p.shape[2] == 3
+    )
+    assert convolutions == 8 * 64 * 64 * 9 + 7 * 64 * 9

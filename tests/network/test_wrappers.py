@@ -1,0 +1,149 @@
+"""Evaluators around evaluators, and the fake and torch ones they are tested with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tengen.features.feature_set import KATAGO
+from tengen.game.geometry import Symmetry
+from tengen.game.position import Position
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
+from tengen.network.fake import FakeEvaluator, uniform
+from tengen.network.model import Network
+from tengen.network.torch_evaluator import TorchEvaluator
+from tengen.network.wrappers import CachingEvaluator, SymmetricEvaluator, Symmetries
+
+MOVES = ["C3", "G7", "G3", "C7", "E5", "D4", "pass", "E3", "F4"]
+
+
+def positions(size: int | tuple[int, int] = 9) -> list[Position]:
+    return list(Position(size, "chinese", 7).play_all(MOVES[:4]).line())
+
+
+@pytest.fixture(scope="module")
+def network() -> TorchEvaluator:
+    torch.manual_seed(5)
+    architecture = named_architecture("b2c32")
+    state = Network(architecture).state_dict()
+    weights = {name: tensor.numpy() for name, tensor in state.items()}
+    return TorchEvaluator(NetworkData("random", architecture, weights), "cpu")
+
+
+def assert_equal(one: Evaluation, other: Evaluation, tolerance: float = 1e-5) -> None:
+    for field, mine, theirs in zip(Evaluation._fields, one, other, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=tolerance, err_msg=field)
+
+
+def test_the_average_over_symmetries_has_the_symmetries_of_the_position(
+    network: TorchEvaluator,
+) -> None:
+    averaged = SymmetricEvaluator(network, "average")
+    evaluation = evaluate(averaged, encode(KATAGO, [Position(9)]))
+    board = evaluation.policy[0, :-1].reshape(9, 9)
+    for turned in (board.T, board[::-1], board[:, ::-1]):
+        np.testing.assert_allclose(turned, board, atol=1e-5)
+    plain = evaluate(network, encode(KATAGO, [Position(9)])).policy[0, :-1].reshape(9, 9)
+    assert np.abs(plain - plain.T).max() > 1e-3
+
+
+@pytest.mark.parametrize("size", [9, (9, 7)])
+def test_a_random_symmetry_is_turned_back(
+    network: TorchEvaluator, size: int | tuple[int, int]
+) -> None:
+    position = positions(size)[-1]
+    turned = {
+        symmetry: evaluate(network, encode(KATAGO, [position.transformed(symmetry)]))
+        for symmetry in Symmetry
+        if isinstance(size, int) or not symmetry.transposes
+    }
+    shown = SymmetricEvaluator(network, "random", seed=2)
+    found = set()
+    for _ in range(30):
+        evaluation = evaluate(shown, encode(KATAGO, [position]))
+        (which,) = (s for s, t in turned.items() if abs(t.lead[0] - evaluation.lead[0]) < 1e-6)
+        found.add(which)
+        for x, y in [(0, 0), (2, 6), (8, 1)]:
+            image = which.point((x, y), position.size)
+            mine = evaluation.ownership[0, y, x]
+            np.testing.assert_allclose(
+                mine, turned[which].ownership[0, image.y, image.x], atol=1e-5
+            )
+            theirs = turned[which].policy[0, image.y * which.size(position.size).width + image.x]
+            np.testing.assert_allclose(
+                evaluation.policy[0, y * position.width + x], theirs, atol=1e-5
+            )
+    assert found == set(turned)
+
+
+def test_the_cache_answers_what_it_was_asked_before(network: TorchEvaluator) -> None:
+    asked: list[int] = []
+
+    def script(batch: Batch) -> Evaluation:
+        asked.append(len(batch.planes))
+        return evaluate(network, batch)
+
+    cache = CachingEvaluator(FakeEvaluator(script), megabytes=10)
+    batch = encode(KATAGO, positions())
+    first = evaluate(cache, batch)
+    assert_equal(first, evaluate(network, batch))
+    assert asked == [5]
+    mixed = encode(KATAGO, [*positions()[::-1], Position(9, komi=5), positions()[0]])
+    assert_equal(evaluate(cache, mixed), evaluate(network, mixed))
+    assert asked == [5, 1]
+    assert (cache.hits, cache.misses) == (6, 6)
+    cache.clear()
+    evaluate(cache, batch)
+    assert asked == [5, 1, 5]
+
+
+def test_the_cache_keeps_to_its_size_and_forgets_the_oldest() -> None:
+    cache = CachingEvaluator(FakeEvaluator(), megabytes=0.01)
+    line = list(Position(9).play_all("A1 B1 C1 D1 E1 F1 G1 H1 J1 A2 B2 C2").line())
+    for position in line:
+        evaluate(cache, encode(KATAGO, [position]))
+        assert cache.used_bytes <= 10_000
+    cache.misses = 0
+    evaluate(cache, encode(KATAGO, [line[-1]]))
+    assert cache.misses == 0
+    evaluate(cache, encode(KATAGO, [line[0]]))
+    assert cache.misses == 1
+
+
+def test_two_batches_can_be_under_way(network: TorchEvaluator) -> None:
+    one, other = encode(KATAGO, positions()[:2]), encode(KATAGO, positions()[2:])
+    first, second = network.submit(one), network.submit(other)
+    expected = evaluate(network, other)
+    assert_equal(second.result(), expected)
+    assert_equal(first.result(), evaluate(network, one))
+
+
+@pytest.mark.parametrize("symmetries", ["random", "average"])
+def test_a_wrapped_evaluator_says_so(symmetries: Symmetries) -> None:
+    wrapped = SymmetricEvaluator(FakeEvaluator(), symmetries)
+    assert wrapped.device == f"none, {symmetries} symmetry"
+    assert wrapped.features is KATAGO
+
+
+def test_no_result_is_possible_only_under_simple_ko() -> None:
+    simple, super_ = Position(5, "chinese"), Position(5, "tromp-taylor")
+    batch = encode(KATAGO, [simple, super_])
+    raw = RawOutputs(
+        np.zeros((2, 1, 26), np.float32),
+        np.zeros((2, 3), np.float32),
+        np.zeros((2, 6), np.float32),
+        np.zeros((2, 5, 5), np.float32),
+    )
+    data = NetworkData("none", named_architecture("b2c32"), {})
+    value = decode(raw, batch, data.scaling).value
+    np.testing.assert_allclose(value, [[1 / 3] * 3, [0.5, 0.5, 0]], atol=1e-6)
+
+
+def test_a_uniform_evaluation_is_even() -> None:
+    evaluation = uniform(encode(KATAGO, [Position(5)]))
+    assert evaluation.value.tolist() == [[0.5, 0.5, 0.0]]
+    assert evaluation.policy.shape == (1, 26)
+    assert not evaluation.ownership.any()
