@@ -17,6 +17,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+net = typer.Typer(help="Look into network files and convert them.", rich_markup_mode=None)
+app.add_typer(net, name="net")
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -50,6 +53,68 @@ def play(
 
     position = Position(board_size, rules, komi)
     play_in_terminal(position, parse_color(color), playouts, seed)
+
+
+@net.command("list")
+def net_list() -> None:
+    """List the architectures that have names, with their size and cost."""
+    from tengen.frontends.net import list_architectures
+
+    list_architectures()
+
+
+@net.command("info")
+def net_info(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
+) -> None:
+    """Show what is in a network file."""
+    from tengen.frontends.net import show_network
+
+    show_network(file)
+
+
+@net.command("import")
+def net_import(
+    file: Annotated[str, typer.Argument(metavar="KATAGO_FILE", help="Such as b18.bin.gz.")],
+    out: Annotated[
+        str | None,
+        typer.Argument(metavar="OUT", help="File to write; else here, ending .safetensors."),
+    ] = None,
+    half: Annotated[bool, typer.Option("--half", help="Store float16: half the size.")] = False,
+) -> None:
+    """Convert a network of KataGo's to Tengen's format."""
+    from tengen.frontends.net import import_network
+
+    import_network(file, out, half)
+
+
+@net.command("export")
+def net_export(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
+    katago: Annotated[
+        str | None, typer.Option(metavar="OUT.bin.gz", help="Write a file that KataGo reads.")
+    ] = None,
+    onnx: Annotated[
+        str | None, typer.Option(metavar="OUT.onnx", help="Write ONNX; needs tengen[train].")
+    ] = None,
+) -> None:
+    """Convert a network to other programs' formats."""
+    from tengen.frontends.net import export_to_katago, export_to_onnx
+
+    if katago is None and onnx is None:
+        raise typer.BadParameter("say what to write: --katago OUT.bin.gz or --onnx OUT.onnx")
+    if katago is not None:
+        export_to_katago(file, katago)
+    if onnx is not None:
+        export_to_onnx(file, onnx)
+
+
+@app.command()
+def doctor() -> None:
+    """Show what is installed, what would run networks, and what is missing."""
+    from tengen.frontends.doctor import examine
+
+    examine()
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ def kernel(
     """
 
     def compile_lazily(function: Kernel) -> Kernel:
-        with _cache_in(_cache_folder()):
+        with _cache_in(kernel_cache()):
             compiled: Kernel = numba.njit(
                 nogil=True,
                 cache=True,
@@ -107,7 +107,7 @@ def cache_key(package: Path) -> str:
 
 
 @cache
-def _cache_folder() -> Path:
+def kernel_cache() -> Path:
     """This version's cache folder, made and marked as used; a temporary one if need be."""
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
     folder = base / cache_key(PACKAGE_ROOT)

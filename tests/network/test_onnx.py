@@ -63,7 +63,7 @@ def test_onnx_runtime_evaluates_as_torch_does(tmp_path: Path) -> None:
 
 def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
     _, data = random_network("b2c32")
-    with pytest.raises(ValueError, match="no NoSuchExecutionProvider here; it has .*CPU"):
+    with pytest.raises(ValueError, match=r"no NoSuchExecutionProvider here; it has .*CPU"):
         OnnxEvaluator(tmp_path / "x.onnx", data, "NoSuchExecutionProvider")
 
 
@@ -71,5 +71,5 @@ def test_a_file_that_is_no_onnx_is_one_clear_error(tmp_path: Path) -> None:
     _, data = random_network("b2c32")
     path = tmp_path / "x.onnx"
     path.write_bytes(b"nonsense")
-    with pytest.raises(NetworkFileError, match="x.onnx"):
+    with pytest.raises(NetworkFileError, match=r"x\.onnx"):
         OnnxEvaluator(path, data)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
-from enum import StrEnum
-from typing import Any, TypeAlias
+from enum import Enum, StrEnum
+from typing import Any, NamedTuple, TypeAlias
 
 from tengen.features.feature_set import KATAGO
+
+# More than any network has; what goes beyond comes from a broken or hostile file.
+MAX_SIZE = 65_536  # of any one dimension
+MAX_BLOCKS = 1_000  # those within blocks included
+MAX_NESTING = 4  # of blocks in blocks
 
 
 class Activation(StrEnum):
@@ -112,9 +119,27 @@ class Architecture:
             values["blocks"] = tuple(_block_from_dict(block) for block in values["blocks"])
             for name in ("activation", "tip_activation"):
                 values[name] = Activation(values[name])
-            return cls(**values)
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            architecture = cls(**values)
+            architecture.check()
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"not an architecture: {error}") from None
+        return architecture
+
+    def check(self) -> None:
+        """Raise ValueError if no network can be built like this."""
+        sizes = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("blocks", "features", "activation", "tip_activation", "tip_rms_norm"):
+            del sizes[name]
+        for name in ("globals", "pass_hidden"):  # which a network may do without
+            if sizes[name] == 0:
+                del sizes[name]
+        _check_sizes("network", sizes)
+        if not isinstance(self.features, str) or not isinstance(self.tip_rms_norm, bool):
+            raise ValueError("a field is of the wrong kind")
+        if self.first_kernel % 2 == 0:
+            raise ValueError(f"first_kernel is {self.first_kernel}, which is even")
+        if _check_blocks(self.blocks, MAX_NESTING) > MAX_BLOCKS:
+            raise ValueError(f"more than {MAX_BLOCKS:,} blocks")
 
 
 def _block_to_dict(block: Block) -> dict[str, Any]:
@@ -132,6 +157,180 @@ def _block_from_dict(values: dict[str, Any]) -> Block:
     if "rope" in rest:
         rest["rope"] = Rope(rest["rope"])
     return kind(**rest)
+
+
+def _check_blocks(blocks: tuple[Block, ...], levels: int) -> int:
+    """How many blocks there are; raises ValueError if one cannot be built."""
+    if not blocks or levels == 0:
+        raise ValueError("no blocks" if levels else "blocks nested too deeply")
+    count = len(blocks)
+    for block in blocks:
+        sizes = {field.name: getattr(block, field.name) for field in fields(block)}
+        match block:
+            case Bottleneck():
+                count += _check_blocks(sizes.pop("inner"), levels - 1)
+            case FeedForward():
+                if not isinstance(sizes.pop("gated"), bool):
+                    raise ValueError("gated is neither true nor false")
+            case Attention():
+                del sizes["rope"], sizes["theta"]
+                theta = block.theta
+                if not isinstance(theta, int | float) or not 0 < theta < math.inf:
+                    raise ValueError(f"theta is {theta!r}")
+        _check_sizes(type(block).__name__.lower(), sizes)
+        if isinstance(block, Attention):
+            if block.heads % block.kv_heads:
+                raise ValueError(f"{block.heads} heads cannot share {block.kv_heads}")
+            if block.query_dim % {Rope.NONE: 1, Rope.THETA: 4, Rope.LEARNED: 2}[block.rope]:
+                raise ValueError(f"query_dim {block.query_dim} does not divide into pairs")
+    return count
+
+
+def _check_sizes(part: str, sizes: dict[str, Any]) -> None:
+    for name, size in sizes.items():
+        if type(size) is not int or not 1 <= size <= MAX_SIZE:
+            raise ValueError(f"{part}: {name} is {str(size)[:20]}")
+
+
+class Use(Enum):
+    """How often the values of a weight are multiplied by something when a board is looked at."""
+
+    NOT_COUNTED = 0  # norms and biases, which cost next to nothing
+    ONCE_A_BOARD = 1
+    ONCE_A_POINT = 2
+
+
+class Weight(NamedTuple):
+    """One tensor of a network."""
+
+    name: str  # as the torch network names it
+    shape: tuple[int, ...]
+    use: Use
+    learned: bool = True  # not so: statistics and constants
+
+
+def weights_of(architecture: Architecture) -> Iterator[Weight]:
+    """All tensors that a network of this architecture has."""
+    a = architecture
+    yield _convolution("conv", a.planes, a.channels, a.first_kernel)
+    yield _linear("globals", a.globals, a.channels)
+    for i, block in enumerate(a.blocks):
+        yield from _block_weights(f"blocks.{i}", a.channels, block)
+    if a.tip_rms_norm:
+        yield from _rms_norm("tip.norm", a.channels)
+        yield _bias("tip", a.channels)
+    else:
+        yield from _norm("tip", a.channels)
+    yield _convolution("policy.conv1", a.channels, a.policy_mid, 1)
+    yield _convolution("policy.conv_pool", a.channels, a.policy_pool, 1)
+    yield from _norm("policy.norm_pool", a.policy_pool)
+    yield _linear("policy.pool_to_bias", 3 * a.policy_pool, a.policy_mid)
+    yield from _norm("policy.norm1", a.policy_mid)
+    yield _convolution("policy.conv2", a.policy_mid, a.policy_outputs, 1)
+    yield _linear("policy.pass1", 3 * a.policy_pool, a.pass_hidden or a.policy_outputs)
+    if a.pass_hidden:
+        yield _bias("policy.pass1", a.pass_hidden)
+        yield _linear("policy.pass2", a.pass_hidden, a.policy_outputs)
+    yield _convolution("value.conv1", a.channels, a.value_mid, 1)
+    yield from _norm("value.norm1", a.value_mid)
+    for name, inputs, outputs in (
+        ("linear2", 3 * a.value_mid, a.value_hidden),
+        ("value", a.value_hidden, 3),
+        ("score", a.value_hidden, a.score_outputs),
+    ):
+        yield _linear(f"value.{name}", inputs, outputs)
+        yield _bias(f"value.{name}", outputs)
+    yield _convolution("value.ownership", a.value_mid, 1, 1)
+
+
+def _block_weights(name: str, channels: int, block: Block) -> Iterator[Weight]:
+    match block:
+        case Ordinary() | Pooling():
+            yield from _norm(f"{name}.norm1", channels)
+            yield _convolution(f"{name}.conv1", channels, block.mid, 3)
+            if isinstance(block, Pooling):
+                yield _convolution(f"{name}.conv_pool", channels, block.pool, 3)
+                yield from _norm(f"{name}.norm_pool", block.pool)
+                yield _linear(f"{name}.pool_to_bias", 3 * block.pool, block.mid)
+            yield from _norm(f"{name}.norm2", block.mid)
+            yield _convolution(f"{name}.conv2", block.mid, channels, 3)
+        case Bottleneck():
+            yield from _norm(f"{name}.norm1", channels)
+            yield _convolution(f"{name}.conv1", channels, block.mid, 1)
+            for i, inner in enumerate(block.inner):
+                yield from _block_weights(f"{name}.blocks.{i}", block.mid, inner)
+            yield from _norm(f"{name}.norm2", block.mid)
+            yield _convolution(f"{name}.conv2", block.mid, channels, 1)
+        case Attention():
+            queries, values = block.query_dim, block.value_dim
+            yield from _rms_norm(f"{name}.norm", channels)
+            yield _at_points(f"{name}.query", channels, block.heads * queries)
+            yield _at_points(f"{name}.key", channels, block.kv_heads * queries)
+            yield _at_points(f"{name}.value", channels, block.kv_heads * values)
+            yield _at_points(f"{name}.out", block.heads * values, channels)
+            if block.rope is Rope.LEARNED:
+                shape = (block.kv_heads, queries // 2, 2)
+                yield Weight(f"{name}.frequencies", shape, Use.NOT_COUNTED)
+        case FeedForward():
+            yield from _rms_norm(f"{name}.norm", channels)
+            yield _at_points(f"{name}.linear1", channels, block.hidden)
+            if block.gated:
+                yield _at_points(f"{name}.gate", channels, block.hidden)
+            yield _at_points(f"{name}.linear2", block.hidden, channels)
+
+
+def _convolution(name: str, inputs: int, outputs: int, kernel: int) -> Weight:
+    return Weight(f"{name}.weight", (outputs, inputs, kernel, kernel), Use.ONCE_A_POINT)
+
+
+def _linear(name: str, inputs: int, outputs: int) -> Weight:
+    return Weight(f"{name}.weight", (outputs, inputs), Use.ONCE_A_BOARD)
+
+
+def _at_points(name: str, inputs: int, outputs: int) -> Weight:
+    return _linear(name, inputs, outputs)._replace(use=Use.ONCE_A_POINT)
+
+
+def _bias(name: str, channels: int) -> Weight:
+    return Weight(f"{name}.bias", (channels,), Use.NOT_COUNTED)
+
+
+def _norm(name: str, channels: int) -> Iterator[Weight]:
+    for part, learned in (("scale", True), ("bias", True), ("mean", False), ("variance", False)):
+        yield Weight(f"{name}.{part}", (channels,), Use.NOT_COUNTED, learned)
+    yield Weight(f"{name}.epsilon", (), Use.NOT_COUNTED, learned=False)
+
+
+def _rms_norm(name: str, channels: int) -> Iterator[Weight]:
+    yield Weight(f"{name}.weight", (channels,), Use.NOT_COUNTED)
+    yield Weight(f"{name}.epsilon", (), Use.NOT_COUNTED, learned=False)
+
+
+def parameter_count(architecture: Architecture) -> int:
+    """How many numbers a network of this architecture learns."""
+    return sum(math.prod(w.shape) for w in weights_of(architecture) if w.learned)
+
+
+def flop_count(architecture: Architecture, height: int, width: int) -> int:
+    """Operations for one board: two for each multiply-add of convolutions, matrices, attention.
+
+    Convolutions are counted as if the board went on beyond its edges.
+    """
+    points = height * width
+    times = {Use.NOT_COUNTED: 0, Use.ONCE_A_BOARD: 1, Use.ONCE_A_POINT: points}
+    products = sum(math.prod(w.shape) * times[w.use] for w in weights_of(architecture))
+    return 2 * (products + points**2 * _attention_per_pair(architecture.blocks))
+
+
+def _attention_per_pair(blocks: tuple[Block, ...]) -> int:
+    """Multiply-adds for each pair of points: how much they matter, and what they say."""
+    products = 0
+    for block in blocks:
+        if isinstance(block, Attention):
+            products += block.heads * (block.query_dim + block.value_dim)
+        elif isinstance(block, Bottleneck):
+            products += _attention_per_pair(block.inner)
+    return products
 
 
 # Names of the main family: so many blocks of so many channels, plain or with nested bottlenecks,

@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
+AGAIN = "download or export it again"
+
 
 class NetworkFileError(ValueError):
     """A network file that cannot be used; says which and why."""
+
+
+def describe_foreign_file(start: bytes) -> str | None:
+    """What a file is that starts like this, if it is a known kind that is no network for us."""
+    if not start:
+        return f"is empty; {AGAIN}"
+    # Pickles, torch's old files among them, start with 0x80 and their protocol's number.
+    if start[0] == 0x80 and start[1:2] in (b"\x01", b"\x02", b"\x03", b"\x04", b"\x05"):
+        return f"is a Python pickle, {_NEVER_RUN}"
+    if start.startswith(b"PK"):
+        return f"is a zip archive (a torch checkpoint?), {_NEVER_RUN}"
+    if start.lstrip()[:1] == b"<":
+        return "is a web page, not a network; download the file itself"
+    return None
+
+
+_NEVER_RUN = "which can run code and is never opened; convert it to safetensors"
+
+
+def one_line(text: str) -> str:
+    """Text from a file, fit for a line in a terminal: short and without control characters."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:200]

@@ -18,11 +18,12 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.network.errors import NetworkFileError
+from tengen.network.architecture import MAX_BLOCKS, MAX_NESTING, MAX_SIZE
+from tengen.network.errors import AGAIN, NetworkFileError, one_line
 
 OLDEST_VERSION, NEWEST_VERSION = 3, 17
-MAX_SIZE = 65_536  # of any one dimension; more is no network but a broken or hostile file
-MAX_NESTING = 4  # of blocks in blocks
+TRUNK_DEPTH = 1  # of parts in parts; a file is at depth 0
+TEXT_WINDOW = 1 << 20  # bytes of plain numbers that are read at once
 
 Floats: TypeAlias = NDArray[np.float32]
 Reserved: TypeAlias = tuple[int, ...]
@@ -344,6 +345,7 @@ class Reader:
     def __init__(self, data: bytes, source: str) -> None:
         self.data, self.source = data, source
         self.at = 0
+        self.blocks = 0
         self.version = OLDEST_VERSION
 
     def model(self) -> KataGoModel:
@@ -356,7 +358,7 @@ class Reader:
         """One part of the file; the fields of the parts it lies in may decide what it has."""
         values: dict[str, Any] = {}
         known = ChainMap(values, dict(above))
-        for name, wanted, options in _layout(kind):
+        for name, wanted, options in layout(kind):
             if all(o.condition(known, self.version) for o in options if isinstance(o, When)):
                 values[name] = self.field(wanted, options, known, depth)
             else:
@@ -368,7 +370,8 @@ class Reader:
     def check_version(self, version: int) -> None:
         if not OLDEST_VERSION <= version <= NEWEST_VERSION:
             known = f"{OLDEST_VERSION} to {NEWEST_VERSION}"
-            raise self.error(f"model version {version}; versions {known} can be read")
+            what = f"model version {version}, but versions {known} can be read"
+            raise NetworkFileError(f"{self.source}: {what}; name another file or update Tengen")
         self.version = version
 
     def field(
@@ -395,8 +398,11 @@ class Reader:
     def block(self, known: Mapping[str, Any], depth: int) -> Block:
         kind = self.token().decode("latin-1")
         if kind not in BLOCKS:
-            raise self.error(f"unknown kind of block {kind[:40]!r}")
-        if depth > MAX_NESTING:
+            raise self.error(f"unknown kind of block {one_line(kind[:40])!r}")
+        self.blocks += 1
+        if self.blocks > MAX_BLOCKS:
+            raise self.error(f"more than {MAX_BLOCKS:,} blocks")
+        if depth - TRUNK_DEPTH > MAX_NESTING:
             raise self.error("blocks nested too deeply")
         block: Block = self.part(BLOCKS[kind], known, depth)
         return block
@@ -436,25 +442,46 @@ class Reader:
             values = np.frombuffer(self.data, "<f4", size, binary.end()).astype(np.float32)
             self.at = end
         else:
-            values = np.array([self.number() for _ in range(size)], np.float32)
+            values = self.plain_numbers(size)
         if not np.isfinite(values).all():
             raise self.error("an array with numbers that are not finite")
         return values.reshape(shape)
 
+    def plain_numbers(self, size: int) -> Floats:
+        """Numbers written as text, read in windows: one token at a time takes minutes."""
+        values = np.empty(size, np.float32)
+        done = 0
+        while done < size:
+            window = self.data[self.at : self.at + TEXT_WINDOW]
+            if self.at + TEXT_WINDOW < len(self.data):  # the last token may be cut
+                window = window[: max(window.rfind(b" "), window.rfind(b"\n")) + 1]
+            tokens = window.split(None, size - done)
+            rest = tokens.pop() if len(tokens) > size - done else b""
+            if not tokens:
+                raise self.error("the file ends in the middle of an array")
+            try:
+                with np.errstate(over="ignore"):
+                    values[done : done + len(tokens)] = np.array(tokens).astype(np.float32)
+            except ValueError:
+                raise self.error("an array with something that is no number") from None
+            done += len(tokens)
+            self.at += len(window) - len(rest)
+        return values
+
     def error(self, reason: str) -> NetworkFileError:
-        return NetworkFileError(f"{self.source}: {reason} (byte {self.at:,})")
+        return NetworkFileError(f"{self.source}: {reason} (byte {self.at:,}); {AGAIN}")
 
 
 @cache
-def _layout(kind: Any) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
+def layout(kind: Any) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
     """The fields of a part: name, type, and what else was declared."""
-    layout = []
+    rows = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         options: tuple[Any, ...] = getattr(hint, "__metadata__", ())
         plain = get_args(hint)[0] if options else hint
         kinds = [choice for choice in get_args(plain) if choice is not type(None)]
-        layout.append((name, kinds[0] if len(kinds) == 1 else plain, options))
-    return tuple(layout)
+        rows.append((name, kinds[0] if len(kinds) == 1 else plain, options))
+    return tuple(rows)
 
 
 def write_model(model: KataGoModel) -> bytes:
@@ -465,7 +492,7 @@ def write_model(model: KataGoModel) -> bytes:
 
 
 def _write_part(part: Any, version: int, out: list[bytes]) -> None:
-    for name, _, _ in _layout(part.__class__):
+    for name, _, _ in layout(part.__class__):
         value = getattr(part, name)
         if value is None:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,24 @@ from tengen.network import architecture as arch
 from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, Rope
 from tengen.network.data import NetworkData, Scaling, Weights
-from tengen.network.errors import NetworkFileError
+from tengen.network.errors import NetworkFileError, one_line
+from tengen.network.store import check_network
 
-_ACTIVATION_PREFIX = "ACTIVATION_"
+ACTIVATION_PREFIX = "ACTIVATION_"
+FIRST_V7_VERSION = 8  # older versions are shown other inputs
+HALVED_ERRORS_VERSION = 14  # the first one that squares softplus(x / 2)
+SCALING_VERSION = 13  # the first one that writes its scaling
 
 
 def from_katago(model: kata.KataGoModel) -> NetworkData:
     """Our data for a KataGo network; raises NetworkFileError for one that we cannot run."""
+    name = one_line(model.name)
+    if model.version < FIRST_V7_VERSION:
+        what = f"model version {model.version} is shown older inputs than KataGo's V7"
+        raise NetworkFileError(f"{name}: {what}; versions {FIRST_V7_VERSION} and later can be run")
     if model.metadata_encoder:
-        raise NetworkFileError(f"{model.name}: networks that imitate people cannot be run yet")
+        raise NetworkFileError(f"{name}: networks that imitate people cannot be run; name another")
+    model = replace(model, name=name, policy=_with_plain_pass(model.policy))
     trunk = model.trunk
     weights: Weights = {}
     weights.update(_layer("conv", trunk.conv))
@@ -31,12 +40,26 @@ def from_katago(model: kata.KataGoModel) -> NetworkData:
     weights.update(_part("policy", model.policy))
     weights.update(_part("value", model.value))
     provenance = {"origin": "KataGo", "katago_version": str(model.version)}
-    return NetworkData(model.name, _architecture(model), weights, _scaling(model), provenance)
+    data = NetworkData(name, _architecture(model), weights, _scaling(model), provenance)
+    check_network(data, name)
+    return data
+
+
+def _with_plain_pass(policy: kata.PolicyHead) -> kata.PolicyHead:
+    """Two matrices for the pass with nothing between them are one: versions since 15 need two."""
+    bias, act, pass2 = policy.pass_bias, policy.pass_act, policy.pass2
+    if bias is None or act is None or pass2 is None or policy.pass1.outputs != pass2.inputs:
+        return policy
+    if act.kind != f"{ACTIVATION_PREFIX}IDENTITY" or bias.values.any():
+        return policy
+    weights = policy.pass1.weights @ pass2.weights
+    pass1 = replace(policy.pass1, outputs=pass2.outputs, weights=weights)
+    return replace(policy, pass1=pass1, pass_bias=None, pass_act=None, pass2=None)
 
 
 def _scaling(model: kata.KataGoModel) -> Scaling:
-    halved = model.version >= 14
-    if model.version < 13:
+    halved = model.version >= HALVED_ERRORS_VERSION
+    if model.version < SCALING_VERSION:
         return Scaling(halved_errors=halved)
     return Scaling(
         model.score_mean_multiplier or 0.0,
@@ -89,9 +112,10 @@ def _activation(layer: kata.Activation) -> Activation:
     if layer.kind is None:
         return Activation.RELU
     try:
-        return Activation(layer.kind.removeprefix(_ACTIVATION_PREFIX).lower())
+        return Activation(layer.kind.removeprefix(ACTIVATION_PREFIX).lower())
     except ValueError:
-        raise NetworkFileError(f"{layer.name}: unknown activation {layer.kind[:40]!r}") from None
+        what = f"unknown activation {one_line(layer.kind[:40])!r}"
+        raise NetworkFileError(f"{one_line(layer.name)}: {what}") from None
 
 
 def _block(block: kata.Block) -> arch.Block:
@@ -114,7 +138,7 @@ def _block(block: kata.Block) -> arch.Block:
 
 
 # Layers whose values are the bias of another layer here.
-_BIAS_OF = {"pass_bias": "pass1", "bias2": "linear2", "value_bias": "value", "score_bias": "score"}
+BIAS_OF = {"pass_bias": "pass1", "bias2": "linear2", "value_bias": "value", "score_bias": "score"}
 
 
 def _part(name: str, part: Any) -> Weights:
@@ -126,7 +150,7 @@ def _part(name: str, part: Any) -> Weights:
             for i, block in enumerate(layer):
                 weights.update(_part(f"{name}.blocks.{i}", block))
         elif isinstance(layer, kata.Bias):
-            weights[f"{name}.{_BIAS_OF[field.name]}.bias"] = layer.values
+            weights[f"{name}.{BIAS_OF[field.name]}.bias"] = layer.values
         elif isinstance(layer, kata.RopeFrequencies):
             weights[f"{name}.frequencies"] = layer.values
         else:
@@ -138,6 +162,8 @@ def _layer(name: str, layer: Any) -> Weights:
     """The weights of one layer; none for what is no layer with weights."""
     match layer:
         case kata.Convolution():
+            if (layer.dilation_y, layer.dilation_x) != (1, 1):
+                raise NetworkFileError(f"{one_line(layer.name)}: dilated convolutions are not run")
             return {f"{name}.weight": np.ascontiguousarray(layer.weights.transpose(3, 2, 0, 1))}
         case kata.Matrix():
             return {f"{name}.weight": np.ascontiguousarray(layer.weights.T)}

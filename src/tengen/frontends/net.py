@@ -1,0 +1,139 @@
+"""What `tengen net` does: list architectures, look into network files, convert them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tengen.network.architecture import (
+    PRESETS,
+    Architecture,
+    Attention,
+    Block,
+    Bottleneck,
+    FeedForward,
+    Ordinary,
+    Pooling,
+    flop_count,
+    named_architecture,
+    parameter_count,
+)
+from tengen.network.data import NetworkData
+from tengen.network.errors import NetworkFileError, one_line
+from tengen.network.files import ENDINGS, find_network, load_network, read_bytes
+from tengen.network.katago_export import save_katago
+from tengen.network.store import looks_like_safetensors, save_network
+
+SIDES = 9, 19  # boards that costs are stated for
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_KINDS: dict[type[Block], str] = {
+    Ordinary: "ordinary",
+    Pooling: "pooling",
+    Bottleneck: "bottleneck",
+    Attention: "attention",
+    FeedForward: "feed-forward",
+}
+
+
+def list_architectures() -> None:
+    """Show the architectures that have names, with their size and their cost."""
+    table = Table("name", "blocks")
+    for title in ("parameters", *(f"FLOPs {side}x{side}" for side in SIDES)):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name in PRESETS:
+        a = named_architecture(name)
+        costs = (short(flop_count(a, side, side)) for side in SIDES)
+        table.add_row(name, blocks_of(a), short(parameter_count(a)), *costs)
+    Console().print(table)
+
+
+def show_network(path_or_name: str | Path) -> None:
+    """Show what is in a network file."""
+    data = load_network(path_or_name)
+    table = Table(show_header=False, box=None)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for title, value in _facts(data, find_network(path_or_name)):
+        table.add_row(title, Text(one_line(value)))
+    Console().print(table)
+
+
+def import_network(source: str | Path, target: str | Path | None, half: bool) -> None:
+    """Convert a KataGo file to one of ours, in this folder unless a target is named."""
+    path = find_network(source)
+    if looks_like_safetensors(read_bytes(path, 16)):
+        raise NetworkFileError(f"{path}: is a network of Tengen's already; use it as it is")
+    out = Path(target) if target is not None else Path(f"{_stem(path)}.safetensors")
+    if out.exists() and out.samefile(path):
+        raise NetworkFileError(f"{out}: would replace what is imported; name another file")
+    save_network(load_network(path), out, half)
+    _say(f"Wrote {out}.")
+
+
+def export_to_katago(source: str | Path, target: str | Path) -> None:
+    """Convert a network to a file that KataGo reads."""
+    model = save_katago(load_network(source), target)
+    _say(f"Wrote {target}, model version {model.version}.")
+
+
+def export_to_onnx(source: str | Path, target: str | Path) -> None:
+    """Convert a network to ONNX; raises ValueError where torch or onnx is missing."""
+    try:
+        from tengen.network.onnx_export import export_onnx
+
+        export_onnx(load_network(source), Path(target))
+    except ModuleNotFoundError as error:
+        remedy = "pip install 'tengen[train]'"
+        raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
+    _say(f"Wrote {target}.")
+
+
+def blocks_of(a: Architecture) -> str:
+    """How many blocks of which kind an architecture has."""
+    counts: dict[str, int] = {}
+    for block in a.blocks:
+        counts[_KINDS[type(block)]] = counts.get(_KINDS[type(block)], 0) + 1
+    return " + ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def short(number: float) -> str:
+    """A count in three digits and a unit."""
+    for size, unit in _UNITS:
+        if number >= 0.9995 * size:
+            return f"{float(f'{number / size:.3g}'):g} {unit}"
+    return f"{number:g}"
+
+
+def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
+    a, scaling = data.architecture, data.scaling
+    start = read_bytes(path, 16)
+    yield "name", data.name
+    yield "file", f"{path} ({short(path.stat().st_size)}B)"
+    yield "kind", "Tengen" if looks_like_safetensors(start) else "KataGo"
+    yield "blocks", f"{blocks_of(a)}, {a.channels} channels, {a.activation}"
+    yield "parameters", f"{parameter_count(a):,}"
+    for side in SIDES:
+        yield f"FLOPs {side}x{side}", short(flop_count(a, side, side))
+    yield "features", f"{a.features} ({a.planes} planes, {a.globals} globals)"
+    yield "outputs", f"{a.policy_outputs} policy, 3 value, {a.score_outputs} score, ownership"
+    names = ("score_mean", "score_stdev", "lead", "variance_time", "value_error", "score_error")
+    factors = [f"{name} {getattr(scaling, name):g}" for name in names[: a.score_outputs]]
+    yield "scaling", ", ".join(factors)
+    for title, value in data.provenance.items():
+        yield one_line(title), value
+
+
+def _stem(path: Path) -> str:
+    """A file's name without the ending that tells its kind."""
+    for ending in ENDINGS:
+        if path.name.lower().endswith(ending) and len(path.name) > len(ending):
+            return path.name[: -len(ending)]
+    return path.name
+
+
+def _say(line: str) -> None:
+    Console(highlight=False, markup=False, soft_wrap=True).print(line)

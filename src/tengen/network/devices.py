@@ -1,0 +1,96 @@
+"""What can run networks here, which of it is chosen, and what is missing."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Evaluator
+from tengen.network.openvino import OpenVinoEvaluator, Precision
+
+CPU, CUDA, MPS = "cpu", "cuda", "mps"
+AUTO = "auto"
+NAMES = (AUTO, CPU, CUDA, MPS)
+
+
+class Device(NamedTuple):
+    """A way to run networks."""
+
+    name: str
+    ready: bool
+    what: str  # what was found, or why it is not to be had
+    remedy: str = ""  # the command that would get it
+
+
+def find_devices() -> list[Device]:
+    """All ways to run networks, the one that would be chosen first among those that are ready."""
+    return [*_torch_devices(), _cpu(), _onnx_runtime()]
+
+
+def chosen_device(devices: list[Device]) -> Device:
+    """The device that `auto` stands for."""
+    return next(device for device in devices if device.ready)
+
+
+def open_evaluator(
+    data: NetworkData, device: str = AUTO, precision: Precision | None = None
+) -> Evaluator:
+    """A network on a device; raises ValueError for a device that has no such name.
+
+    A device that fails gives way to the CPU, after one line on stderr.
+    """
+    if device not in NAMES:
+        raise ValueError(f"no device is called {device!r}; there are {', '.join(NAMES)}")
+    wanted = chosen_device(find_devices()).name if device == AUTO else device
+    if wanted in (CUDA, MPS):
+        try:
+            from tengen.network.torch_evaluator import TorchEvaluator
+
+            return TorchEvaluator(data, wanted)
+        except Exception as error:  # drivers fail in many ways, and none may stop a game
+            why = (str(error) or type(error).__name__).splitlines()[0]
+            print(f"tengen: {wanted} failed ({why}); using the CPU", file=sys.stderr, flush=True)
+    return OpenVinoEvaluator(data, precision)
+
+
+def _torch_devices() -> list[Device]:
+    if find_spec("torch") is None:
+        return [Device(CUDA, False, "torch is not installed", "pip install 'tengen[train]'")]
+    import torch
+
+    found = []
+    version = f"torch {torch.__version__}"
+    if torch.cuda.is_available():
+        found.append(Device(CUDA, True, f"{torch.cuda.get_device_name()}, {version}"))
+    elif torch.version.cuda is None and torch.version.hip is None:
+        missing = f"{version} is built for the CPU alone"
+        found.append(Device(CUDA, False, missing, "pip install --force-reinstall torch"))
+    else:
+        missing = f"{version} finds no GPU it can use; is the driver installed?"
+        found.append(Device(CUDA, False, missing, "nvidia-smi"))
+    if torch.backends.mps.is_available():
+        found.append(Device(MPS, True, f"Apple GPU, {version}"))
+    return found
+
+
+def _cpu() -> Device:
+    import openvino
+
+    core = openvino.Core()
+    name = core.get_property("CPU", "FULL_DEVICE_NAME")
+    able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    precisions = [p for p in ("FP32", "BF16", "INT8") if p in able]
+    version = openvino.get_version().split("-")[0]
+    return Device(CPU, True, f"{name}, OpenVINO {version}, {', '.join(precisions)}")
+
+
+def _onnx_runtime() -> Device:
+    if find_spec("onnxruntime") is None:
+        remedy = "pip install 'tengen[onnxruntime]'"
+        return Device("onnxruntime", False, "ONNX Runtime is not installed", remedy)
+    import onnxruntime
+
+    providers = [p.removesuffix("ExecutionProvider") for p in onnxruntime.get_available_providers()]
+    return Device("onnxruntime", True, f"{onnxruntime.__version__}, {', '.join(providers)}")

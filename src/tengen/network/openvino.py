@@ -1,0 +1,213 @@
+"""Networks on the CPU, by OpenVINO. Torch-free."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import openvino
+
+from tengen.features.feature_set import FEATURE_SETS, FeatureSet
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.openvino_graph import OUTPUTS, build_graph
+from tengen.network.quantize import (
+    Ranges,
+    calibrate,
+    calibration_batches,
+    kept_ranges,
+    quantize,
+)
+
+Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
+# A graph for one shape alone saves a small network up to a third of its time at batch 1, a large
+# one nothing. Shapes get their own when they come again, as long as there is room.
+GRAPHS_BY_SHAPE = 8
+LARGEST_BY_SHAPE = 5_000_000  # weights
+
+
+class Precision(StrEnum):
+    """What a network computes with."""
+
+    FLOAT32 = "float32"
+    BF16 = "bf16"
+    INT8 = "int8"
+
+
+_CAPABILITY = {Precision.FLOAT32: "FP32", Precision.BF16: "BF16", Precision.INT8: "INT8"}
+
+
+class OpenVinoEvaluator:
+    """A network on one of OpenVINO's devices, the CPU unless told otherwise.
+
+    Evaluations run in threads of their own: several can be under way, and are answered in any
+    order. What a device cannot do is done in float32 on the CPU, after a line on stderr.
+    """
+
+    def __init__(
+        self,
+        data: NetworkData,
+        precision: Precision | None = None,
+        *,
+        device: str = "CPU",
+        threads: int | None = None,
+        streams: int = 1,
+        policy_optimism: float = 0.0,
+    ) -> None:
+        """Without a precision, bf16 if the device has it; without threads, all processors.
+
+        `streams` is how many batches are computed at the same time, each by its share of the
+        threads; further ones wait.
+        """
+        self._data = data
+        self._core = openvino.Core()
+        self._where, self._threads, self._streams = device, threads, streams
+        self._policy_optimism = policy_optimism
+        self._networks: dict[tuple[bool, Shape | None], _Compiled] = {}
+        self._asked: Counter[tuple[bool, Shape]] = Counter()
+        self._by_shape = sum(w.size for w in data.weights.values()) <= LARGEST_BY_SHAPE
+        self._ranges: Ranges = {}
+        self._choose(precision)
+
+    def _choose(self, precision: Precision | None) -> None:
+        """Settle device and precision, and give way where they are not to be had."""
+        try:
+            able = self._core.get_property(self._where, "OPTIMIZATION_CAPABILITIES")
+        except RuntimeError as error:
+            return self._fall_back(f"no device {self._where}: {_first_line(error)}")
+        self._half = "BF16" in able
+        usual = Precision.BF16 if self._half else Precision.FLOAT32
+        self._precision = usual if precision is None else Precision(precision)
+        if _CAPABILITY[self._precision] not in able:
+            return self._fall_back(f"{self._where} has no {self._precision}")
+        return None
+
+    def _fall_back(self, why: str) -> None:
+        print(f"tengen: {why}; {self.name} runs in float32 on the CPU", file=sys.stderr, flush=True)
+        self._where, self._precision, self._half = "CPU", Precision.FLOAT32, False
+        self._networks.clear()
+
+    @property
+    def name(self) -> str:
+        """Whose opinion it is."""
+        return self._data.name
+
+    @property
+    def device(self) -> str:
+        """Where and how it is computed, for people."""
+        return f"{self._where}, OpenVINO {self._precision}"
+
+    @property
+    def precision(self) -> Precision:
+        """What it computes with, which may be less than what was asked for."""
+        return self._precision
+
+    @property
+    def features(self) -> FeatureSet:
+        """What it must be shown."""
+        return FEATURE_SETS[self._data.architecture.features]
+
+    def submit(self, batch: Batch) -> OpenVinoPending:
+        """Start an evaluation; the caller leaves the batch alone until it has the result."""
+        return OpenVinoPending(self, self._network_for(batch), batch)
+
+    def decode(self, raw: RawOutputs, batch: Batch) -> Evaluation:
+        """Chances and points from what the heads said."""
+        return decode(raw, batch, self._data.scaling, self._policy_optimism)
+
+    def _network_for(self, batch: Batch) -> _Compiled:
+        """The fastest of the graphs that are right for a batch, compiled when first needed."""
+        masked = not bool((batch.planes[:, 0] == 1).all())
+        shape = batch.planes.shape
+        if (masked, shape) in self._networks:
+            return self._networks[masked, shape]
+        self._asked[masked, shape] += 1
+        again = self._asked[masked, shape] > 1
+        wanted = shape if again and self._by_shape and self._has_room() else None
+        if (masked, wanted) not in self._networks:
+            network = self._compile(masked, wanted)  # which may forget all others
+            self._networks[masked, wanted] = network
+        return self._networks[masked, wanted]
+
+    def _has_room(self) -> bool:
+        return sum(shape is not None for _, shape in self._networks) < GRAPHS_BY_SHAPE
+
+    def _compile(self, masked: bool, shape: Shape | None) -> _Compiled:
+        try:
+            return _Compiled(self._compile_as_is(masked, shape))
+        except RuntimeError as error:
+            if (self._where, self._precision) == ("CPU", Precision.FLOAT32):
+                raise
+            self._fall_back(f"{self.device} failed: {_first_line(error)}")
+            return _Compiled(self._compile_as_is(masked, shape))
+
+    def _compile_as_is(self, masked: bool, shape: Shape | None) -> Any:
+        graph = build_graph(self._data, masked)
+        if self._precision is Precision.INT8:
+            self._ranges = self._ranges or kept_ranges(self._data, self._calibrate)
+            quantize(graph, self._ranges)
+        if shape is not None:
+            graph.reshape({"planes": list(shape), "globals": [shape[0], -1]})
+        half = self._half and self._precision is not Precision.FLOAT32
+        settings: dict[str, Any] = {
+            "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
+            "NUM_STREAMS": self._streams,
+        }
+        if self._where == "CPU":
+            # Pinned threads of two programs would sit on the same cores.
+            settings["ENABLE_CPU_PINNING"] = False
+            if self._threads is not None:
+                settings["INFERENCE_NUM_THREADS"] = self._threads
+        return self._core.compile_model(graph, self._where, settings)
+
+    def _calibrate(self) -> Ranges:
+        print(
+            f"tengen: calibrating {self.name} for int8 (first use only, some seconds) ...",
+            file=sys.stderr,
+            flush=True,
+        )
+        player = OpenVinoEvaluator(self._data, Precision.FLOAT32, threads=self._threads)
+        return calibrate(self._data, calibration_batches(player))
+
+
+class _Compiled:
+    """A compiled graph and its requests that are not under way."""
+
+    def __init__(self, network: Any) -> None:
+        self.network = network
+        self.idle: list[Any] = []
+
+    def take(self) -> Any:
+        """A request that nobody uses."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return self.network.create_infer_request()
+
+
+class OpenVinoPending:
+    """An evaluation under way."""
+
+    def __init__(self, evaluator: OpenVinoEvaluator, compiled: _Compiled, batch: Batch) -> None:
+        self._evaluator, self._compiled, self._batch = evaluator, compiled, batch
+        self._evaluation: Evaluation | None = None
+        self._request = compiled.take()
+        self._request.start_async(list(batch), share_inputs=True)
+
+    def result(self) -> Evaluation:
+        """Wait for it."""
+        if self._evaluation is None:
+            self._request.wait()
+            raw = RawOutputs(*(self._request.get_tensor(name).data.copy() for name in OUTPUTS))
+            self._evaluation = self._evaluator.decode(raw, self._batch)
+            self._compiled.idle.append(self._request)
+            del self._request
+        return self._evaluation
+
+
+def _first_line(error: Exception) -> str:
+    """What an OpenVINO error says, without where in its sources."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith("Exception from")), "unknown error")

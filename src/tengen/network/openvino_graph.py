@@ -1,0 +1,317 @@
+"""Networks as OpenVINO graphs, built from their data alone. Torch-free.
+
+The computation is that of `model.Network`, as a player wants it: norms are folded into the
+convolutions before them, and there are two graphs. One is for batches whose boards fill their
+tensor and knows no mask, the other one is for boards of several sizes in one batch. Both take any
+batch and board size. A tensor of channels is [batch, channels, height, width].
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import openvino
+from numpy.typing import NDArray
+from openvino import opset13 as op
+
+from tengen.network import architecture as arch
+from tengen.network.architecture import Activation, Rope
+from tengen.network.data import NetworkData, Weights
+
+Node: TypeAlias = Any  # openvino.Node; the package has no types
+Floats: TypeAlias = NDArray[np.float32]
+INPUTS = ("planes", "globals")
+OUTPUTS = ("policy", "value", "score", "ownership")
+_BOARD = np.array([2, 3])  # the axes over which is pooled
+_TO_POINTS, _TO_CHANNELS = np.array([0, 2, 3, 1]), np.array([0, 3, 1, 2])
+
+
+def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
+    """The graph whose outputs are those of `model.Network` by name.
+
+    Convolutions and linear layers are named as their weights are, without '.weight'. Not `masked`,
+    it is right only for boards that fill their tensor.
+    """
+    architecture = data.architecture
+    planes = op.parameter([-1, architecture.planes, -1, -1], np.float32, name=INPUTS[0])
+    globals_ = op.parameter([-1, architecture.globals], np.float32, name=INPUTS[1])
+    graph = _Graph(data.weights, planes, masked)
+    x = op.add(graph.conv("conv", planes), _over_board(graph.linear("globals", globals_)))
+    for i, block in enumerate(architecture.blocks):
+        x = graph.block(f"blocks.{i}", block, x, architecture.activation)
+    if architecture.tip_rms_norm:
+        x = graph.tip(x, architecture.tip_activation)
+    else:
+        x = graph.norm("tip", x, architecture.tip_activation)
+    outputs = (graph.policy(x, architecture), *graph.value(x, architecture))
+    results = []
+    for name, output in zip(OUTPUTS, outputs, strict=True):
+        result = op.result(output)
+        result.output(0).set_names({name})
+        results.append(result)
+    for name, parameter in zip(INPUTS, (planes, globals_), strict=True):
+        parameter.output(0).set_names({name})
+    return openvino.Model(results, [planes, globals_], data.name)
+
+
+class _Affine(NamedTuple):
+    """What a norm does: x * scale + bias, both [channels]."""
+
+    scale: Floats
+    bias: Floats
+
+
+class _Graph:
+    """Nodes from named weights, and what is known of the boards."""
+
+    def __init__(self, weights: Weights, planes: Node, masked: bool) -> None:
+        self.weights = weights
+        self.mask: Node | None = None  # [batch, 1, height, width]
+        if masked:
+            self.mask = op.gather(planes, np.array([0]), 1)
+            self.area = op.reduce_sum(self.mask, _BOARD, keep_dims=False)  # [batch, 1]
+        else:
+            sides = op.gather(op.shape_of(planes), _BOARD, 0)
+            self.area = op.convert(op.reduce_prod(sides, 0, keep_dims=True), np.float32)  # [1]
+        self.spread = op.divide(op.subtract(op.sqrt(self.area), _number(14)), _number(10))
+
+    # Layers
+
+    def conv(self, name: str, x: Node, then: _Affine | None = None) -> Node:
+        """A convolution, and the norm that follows it."""
+        weight = self.weights[f"{name}.weight"]  # [outputs, inputs, kernel, kernel]
+        if then is not None:
+            weight = weight * then.scale[:, None, None, None]
+        pad = [weight.shape[2] // 2] * 2
+        found = op.convolution(x, weight, [1, 1], pad, pad, [1, 1])
+        found.friendly_name = name
+        return found if then is None else op.add(found, then.bias[:, None, None])
+
+    def linear(self, name: str, x: Node, then: _Affine | None = None) -> Node:
+        """A linear layer over the last axis, and the norm that follows it."""
+        weight, bias = self.weights[f"{name}.weight"], self.weights.get(f"{name}.bias")
+        if then is not None:
+            weight, bias = weight * then.scale[:, None], then.bias
+        return _linear(name, x, weight, bias)
+
+    def affine(self, name: str) -> _Affine:
+        """A batch norm as it is after training."""
+        mean, variance, epsilon, scale, bias = (
+            self.weights[f"{name}.{part}"].astype(np.float64)
+            for part in ("mean", "variance", "epsilon", "scale", "bias")
+        )
+        scale = scale / np.sqrt(variance + epsilon)
+        return _Affine(scale.astype(np.float32), (bias - mean * scale).astype(np.float32))
+
+    def norm(self, name: str, x: Node, kind: Activation) -> Node:
+        """A batch norm that no convolution can take over, its activation and the mask."""
+        scale, bias = self.affine(name)
+        scaled = op.multiply(x, scale[None, :, None, None])
+        return self.activate(op.add(scaled, bias[None, :, None, None]), kind)
+
+    def activate(self, x: Node, kind: Activation) -> Node:
+        """An activation of channels, which leaves nothing off the board."""
+        active = _activate(x, kind)
+        return active if self.mask is None else op.multiply(active, self.mask)
+
+    def rms_norm(self, name: str, x: Node) -> Node:
+        """x: [..., channels]"""
+        square = op.reduce_mean(op.power(x, _number(2)), np.array([-1]), keep_dims=True)
+        root = op.sqrt(op.add(square, _number(self.weights[f"{name}.epsilon"])))
+        return op.multiply(
+            op.multiply(x, op.divide(_number(1), root)), self.weights[f"{name}.weight"]
+        )
+
+    def mean(self, x: Node) -> Node:
+        """[batch, channels]: the mean over the points of the board"""
+        if self.mask is None:
+            return op.reduce_mean(x, _BOARD, keep_dims=False)
+        return op.divide(op.reduce_sum(x, _BOARD, keep_dims=False), self.area)
+
+    def pool(self, x: Node) -> Node:
+        """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board"""
+        mean = self.mean(x)
+        if self.mask is not None:  # off the board x is 0, and activations are above -1
+            x = op.add(x, op.subtract(self.mask, _number(1)))
+        highest = op.reduce_max(x, _BOARD, keep_dims=False)
+        return op.concat([mean, op.multiply(mean, self.spread), highest], 1)
+
+    # Blocks
+
+    def block(self, name: str, spec: arch.Block, x: Node, kind: Activation) -> Node:
+        """The block that a specification describes."""
+        match spec:
+            case arch.Attention():
+                seen = self.attention(name, spec, op.transpose(x, _TO_POINTS))
+                return op.add(x, op.transpose(seen, _TO_CHANNELS))
+            case arch.FeedForward():
+                seen = self.feed_forward(name, spec, op.transpose(x, _TO_POINTS))
+                return op.add(x, op.transpose(seen, _TO_CHANNELS))
+        active = self.norm(f"{name}.norm1", x, kind)
+        match spec:
+            case arch.Ordinary():
+                inner = self.conv(f"{name}.conv1", active, self.affine(f"{name}.norm2"))
+                inner = self.activate(inner, kind)
+            case arch.Pooling():
+                inner = self.pooling(name, "norm2", active, kind)[0]
+            case arch.Bottleneck():
+                inner = self.conv(f"{name}.conv1", active)
+                for i, block in enumerate(spec.inner):
+                    inner = self.block(f"{name}.blocks.{i}", block, inner, kind)
+                inner = self.norm(f"{name}.norm2", inner, kind)
+        return op.add(x, self.conv(f"{name}.conv2", inner))
+
+    def pooling(self, name: str, norm: str, x: Node, kind: Activation) -> tuple[Node, Node]:
+        """A convolution with a bias for the whole board, its norm and activation; and the pool."""
+        after = self.affine(f"{name}.{norm}")
+        looked = self.conv(f"{name}.conv_pool", x, self.affine(f"{name}.norm_pool"))
+        pooled = self.pool(self.activate(looked, kind))
+        bias = _over_board(self.linear(f"{name}.pool_to_bias", pooled, after))
+        inner = self.conv(f"{name}.conv1", x, _Affine(after.scale, np.zeros_like(after.bias)))
+        return self.activate(op.add(inner, bias), kind), pooled
+
+    def attention(self, name: str, spec: arch.Attention, x: Node) -> Node:
+        """What each point of x [batch, height, width, channels] learns from all others."""
+        points = self.rms_norm(f"{name}.norm", x)
+        share = spec.heads // spec.kv_heads
+
+        def heads_of(layer: str, size: int, repeat: int, order: NDArray[np.intp]) -> Node:
+            """[batch, heads, points, size], each head's rows in this order"""
+            weight = self.weights[f"{name}.{layer}.weight"]  # [heads * size, channels]
+            by_head = weight.reshape(-1, size, weight.shape[1])[:, order].repeat(repeat, 0)
+            linear = _linear(f"{name}.{layer}", points, by_head.reshape(-1, weight.shape[1]))
+            split = op.reshape(linear, np.array([0, -1, spec.heads, size]), special_zero=True)
+            return op.transpose(split, np.array([0, 2, 1, 3]))
+
+        # With the same order for both, products of queries and keys stay what they are; turning
+        # the two halves of a head is cheaper than turning neighbouring pairs.
+        halves = np.arange(spec.query_dim).reshape(-1, 2).T.ravel()
+        query = heads_of("query", spec.query_dim, 1, halves)
+        key = heads_of("key", spec.query_dim, share, halves)
+        value = heads_of("value", spec.value_dim, share, np.arange(spec.value_dim))
+        if spec.rope is not Rope.NONE:
+            angles = _angles(self._frequencies(name, spec).repeat(share, 0), x)
+            cos, sin = op.cos(angles), op.sin(angles)
+            query, key = _rotate(query, cos, sin), _rotate(key, cos, sin)
+        scores = op.multiply(
+            op.matmul(query, key, transpose_a=False, transpose_b=True),
+            _number(spec.query_dim**-0.5),
+        )
+        if self.mask is not None:
+            off_board = op.multiply(op.subtract(self.mask, _number(1)), _number(1e4))
+            flat = op.reshape(off_board, np.array([0, 1, 1, -1]), special_zero=True)
+            scores = op.add(scores, flat)
+        found = op.matmul(op.softmax(scores, 3), value, transpose_a=False, transpose_b=False)
+        joined = op.reshape(
+            op.transpose(found, np.array([0, 2, 1, 3])),
+            np.array([0, 0, spec.heads * spec.value_dim]),
+            special_zero=True,
+        )
+        return op.reshape(self.linear(f"{name}.out", joined), op.shape_of(x), special_zero=False)
+
+    def _frequencies(self, name: str, spec: arch.Attention) -> Floats:
+        """[kv heads, pairs, 2]: angle per step along x and y"""
+        if spec.rope is Rope.LEARNED:
+            return self.weights[f"{name}.frequencies"]
+        half = spec.query_dim // 4
+        steps = spec.theta ** (-np.arange(half) / half)
+        frequencies = np.zeros((spec.kv_heads, 2 * half, 2), np.float32)
+        frequencies[:, :half, 1] = frequencies[:, half:, 0] = steps
+        return frequencies
+
+    def feed_forward(self, name: str, spec: arch.FeedForward, x: Node) -> Node:
+        """A small network at each point of x [batch, height, width, channels]."""
+        points = self.rms_norm(f"{name}.norm", x)
+        hidden = _activate(self.linear(f"{name}.linear1", points), Activation.SILU)
+        if spec.gated:
+            hidden = op.multiply(hidden, self.linear(f"{name}.gate", points))
+        return self.linear(f"{name}.linear2", hidden)
+
+    # Heads
+
+    def tip(self, x: Node, kind: Activation) -> Node:
+        """The norm between trunk and heads, by point."""
+        normed = self.rms_norm("tip.norm", op.transpose(x, _TO_POINTS))
+        biased = op.add(normed, self.weights["tip.bias"])
+        return self.activate(op.transpose(biased, _TO_CHANNELS), kind)
+
+    def policy(self, x: Node, architecture: arch.Architecture) -> Node:
+        """[batch, outputs, points + 1]"""
+        kind = architecture.activation
+        inner, pooled = self.pooling("policy", "norm1", x, kind)
+        passing = self.linear("policy.pass1", pooled)
+        if architecture.pass_hidden:
+            passing = self.linear("policy.pass2", _activate(passing, kind))
+        outputs = architecture.policy_outputs
+        points = op.reshape(
+            self.conv("policy.conv2", inner), np.array([0, outputs, -1]), special_zero=True
+        )
+        return op.concat([points, op.unsqueeze(passing, np.array([2]))], 2)
+
+    def value(self, x: Node, architecture: arch.Architecture) -> tuple[Node, Node, Node]:
+        """Outcome [batch, 3], score [batch, outputs] and ownership [batch, height, width]."""
+        kind = architecture.activation
+        inner = self.activate(self.conv("value.conv1", x, self.affine("value.norm1")), kind)
+        mean = self.mean(inner)
+        by_square = op.subtract(op.multiply(self.spread, self.spread), _number(0.1))
+        pooled = op.concat([mean, op.multiply(mean, self.spread), op.multiply(mean, by_square)], 1)
+        hidden = _activate(self.linear("value.linear2", pooled), kind)
+        owned = op.squeeze(self.conv("value.ownership", inner), np.array([1]))
+        return self.linear("value.value", hidden), self.linear("value.score", hidden), owned
+
+
+def _number(value: Any) -> Node:
+    return op.constant(np.float32(value))
+
+
+def _over_board(x: Node) -> Node:
+    """[batch, channels, 1, 1] from [batch, channels]"""
+    return op.unsqueeze(x, _BOARD)
+
+
+def _linear(name: str, x: Node, weight: Floats, bias: Floats | None = None) -> Node:
+    """Of x [..., inputs] by weight [outputs, inputs]"""
+    found = op.matmul(x, weight, transpose_a=False, transpose_b=True)
+    found.friendly_name = name
+    return found if bias is None else op.add(found, bias)
+
+
+def _activate(x: Node, kind: Activation) -> Node:
+    match kind:
+        case Activation.RELU:
+            return op.relu(x)
+        case Activation.MISH:
+            return op.mish(x)
+        case Activation.SILU:
+            return op.swish(x)
+        case Activation.IDENTITY:
+            return x
+
+
+def _angles(frequencies: Floats, x: Node) -> Node:
+    """[heads, points, pairs] for points of x [batch, height, width, channels]"""
+    shape = op.shape_of(x)
+
+    def steps(axis: int) -> Node:
+        """[side, 1, 1] for the height, [side, 1] for the width"""
+        side = op.gather(shape, np.array(axis), np.array(0))
+        numbers = op.range(np.int64(0), side, np.int64(1), "f32")
+        return op.unsqueeze(numbers, np.arange(1, 4 - axis))
+
+    along_x = op.multiply(steps(2), frequencies[:, None, None, :, 0])
+    along_y = op.multiply(steps(1), frequencies[:, None, None, :, 1])
+    heads, pairs = frequencies.shape[:2]
+    return op.reshape(op.add(along_x, along_y), np.array([heads, -1, pairs]), special_zero=False)
+
+
+def _rotate(x: Node, cos: Node, sin: Node) -> Node:
+    """Turn the halves of x [batch, heads, points, dim]; cosine and sine: [heads, points, pairs]."""
+    first, second = op.split(x, np.array(3), 2).outputs()
+    return op.concat(
+        [
+            op.subtract(op.multiply(first, cos), op.multiply(second, sin)),
+            op.add(op.multiply(first, sin), op.multiply(second, cos)),
+        ],
+        3,
+    )

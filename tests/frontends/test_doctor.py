@@ -1,0 +1,42 @@
+"""`tengen doctor` and the ONNX export, as their user meets them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import openvino
+
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData
+from tengen.network.model import Network
+from tengen.network.store import save_network
+
+
+def run(*arguments: str, without: str | None = None) -> subprocess.CompletedProcess[str]:
+    hide = f"sys.modules[{without!r}] = None; " if without else ""
+    code = f"import sys; {hide}from tengen.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+
+
+def test_the_doctor_says_what_would_be_chosen() -> None:
+    process = run("doctor")
+    assert process.returncode == 0, process.stderr
+    assert "OpenVINO" in process.stdout
+    assert "Networks run on: " in process.stdout
+
+
+def test_a_network_is_exported_as_onnx_or_the_remedy_is_named(tmp_path: Path) -> None:
+    architecture = named_architecture("b1c32")
+    weights = {n: t.numpy() for n, t in Network(architecture).state_dict().items()}
+    source, target = tmp_path / "n.safetensors", tmp_path / "n.onnx"
+    save_network(NetworkData("n", architecture, weights), source)
+    refused = run("net", "export", str(source), "--onnx", str(target), without="torch")
+    assert refused.returncode == 2
+    assert "pip install 'tengen[train]'" in refused.stderr
+    assert not target.exists()
+    process = run("net", "export", str(source), "--onnx", str(target))
+    assert process.returncode == 0, process.stderr
+    model = openvino.Core().read_model(target)
+    assert {name for out in model.outputs for name in out.names} >= {"policy", "ownership"}

@@ -1,0 +1,79 @@
+"""Choosing what runs a network: found, missing, failing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tengen.game.position import Position
+from tengen.network import devices
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData
+from tengen.network.devices import CPU, CUDA, Device, chosen_device, find_devices, open_evaluator
+from tengen.network.evaluator import encode, evaluate
+from tengen.network.model import Network
+from tengen.network.openvino import Precision
+from tengen.network.torch_evaluator import TorchEvaluator
+
+
+@pytest.fixture(scope="module")
+def data() -> NetworkData:
+    torch.manual_seed(2)
+    architecture = named_architecture("b2c32")
+    state = Network(architecture).state_dict()
+    return NetworkData("small", architecture, {name: t.numpy() for name, t in state.items()})
+
+
+def test_the_cpu_is_always_there() -> None:
+    found = find_devices()
+    assert any(device.name == CPU and device.ready for device in found)
+    assert chosen_device(found).name in (CPU, CUDA, "mps")
+
+
+def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "find_spec", lambda _: None)
+    missing = [device for device in find_devices() if not device.ready]
+    assert {device.name for device in missing} == {CUDA, "onnxruntime"}
+    assert all(device.remedy.startswith("pip install 'tengen[") for device in missing)
+
+
+def test_the_first_that_is_ready_is_chosen() -> None:
+    found = [Device(CUDA, False, "no"), Device(CPU, True, "yes"), Device("x", True, "too")]
+    assert chosen_device(found).name == CPU
+
+
+def test_a_device_that_fails_gives_way_with_one_line(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(devices, "find_devices", lambda: [Device(CUDA, True, "promised")])
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("CUDA error: out of luck\nand much more")
+
+    monkeypatch.setattr(TorchEvaluator, "__init__", fails)
+    evaluator = open_evaluator(data)
+    said = capfd.readouterr().err
+    assert said == "tengen: cuda failed (CUDA error: out of luck); using the CPU\n"
+    batch = encode(evaluator.features, [Position(5)])
+    assert evaluate(evaluator, batch).policy.shape == (1, 26)
+
+
+def test_an_unknown_device_is_refused(data: NetworkData) -> None:
+    with pytest.raises(ValueError, match="'abacus'; there are auto, cpu, cuda, mps"):
+        open_evaluator(data, "abacus")
+
+
+def test_all_runtimes_agree(data: NetworkData) -> None:
+    positions = [Position(9).play("E5"), Position((7, 5)).play("C3").play("D4")]
+    ours = open_evaluator(data, CPU, precision=Precision.FLOAT32)
+    batch = encode(ours.features, positions)
+    for mine, theirs in zip(
+        evaluate(ours, batch), evaluate(TorchEvaluator(data, "cpu"), batch), strict=True
+    ):
+        # Off the board both say something else, and nobody asks.
+        if mine.ndim == 3:
+            mine, theirs = mine[1, :5, :7], theirs[1, :5, :7]
+        elif mine.shape[1:] == (82,):
+            mine, theirs = mine[0], theirs[0]
+        np.testing.assert_allclose(mine, theirs, atol=1e-4)
