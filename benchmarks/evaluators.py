@@ -1,7 +1,8 @@
 """Evaluations per second of one network on the CPU: torch, ONNX Runtime and OpenVINO in turns.
 
 All use as many threads as there are processors, and all are asked for finished evaluations: raw
-outputs decoded into chances and points.
+outputs decoded into chances and points. The machine should be quiet: torch's threads wait for each
+other, so that a busy neighbour slows it down far more than it does the others.
 """
 
 from __future__ import annotations

@@ -153,6 +153,13 @@ def test_graphs_follow_every_option_of_the_architecture(options: dict[str, Any])
     assert_same(by_graph(build_graph(data, masked=True), padded), by_torch(data, padded))
 
 
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
+def test_a_network_may_do_without_global_values() -> None:
+    data = random_network(BLOCKS["pooling"], Activation.RELU, globals=0)
+    batch = Batch(random_batch((5, 7), (7, 7)).planes, np.zeros((2, 0), np.float32))
+    assert_same(by_graph(build_graph(data, masked=True), batch), by_torch(data, batch))
+
+
 # The evaluator
 
 
@@ -286,23 +293,24 @@ def test_playing_needs_no_torch(tmp_path: Path) -> None:
 
 
 @cache
-def g170() -> tuple[NetworkData, OpenVinoEvaluator, list[Batch]]:
-    """KataGo's small network in float32, and positions of its games."""
-    data = network_data(NETWORKS[0])
+def games_of(name: str) -> tuple[NetworkData, OpenVinoEvaluator, list[Batch]]:
+    """A network of KataGo in float32, and positions of its games."""
+    data = network_data(name)
     exact = OpenVinoEvaluator(data, Precision.FLOAT32)
-    return data, exact, list(calibration_batches(exact, (9, 13), games=4, every=8, seed=1))
+    return data, exact, list(calibration_batches(exact, (9, 13), games=4, every=8, seed=3))
 
 
 @pytest.mark.skipif(not HAS_BF16, reason="this CPU has no bf16")
+@pytest.mark.parametrize(("name", "policy"), [(NETWORKS[0], 5e-4), (NETWORKS[1], 4e-3)])
 @needs_katago_data
-def test_bf16_is_close_to_float32() -> None:
-    data, exact, batches = g170()
+def test_bf16_is_close_to_float32(name: str, policy: float) -> None:
+    data, exact, batches = games_of(name)
     rounded = OpenVinoEvaluator(data)
     assert rounded.device == "CPU, OpenVINO bf16"
     error = quantization_error(exact, rounded, batches)
-    assert 1e-6 < error.policy < 1e-3  # what does not err at all is not bf16
-    assert error.win < 0.005
-    assert error.lead < 0.3
+    assert 1e-6 < error.policy < policy  # what does not err at all is not bf16
+    assert error.win < 0.0065
+    assert error.lead < 0.2
     assert error.ownership < 0.005
 
 
@@ -310,7 +318,7 @@ def test_bf16_is_close_to_float32() -> None:
 def test_int8_is_close_to_float32(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    data, exact, batches = g170()
+    data, exact, batches = games_of(NETWORKS[0])
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     small = partial(calibration_batches, sizes=(9, 13))
     monkeypatch.setattr("tengen.network.openvino.calibration_batches", small)

@@ -22,10 +22,12 @@ from tengen.network.quantize import (
 )
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
-# A graph for one shape alone saves a small network up to a third of its time at batch 1, a large
-# one nothing. Shapes get their own when they come again, as long as there is room.
-GRAPHS_BY_SHAPE = 8
-LARGEST_BY_SHAPE = 5_000_000  # weights
+# Each board size has its graph: what depends on the size alone is then computed once, in float32.
+# A graph for one size of batch alone saves a small network up to a third of its time at batch 1, a
+# large one nothing. Such sizes get their own when they come again, as long as there is room.
+ANY = -1
+GRAPHS_BY_BATCH = 8
+LARGEST_BY_BATCH = 5_000_000  # weights
 
 
 class Precision(StrEnum):
@@ -65,9 +67,9 @@ class OpenVinoEvaluator:
         self._core = openvino.Core()
         self._where, self._threads, self._streams = device, threads, streams
         self._policy_optimism = policy_optimism
-        self._networks: dict[tuple[bool, Shape | None], _Compiled] = {}
+        self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
-        self._by_shape = sum(w.size for w in data.weights.values()) <= LARGEST_BY_SHAPE
+        self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
         self._ranges: Ranges = {}
         self._choose(precision)
 
@@ -125,16 +127,17 @@ class OpenVinoEvaluator:
             return self._networks[masked, shape]
         self._asked[masked, shape] += 1
         again = self._asked[masked, shape] > 1
-        wanted = shape if again and self._by_shape and self._has_room() else None
+        wanted = shape if again and self._has_room() else (ANY, *shape[1:])
         if (masked, wanted) not in self._networks:
             network = self._compile(masked, wanted)  # which may forget all others
             self._networks[masked, wanted] = network
         return self._networks[masked, wanted]
 
     def _has_room(self) -> bool:
-        return sum(shape is not None for _, shape in self._networks) < GRAPHS_BY_SHAPE
+        by_batch = sum(shape[0] != ANY for _, shape in self._networks)
+        return self._by_batch and by_batch < GRAPHS_BY_BATCH
 
-    def _compile(self, masked: bool, shape: Shape | None) -> _Compiled:
+    def _compile(self, masked: bool, shape: Shape) -> _Compiled:
         try:
             return _Compiled(self._compile_as_is(masked, shape))
         except RuntimeError as error:
@@ -143,13 +146,14 @@ class OpenVinoEvaluator:
             self._fall_back(f"{self.device} failed: {_first_line(error)}")
             return _Compiled(self._compile_as_is(masked, shape))
 
-    def _compile_as_is(self, masked: bool, shape: Shape | None) -> Any:
+    def _compile_as_is(self, masked: bool, shape: Shape) -> Any:
         graph = build_graph(self._data, masked)
         if self._precision is Precision.INT8:
             self._ranges = self._ranges or kept_ranges(self._data, self._calibrate)
             quantize(graph, self._ranges)
-        if shape is not None:
-            graph.reshape({"planes": list(shape), "globals": [shape[0], -1]})
+        graph.reshape(
+            {"planes": list(shape), "globals": [shape[0], self._data.architecture.globals]}
+        )
         half = self._half and self._precision is not Precision.FLOAT32
         settings: dict[str, Any] = {
             "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",

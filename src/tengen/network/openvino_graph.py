@@ -37,7 +37,9 @@ def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
     planes = op.parameter([-1, architecture.planes, -1, -1], np.float32, name=INPUTS[0])
     globals_ = op.parameter([-1, architecture.globals], np.float32, name=INPUTS[1])
     graph = _Graph(data.weights, planes, masked)
-    x = op.add(graph.conv("conv", planes), _over_board(graph.linear("globals", globals_)))
+    x = graph.conv("conv", planes)
+    if architecture.globals:
+        x = op.add(x, _over_board(graph.linear("globals", globals_)))
     for i, block in enumerate(architecture.blocks):
         x = graph.block(f"blocks.{i}", block, x, architecture.activation)
     if architecture.tip_rms_norm:

@@ -1,0 +1,91 @@
+"""What rounding costs: errors of bf16 and int8 against float32, and games between them.
+
+Errors are means over positions of the network's own games on 9x9, 13x13 and 19x19. The games are
+on 9x9 at one visit: the most probable move, after a random opening that both colours get to play.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from tengen.features.feature_set import KATAGO
+from tengen.game.color import Color
+from tengen.game.geometry import Point
+from tengen.game.position import Position
+from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.network.files import load_network
+from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.quantize import calibration_batches, quantization_error
+
+NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
+GAMES = 16  # on each board size, of which every sixth position is looked at: some thousand
+PAIRS = 200  # of games, with colours exchanged
+OPENING = 8  # moves drawn from the policy
+
+
+def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | None]:
+    """Each position's most probable legal move."""
+    policies = evaluate(evaluator, encode(KATAGO, positions)).policy
+    moves: list[Point | None] = []
+    for position, policy in zip(positions, policies, strict=True):
+        place = int(np.where(position.legal_mask(), policy, -np.inf).argmax())
+        pass_ = place == position.size.area
+        moves.append(None if pass_ else Point(place % position.width, place // position.width))
+    return moves
+
+
+def openings(evaluator: Evaluator, count: int) -> list[Position]:
+    """Positions after a few moves drawn from the policy."""
+    choice = np.random.default_rng(7)
+    positions = [Position(9, "chinese", 7.5, move_limit=200) for _ in range(count)]
+    for _ in range(OPENING):
+        policies = evaluate(evaluator, encode(KATAGO, positions)).policy.astype(float)
+        for i, policy in enumerate(policies):
+            logits = np.where(positions[i].legal_mask(), policy, -np.inf)
+            chances = np.exp(logits - logits.max())
+            chances[-1] = 0  # no passes in the opening
+            place = int(choice.choice(len(chances), p=chances / chances.sum()))
+            positions[i] = positions[i].play(Point(place % 9, place // 9))
+    return positions
+
+
+def wins(black: Evaluator, white: Evaluator, starts: list[Position]) -> float:
+    """How many of the games from these positions Black wins."""
+    games = list(starts)
+    while going := [i for i, game in enumerate(games) if not game.is_over]:
+        for color, evaluator in ((Color.BLACK, black), (Color.WHITE, white)):
+            mine = [i for i in going if games[i].to_play is color]
+            if mine:
+                moves = best_moves(evaluator, [games[i] for i in mine])
+                for i, move in zip(mine, moves, strict=True):
+                    games[i] = games[i].play(move)
+            going = [i for i in going if not games[i].is_over]
+    return sum(game.score().margin > 0 for game in games)
+
+
+def main() -> None:
+    if not NETWORK.exists():
+        print("the network is not at hand: nothing measured")
+        return
+    data = load_network(NETWORK)
+    exact = OpenVinoEvaluator(data, Precision.FLOAT32)
+    sample = list(calibration_batches(exact, games=GAMES, every=6, seed=99))
+    starts = openings(exact, PAIRS)
+    for precision in (Precision.BF16, Precision.INT8):
+        rounded = OpenVinoEvaluator(data, precision)
+        error = quantization_error(exact, rounded, sample)
+        print(f"{precision}: {error}")
+        games = 2 * len(starts)
+        won = wins(rounded, exact, starts) + len(starts) - wins(exact, rounded, starts)
+        share = won / games
+        elo = -400 * math.log10(1 / share - 1)
+        spread = 400 / math.log(10) / math.sqrt(games * share * (1 - share))
+        result = f"{won:.0f} of {games} games against float32: {elo:+.0f} ± {spread:.0f} Elo"
+        print(f"{precision}: {result}")
+
+
+if __name__ == "__main__":
+    main()
