@@ -21,8 +21,8 @@ import numpy as np
 from tengen.game.board import new_boards
 from tengen.game.moves import new_history
 from tengen.game.playout import playouts
-from tengen.game.position import terms_of
 from tengen.game.rules import KoRule, Rules
+from tengen.game.terms import terms_of
 
 PROTOTYPE = Path(__file__).parents[2] / "shared" / "prototype"
 ROUNDS = 15

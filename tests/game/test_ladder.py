@@ -26,8 +26,9 @@ from tengen.game.geometry import (
 from tengen.game.ladder import mark_ladders, new_ladder_scratch
 from tengen.game.moves import new_history, start_game
 from tengen.game.playout import play_out
-from tengen.game.position import Position, terms_of
+from tengen.game.position import Position
 from tengen.game.rules import parse_rules
+from tengen.game.terms import terms_of
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel

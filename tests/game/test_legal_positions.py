@@ -10,8 +10,9 @@ from tengen.game.board import copy_board, is_suicide, n_points, new_boards, poin
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import Point
 from tengen.game.moves import new_history, play, start_game
-from tengen.game.position import Position, terms_of
+from tengen.game.position import Position
 from tengen.game.rules import parse_rules
+from tengen.game.terms import terms_of
 from tengen.jit import kernel
 
 pytestmark = pytest.mark.kernel

@@ -16,9 +16,10 @@ from tengen.game.diagram import write_diagram
 from tengen.game.life import new_life_scratch, settled_area
 from tengen.game.moves import new_history, start_game
 from tengen.game.playout import play_out
-from tengen.game.position import Position, terms_of
+from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
+from tengen.game.terms import terms_of
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game import moves as kernels
-from tengen.game.board import (
-    NO_CHAIN,
-    NO_TAX,
-    POSITIONAL_SUPERKO,
-    SIMPLE_KO,
-    SITUATIONAL_SUPERKO,
-    TAX_IN_SEKI,
-    TAX_ON_GROUPS,
-    TERMS,
-    Boards,
-    new_boards,
-    put_stone,
-    remove_chain,
-)
+from tengen.game.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.diagram import read_diagram, write_diagram, write_svg
 from tengen.game.geometry import (
@@ -49,42 +36,20 @@ from tengen.game.illegal import (
 from tengen.game.ladder import catching_moves, caught_if_defended, new_ladder_scratch
 from tengen.game.life import new_life_scratch, pass_alive
 from tengen.game.outcome import Outcome, Reason
-from tengen.game.rules import KoRule, Rules, Scoring, Tax, check_komi, parse_rules
+from tengen.game.rules import Rules, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board, on_board
+from tengen.game.terms import terms_of
 
 PointLike: TypeAlias = str | tuple[int, int]
 MoveLike: TypeAlias = PointLike | None
 ColorLike: TypeAlias = Color | str
 
-_KO_RULES = {
-    KoRule.SIMPLE: SIMPLE_KO,
-    KoRule.POSITIONAL: POSITIONAL_SUPERKO,
-    KoRule.SITUATIONAL: SITUATIONAL_SUPERKO,
-}
-_TAXES = {
-    Tax.NONE: NO_TAX,
-    Tax.SEKI: TAX_IN_SEKI,
-    Tax.ALL: TAX_ON_GROUPS,
-}
 _ILLEGAL: dict[int, type[IllegalMoveError]] = {
     kernels.OCCUPIED: OccupiedError,
     kernels.SUICIDE: SuicideError,
     kernels.KO: KoError,
     kernels.SUPERKO: SuperkoError,
 }
-
-
-def terms_of(rules: Rules, komi: float) -> Any:
-    """The terms of a game as kernels know them; the komi includes White's handicap bonus."""
-    terms = np.zeros(1, TERMS)[0]
-    terms["komi"] = komi
-    terms["ko_rule"] = _KO_RULES[rules.ko]
-    terms["suicide_allowed"] = rules.suicide
-    terms["territory"] = rules.scoring is Scoring.TERRITORY
-    terms["tax"] = _TAXES[rules.tax]
-    terms["friendly_pass"] = rules.friendly_pass
-    terms["button"] = rules.button
-    return terms
 
 
 class Move(NamedTuple):

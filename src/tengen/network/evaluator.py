@@ -99,7 +99,8 @@ def decode(
     if policy_optimism and raw.policy.shape[1] > 1:
         policy = policy + policy_optimism * (raw.policy[:, 1] - policy)
     value = raw.value.astype(np.float32)
-    value[batch.globals[:, SUPERKO] > 0, 2] = -np.inf
+    if batch.globals.shape[1] > SUPERKO:  # other sets of inputs do not tell
+        value[batch.globals[:, SUPERKO] > 0, 2] = -np.inf
     value = np.exp(value - value.max(1, keepdims=True))
     value /= value.sum(1, keepdims=True)
     score = raw.score
