@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,12 @@ from tengen.network.store import save_network
 def run(*arguments: str, without: str | None = None) -> subprocess.CompletedProcess[str]:
     hide = f"sys.modules[{without!r}] = None; " if without else ""
     code = f"import sys; {hide}from tengen.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "160"},
+    )
 
 
 def test_the_doctor_says_what_would_be_chosen() -> None:
@@ -25,6 +31,21 @@ def test_the_doctor_says_what_would_be_chosen() -> None:
     assert process.returncode == 0, process.stderr
     assert "OpenVINO" in process.stdout
     assert "Networks run on: " in process.stdout
+
+
+def test_the_doctor_names_the_command_for_what_is_missing() -> None:
+    code = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'torch' else real(name, *a)\n"
+        "from tengen.cli import main; main()"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code, "doctor"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "160"},
+    )
+    assert "pip install 'tengen[train]'" in process.stdout
 
 
 def test_a_network_is_exported_as_onnx_or_the_remedy_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import tengen
 from tengen.jit import kernel_cache, user_cache
@@ -29,6 +30,7 @@ def examine() -> None:
     devices = find_devices()
     table = Table("device", "", "what", "to get it")
     for device in devices:
-        table.add_row(device.name, "ready" if device.ready else "-", device.what, device.remedy)
+        row = (device.name, "ready" if device.ready else "-", device.what, device.remedy)
+        table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
     console.print(table)
     console.print(f"Networks run on: {chosen_device(devices).name}")
