@@ -128,18 +128,24 @@ def test_a_wrapped_evaluator_says_so(symmetries: Symmetries) -> None:
     assert wrapped.features is KATAGO
 
 
-def test_no_result_is_possible_only_under_simple_ko() -> None:
-    simple, super_ = Position(5, "chinese"), Position(5, "tromp-taylor")
-    batch = encode(KATAGO, [simple, super_])
+def test_no_result_is_possible_only_under_simple_ko_or_territory_scoring() -> None:
+    rules = ["chinese", "tromp-taylor", "koPOSITIONALscoreTERRITORY"]
+    batch = encode(KATAGO, [Position(5, name) for name in rules])
+    score = np.zeros((3, 6), np.float32)
+    score[:, [0, 2]] = 0.3
     raw = RawOutputs(
-        np.zeros((2, 1, 26), np.float32),
-        np.zeros((2, 3), np.float32),
-        np.zeros((2, 6), np.float32),
-        np.zeros((2, 5, 5), np.float32),
+        np.zeros((3, 1, 26), np.float32),
+        np.zeros((3, 3), np.float32),
+        score,
+        np.zeros((3, 5, 5), np.float32),
     )
     data = NetworkData("none", named_architecture("b2c32"), {})
-    value = decode(raw, batch, data.scaling).value
-    np.testing.assert_allclose(value, [[1 / 3] * 3, [0.5, 0.5, 0]], atol=1e-6)
+    decoded = decode(raw, batch, data.scaling)
+    third = [1 / 3] * 3
+    np.testing.assert_allclose(decoded.value, [third, [0.5, 0.5, 0], third], atol=1e-6)
+    # 0.3 times 20 points, of which a third of the games has none.
+    np.testing.assert_allclose(decoded.score, [4, 6, 4], atol=1e-5)
+    np.testing.assert_allclose(decoded.lead, [4, 6, 4], atol=1e-5)
 
 
 def test_a_uniform_evaluation_is_even() -> None:

@@ -82,7 +82,7 @@ _KOMI = GLOBALS.index("own komi")
 SUPERKO = GLOBALS.index("superko")
 _KIND_OF_SUPERKO = GLOBALS.index("positional or situational")
 _SUICIDE = GLOBALS.index("suicide")
-_TERRITORY = GLOBALS.index("territory scoring")
+TERRITORY = GLOBALS.index("territory scoring")
 _TAX = GLOBALS.index("tax in seki")
 _TAX_ON_GROUPS = GLOBALS.index("tax on groups")
 _PASS_ENDS = GLOBALS.index("a pass would end the game")
@@ -199,7 +199,7 @@ def _encode_rules(board, globals_):
         globals_[SUPERKO] = 1
         globals_[_KIND_OF_SUPERKO] = 0.5 if board.ko_rule == POSITIONAL_SUPERKO else -0.5
     globals_[_SUICIDE] = board.suicide_allowed
-    globals_[_TERRITORY] = board.territory
+    globals_[TERRITORY] = board.territory
     globals_[_TAX] = board.tax > 0
     globals_[_TAX_ON_GROUPS] = board.tax > 1
     globals_[_BUTTON] = board.button

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet, new_feature_scratch
-from tengen.features.katago import SUPERKO
+from tengen.features.katago import SUPERKO, TERRITORY
 from tengen.game.position import Position
 from tengen.network.data import Scaling
 
@@ -92,27 +92,31 @@ def decode(
 ) -> Evaluation:
     """Chances and points from what the heads said.
 
-    Where superko rules there is no 'no result'. Networks with a second, optimistic policy mix it
-    in by a share.
+    Under superko and area scoring there is no 'no result'; where there is one, it counts as no
+    points. Networks with a second, optimistic policy mix it in by a share.
     """
     policy = raw.policy[:, 0]
     if policy_optimism and raw.policy.shape[1] > 1:
         policy = policy + policy_optimism * (raw.policy[:, 1] - policy)
     value = raw.value.astype(np.float32)
     if batch.globals.shape[1] > SUPERKO:  # other sets of inputs do not tell
-        value[batch.globals[:, SUPERKO] > 0, 2] = -np.inf
+        decided = (batch.globals[:, SUPERKO] > 0) & (batch.globals[:, TERRITORY] == 0)
+        value[decided, 2] = -np.inf
     value = np.exp(value - value.max(1, keepdims=True))
     value /= value.sum(1, keepdims=True)
     score = raw.score
     outputs = score.shape[1]
     nothing = np.zeros(len(score), np.float32)
+    counted = 1 - value[:, 2]
     mean = score[:, 0] * scaling.score_mean
+    spread = _softplus(score[:, 1]) * scaling.score_stdev if outputs > 1 else nothing
+    square = (mean**2 + spread**2) * counted
     return Evaluation(
         policy=policy,
         value=value,
-        score=mean,
-        spread=_softplus(score[:, 1]) * scaling.score_stdev if outputs > 1 else nothing,
-        lead=score[:, 2] * scaling.lead if outputs > 2 else mean,
+        score=mean * counted,
+        spread=np.sqrt(np.maximum(square - (mean * counted) ** 2, 0)),
+        lead=(score[:, 2] * scaling.lead if outputs > 2 else mean) * counted,
         variance_time=_softplus(score[:, 3]) * scaling.variance_time if outputs > 3 else nothing,
         value_error=_error(score[:, 4], scaling.value_error, scaling) if outputs > 4 else nothing,
         score_error=_error(score[:, 5], scaling.score_error, scaling) if outputs > 5 else nothing,
