@@ -13,6 +13,7 @@ from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, Rope
 from tengen.network.data import NetworkData, Scaling, Weights
 from tengen.network.errors import NetworkFileError, one_line
+from tengen.network.katago_older import with_v7_inputs
 from tengen.network.store import check_network
 
 ACTIVATION_PREFIX = "ACTIVATION_"
@@ -24,12 +25,11 @@ SCALING_VERSION = 13  # the first one that writes its scaling
 def from_katago(model: kata.KataGoModel) -> NetworkData:
     """Our data for a KataGo network; raises NetworkFileError for one that we cannot run."""
     name = one_line(model.name)
-    if model.version < FIRST_V7_VERSION:
-        what = f"model version {model.version} is shown older inputs than KataGo's V7"
-        raise NetworkFileError(f"{name}: {what}; versions {FIRST_V7_VERSION} and later can be run")
     if model.metadata_encoder:
         raise NetworkFileError(f"{name}: networks that imitate people cannot be run; name another")
     model = replace(model, name=name, policy=_with_plain_pass(model.policy))
+    if model.version < FIRST_V7_VERSION:
+        model = with_v7_inputs(model)
     trunk = model.trunk
     weights: Weights = {}
     weights.update(_layer("conv", trunk.conv))

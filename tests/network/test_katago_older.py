@@ -1,0 +1,246 @@
+"""Networks of KataGo's versions 6 and 7 say of V7's inputs what they said of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from tengen.features.feature_set import KATAGO
+from tengen.features.katago import GLOBALS, PLANES
+from tengen.game.color import BLACK, WHITE
+from tengen.game.position import Position
+from tengen.game.rules import KoRule, Rules, Scoring, Tax
+from tengen.network import katago_format as kata
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData, Scaling
+from tengen.network.errors import NetworkFileError
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode
+from tengen.network.files import read_katago
+from tengen.network.katago_export import to_katago
+from tengen.network.katago_format import KataGoModel, Reader, write_model
+from tengen.network.katago_import import from_katago
+from tengen.network.katago_older import INPUTS, OBSTACLES
+from tengen.network.model import network_from
+from tests.features.samples import random_positions
+from tests.network.test_store import assert_same, random_network
+
+OLD_SCALING = Scaling(halved_errors=False)
+SIZES = {6: (13, 12), 7: (22, 16)}  # planes and globals by version
+V8 = replace(named_architecture("b2c32"), score_outputs=4)
+
+
+# Networks of older versions
+
+
+def older(version: int, seed: int = 5) -> KataGoModel:
+    """A random network as a file of this version has it."""
+    random = np.random.default_rng(seed)
+    model = to_katago(random_network(V8, scaling=OLD_SCALING))
+    planes, globals_ = SIZES[version]
+
+    def normal(*shape: int) -> NDArray[np.float32]:
+        return random.normal(scale=0.3, size=shape).astype(np.float32)
+
+    trunk, value = model.trunk, model.value
+    conv = replace(trunk.conv, inputs=planes, weights=normal(3, 3, planes, V8.channels))
+    matrix = replace(trunk.globals, inputs=globals_, weights=normal(globals_, V8.channels))
+    score = replace(value.score, outputs=2, weights=normal(V8.value_hidden, 2))
+    bias = kata.Bias("score", 2, normal(2))
+    made = replace(
+        model,
+        version=version,
+        planes=planes,
+        globals=globals_,
+        trunk=replace(trunk, conv=conv, globals=matrix),
+        value=replace(value, score=score, score_bias=bias),
+    )
+    return Reader(write_model(made), "test").model()
+
+
+def unchanged(model: KataGoModel) -> NetworkData:
+    """The same network for its own inputs, which our files have no name for."""
+    base = random_network(V8)  # as in `older`
+    architecture = replace(V8, planes=model.planes, globals=model.globals, score_outputs=2)
+    weights = base.weights | {
+        "conv.weight": np.ascontiguousarray(model.trunk.conv.weights.transpose(3, 2, 0, 1)),
+        "globals.weight": np.ascontiguousarray(model.trunk.globals.weights.T),
+        "value.score.weight": np.ascontiguousarray(model.value.score.weights.T),
+        "value.score.bias": model.value.score_bias.values,
+    }
+    return NetworkData("unchanged", architecture, weights, OLD_SCALING)
+
+
+def opinion(data: NetworkData, batch: Batch) -> Evaluation:
+    with torch.no_grad():
+        said = network_from(data)(torch.from_numpy(batch.planes), torch.from_numpy(batch.globals))
+    return decode(RawOutputs(*(output.numpy() for output in said)), batch, data.scaling)
+
+
+# What older versions are shown
+
+
+def own_komi(position: Position) -> float:
+    """What the side to play gets besides what it holds on the board."""
+    rules, white = position.rules, position.komi
+    passes = [move.color for move in position.moves if move.point is None]
+    if rules.button and passes:
+        white += 0.5 if passes[0] == WHITE else -0.5
+    if rules.scoring is Scoring.TERRITORY:
+        white += position.captured("black") - position.captured("white")
+        white += int((position.stones == BLACK).sum()) - int((position.stones == WHITE).sum())
+    return white if position.to_play == WHITE else -white
+
+
+def clipped_komi(position: Position) -> float:
+    most = position.size.area + 1
+    return max(-most, min(most, own_komi(position)))
+
+
+def in_scope(position: Position) -> bool:
+    return clipped_komi(position) == own_komi(position)
+
+
+def parity(komi: float, area: int) -> float:
+    """By a table of the half points above a komi that makes a draw possible."""
+    return [0.0, 0.5, 0.0, -0.5][int(2 * (komi - area)) % 4]
+
+
+def stone_planes(position: Position) -> list[NDArray[np.bool_]]:
+    stones, me = position.stones, position.to_play
+    return [np.ones_like(stones, bool), stones == me, stones == me.opponent]
+
+
+def liberty_planes(position: Position) -> list[NDArray[np.bool_]]:
+    size = (position.height, position.width)
+    counts = [position.liberties((x, y)) for y in range(size[0]) for x in range(size[1])]
+    return [np.reshape(counts, size) == n for n in (1, 2, 3)]
+
+
+def rule_values(position: Position, komi_scale: float) -> list[float]:
+    rules = position.rules
+    kind = {KoRule.SIMPLE: 0.0, KoRule.POSITIONAL: 0.5, KoRule.SITUATIONAL: -0.5}[rules.ko]
+    return [
+        clipped_komi(position) / komi_scale,
+        float(rules.ko is not KoRule.SIMPLE),
+        kind,
+        float(rules.suicide),
+        float(rules.scoring is Scoring.TERRITORY),
+    ]
+
+
+def older_inputs(version: int, position: Position, newest: Batch) -> Batch:
+    """V5 or V6 inputs of one position; what is the same in V7 and long to find comes from there."""
+    same, values = newest.planes[0], newest.globals[0].tolist()
+    passes, no_clean_up, ending = values[:5], [0.0, 0.0], values[14]
+    area = position.rules.scoring is Scoring.AREA
+    if version == 6:
+        ko, moves, clean_up = same[6:9], same[9:14], same[20:22]
+        planes = [*stone_planes(position), *ko, *moves, *clean_up]
+        globals_ = [*passes, *rule_values(position, 15), *no_clean_up]
+    else:
+        planes = [*stone_planes(position), *liberty_planes(position), *same[6:22]]
+        tax = position.rules.tax
+        taxes = [float(tax is not Tax.NONE), float(tax is Tax.ALL)]
+        wave = parity(clipped_komi(position), position.size.area) if area else 0.0
+        globals_ = [*passes, *rule_values(position, 20), *taxes, *no_clean_up, ending, wave]
+    stacked = np.stack(planes).astype(np.float32)
+    return Batch(stacked[None], np.array([globals_], np.float32))
+
+
+# Some where each rule says something, besides those of random games
+RULES = [
+    Rules(ko, scoring, tax, suicide=suicide, button=scoring is Scoring.AREA and suicide)
+    for ko in KoRule
+    for scoring in Scoring
+    for tax in Tax
+    for suicide in (False, True)
+]
+KOMI = [-82.0, -7.5, 0.0, 0.5, 6.0, 6.5, 7.0, 7.5, 30.5, 82.0]
+
+
+def chosen_positions() -> list[Position]:
+    positions = []
+    for i, rules in enumerate(RULES):
+        position = Position(9, rules, KOMI[i % len(KOMI)])
+        moves = ["C3", "C4", "D4", "G7", "D3", "pass", "B4", "pass", "E5"]
+        positions.append(position.play_all(moves[: i % 10]))
+    return [*positions, *random_positions(seed=11, count=60)]
+
+
+@pytest.mark.parametrize("version", INPUTS)
+def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int) -> None:
+    model = older(version)
+    mapped, original = read_katago(write_model(model), "test"), unchanged(model)
+    assert mapped.architecture == V8
+    positions = [position for position in chosen_positions() if in_scope(position)]
+    assert len(positions) > 80
+    assert len({position.rules for position in positions}) > 40
+    leads = set()
+    for position in positions:
+        batch = encode(KATAGO, [position])
+        mine = opinion(mapped, batch)
+        theirs = opinion(original, older_inputs(version, position, batch))
+        for name, value, expected in zip(Evaluation._fields, mine, theirs, strict=True):
+            np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4, err_msg=name)
+        leads.add(round(float(mine.lead[0]), 3))
+    assert len(leads) > 60  # the network does look at what it is shown
+
+
+def test_where_v7_has_what_older_inputs_have() -> None:
+    planes = {
+        version: [PLANES.index(name) for name in INPUTS[version].planes] for version in INPUTS
+    }
+    assert planes == {6: [0, 1, 2, 6, 7, 8, *range(9, 14), 20, 21], 7: [*range(22)]}
+    globals_ = {
+        version: [GLOBALS.index(name) for name in INPUTS[version].globals] for version in INPUTS
+    }
+    assert globals_ == {6: [*range(10), 12, 13], 7: [*range(15), 18]}
+
+
+@pytest.mark.parametrize("version", INPUTS)
+def test_a_mapped_network_is_written_as_version_8(version: int) -> None:
+    data = from_katago(older(version))
+    assert data.provenance["katago_version"] == str(version)
+    written = to_katago(data)
+    assert (written.version, written.planes, written.globals) == (8, 22, 19)
+    assert_same(from_katago(Reader(write_model(written), "test").model()), data)
+
+
+@pytest.mark.parametrize(("version", "reason"), [(3, "tax"), (4, "tax"), (5, "pass-alive")])
+def test_versions_with_planes_of_another_meaning_are_refused(version: int, reason: str) -> None:
+    model = replace(to_katago(random_network(V8)), version=version)
+    with pytest.raises(NetworkFileError, match=f"random: model version {version} .*{reason}"):
+        from_katago(model)
+
+
+def test_each_version_before_8_is_either_mapped_or_refused() -> None:
+    assert sorted([*INPUTS, *OBSTACLES]) == [*range(kata.OLDEST_VERSION, 8)]
+
+
+@pytest.mark.parametrize("version", INPUTS)
+def test_files_that_are_not_as_their_version_demands_are_refused(version: int) -> None:
+    model = older(version)
+    conv, matrix = model.trunk.conv, model.trunk.globals
+    wide = replace(conv, inputs=23, weights=np.zeros((3, 3, 23, V8.channels), np.float32))
+    tall = replace(matrix, inputs=19, weights=np.zeros((19, V8.channels), np.float32))
+    newer = to_katago(random_network(V8, scaling=OLD_SCALING)).value
+    broken = {
+        "planes": [
+            replace(model, planes=23),
+            replace(model, globals=19),
+            replace(model, trunk=replace(model.trunk, conv=wide)),
+            replace(model, trunk=replace(model.trunk, globals=tall)),
+        ],
+        "score outputs": [
+            replace(model, value=newer),
+            replace(model, value=replace(model.value, score_bias=newer.score_bias)),
+        ],
+    }
+    for reason, models in broken.items():
+        for one in models:
+            with pytest.raises(NetworkFileError, match=f"old.bin: random: .*{reason}"):
+                read_katago(write_model(one), "old.bin")
