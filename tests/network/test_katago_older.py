@@ -244,3 +244,22 @@ def test_files_that_are_not_as_their_version_demands_are_refused(version: int) -
         for one in models:
             with pytest.raises(NetworkFileError, match=f"old.bin: random: .*{reason}"):
                 read_katago(write_model(one), "old.bin")
+
+
+def test_version_9_says_its_errors_without_a_root() -> None:
+    data = random_network("b2c32", scaling=OLD_SCALING)
+    read = from_katago(replace(to_katago(data), version=9))
+    batch = encode(KATAGO, [Position(5), Position(5).play("C3")])
+    with torch.no_grad():
+        plain, doubled = (
+            RawOutputs(*(o.numpy() for o in network_from(d)(*map(torch.from_numpy, batch))))
+            for d in (data, read)
+        )
+    decoded = decode(doubled, batch, read.scaling)
+    softplus = np.log1p(np.exp(plain.score.astype(float)))
+    np.testing.assert_allclose(decoded.value_error, softplus[:, 4], rtol=1e-4)
+    np.testing.assert_allclose(decoded.score_error, 10 * softplus[:, 5], rtol=1e-4)
+    same = decode(plain, batch, OLD_SCALING)
+    np.testing.assert_allclose(decoded.lead, same.lead, rtol=1e-4)
+    np.testing.assert_allclose(decoded.variance_time, same.variance_time, rtol=1e-4)
+    assert to_katago(read).version >= 14

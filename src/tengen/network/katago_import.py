@@ -13,7 +13,12 @@ from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, Rope
 from tengen.network.data import NetworkData, Scaling, Weights
 from tengen.network.errors import NetworkFileError, one_line
-from tengen.network.katago_older import with_v7_inputs
+from tengen.network.katago_older import (
+    PLAIN_ERRORS,
+    PLAIN_ERRORS_VERSION,
+    with_halved_errors,
+    with_v7_inputs,
+)
 from tengen.network.store import check_network
 
 ACTIVATION_PREFIX = "ACTIVATION_"
@@ -30,6 +35,8 @@ def from_katago(model: kata.KataGoModel) -> NetworkData:
     model = replace(model, name=name, policy=_with_plain_pass(model.policy))
     if model.version < FIRST_V7_VERSION:
         model = with_v7_inputs(model)
+    elif model.version == PLAIN_ERRORS_VERSION:
+        model = with_halved_errors(model)
     trunk = model.trunk
     weights: Weights = {}
     weights.update(_layer("conv", trunk.conv))
@@ -58,6 +65,8 @@ def _with_plain_pass(policy: kata.PolicyHead) -> kata.PolicyHead:
 
 
 def _scaling(model: kata.KataGoModel) -> Scaling:
+    if model.version == PLAIN_ERRORS_VERSION:
+        return PLAIN_ERRORS
     halved = model.version >= HALVED_ERRORS_VERSION
     if model.version < SCALING_VERSION:
         return Scaling(halved_errors=halved)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tengen.features.katago import GLOBALS, KOMI_SCALE, PLANES
 from tengen.network import katago_format as kata
+from tengen.network.data import Scaling
 from tengen.network.errors import AGAIN, NetworkFileError
 
 _KOMI = "own komi"
@@ -54,6 +55,9 @@ _OTHER_AREAS = "the area under territory scoring and tax in a way that V7 does n
 OBSTACLES = {3: _OTHER_AREAS, 4: _OTHER_AREAS, 5: "pass-alive areas, which V7 does not show"}
 
 OLDER_SCORE_OUTPUTS = 2  # mean and standard deviation; the lead was taken to be the mean
+PLAIN_ERRORS_VERSION = 9
+PLAIN_ERRORS = Scaling(value_error=1.0, score_error=100.0, halved_errors=True)
+FIRST_ERROR = 4  # of the score outputs
 _NO_TIME = -1000.0  # of which softplus makes 0 turns: what is said where there is no such output
 
 
@@ -112,3 +116,16 @@ def _with_lead(value: kata.ValueHead) -> kata.ValueHead:
         score=replace(value.score, outputs=len(bias), weights=weights),
         score_bias=replace(value.score_bias, channels=len(bias), values=bias),
     )
+
+
+def with_halved_errors(model: kata.KataGoModel) -> kata.KataGoModel:
+    """Version 9 with the errors of later ones: softplus(x) is softplus(x / 2) of twice the output.
+
+    The value's error is that once, the score's ten times, so their squares have the factors
+    `PLAIN_ERRORS`.
+    """
+    value = model.value
+    twice = np.where(np.arange(value.score.outputs) < FIRST_ERROR, 1, 2).astype(np.float32)
+    score = replace(value.score, weights=value.score.weights * twice)
+    bias = replace(value.score_bias, values=value.score_bias.values * twice)
+    return replace(model, value=replace(value, score=score, score_bias=bias))
