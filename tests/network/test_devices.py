@@ -26,7 +26,7 @@ def data() -> NetworkData:
 
 
 def test_the_cpu_is_always_there() -> None:
-    found = find_devices()
+    found = list(find_devices())
     assert any(device.name == CPU and device.ready for device in found)
     assert chosen_device(found).name in (CPU, CUDA, "mps")
 

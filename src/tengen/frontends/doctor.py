@@ -27,7 +27,7 @@ def examine() -> None:
     facts.add_row("files kept in", str(user_cache()))
     facts.add_row("compiled kernels", str(kernel_cache()))
     console.print(facts)
-    devices = find_devices()
+    devices = list(find_devices())
     table = Table("device", "", "what", "to get it")
     for device in devices:
         row = (device.name, "ready" if device.ready else "-", device.what, device.remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -24,12 +25,14 @@ class Device(NamedTuple):
     remedy: str = ""  # the command that would get it
 
 
-def find_devices() -> list[Device]:
-    """All ways to run networks, the one that would be chosen first among those that are ready."""
-    return [*_torch_devices(), _cpu(), _onnx_runtime()]
+def find_devices() -> Iterator[Device]:
+    """All ways to run networks, the best first; each is looked for when it is asked for."""
+    yield from _torch_devices()
+    yield _cpu()
+    yield _onnx_runtime()
 
 
-def chosen_device(devices: list[Device]) -> Device:
+def chosen_device(devices: Iterable[Device]) -> Device:
     """The device that `auto` stands for."""
     return next(device for device in devices if device.ready)
 
