@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
-from tengen.game.geometry import Point
+from tengen.game.geometry import Point, place_point
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files import load_network
@@ -32,8 +32,7 @@ def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | 
     moves: list[Point | None] = []
     for position, policy in zip(positions, policies, strict=True):
         place = int(np.where(position.legal_mask(), policy, -np.inf).argmax())
-        pass_ = place == position.size.area
-        moves.append(None if pass_ else Point(place % position.width, place // position.width))
+        moves.append(place_point(place, position.size))
     return moves
 
 
@@ -48,7 +47,7 @@ def openings(evaluator: Evaluator, count: int) -> list[Position]:
             chances = np.exp(logits - logits.max())
             chances[-1] = 0  # no passes in the opening
             place = int(choice.choice(len(chances), p=chances / chances.sum()))
-            positions[i] = positions[i].play(Point(place % 9, place // 9))
+            positions[i] = positions[i].play(place_point(place, positions[i].size))
     return positions
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import tengen
+from tengen.messages import say
 
 app = typer.Typer(
     help="A complete Go AI in Python.",
@@ -130,7 +131,7 @@ def main() -> None:
         if os.environ.get("TENGEN_TRACEBACK"):
             raise
         message, status = _explained(error)
-        print(f"tengen: {' '.join(message.split())}", file=sys.stderr)
+        say(" ".join(message.split()))
         raise SystemExit(status) from None
 
 

@@ -27,6 +27,8 @@ from typing import Any, TypeAlias, overload
 import numba
 from numba.core import config, event
 
+from tengen.messages import say
+
 PACKAGE_ROOT = Path(__file__).parent
 KEEP_UNUSED_CACHES_DAYS = 30
 
@@ -117,7 +119,7 @@ def kernel_cache() -> Path:
         os.utime(folder)
         _drop_unused_caches(base)
     except OSError as error:
-        _say(f"tengen: cannot keep compiled kernels in {folder} ({error.strerror}); not kept")
+        say(f"cannot keep compiled kernels in {folder} ({error.strerror}); not kept")
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -151,10 +153,6 @@ def _cache_in(folder: Path) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
 class _CompileNotice(event.Listener):  # type: ignore[misc]
     """Says once per process that kernels are being compiled: it is the one long silent wait."""
 
@@ -164,7 +162,7 @@ class _CompileNotice(event.Listener):  # type: ignore[misc]
         function = compiling.data["dispatcher"].py_func
         if not self.said and function.__module__.startswith("tengen."):
             self.said = True
-            _say("tengen: compiling kernels for this machine (first use only, some seconds) ...")
+            say("compiling kernels for this machine (first use only, some seconds) ...")
 
     def on_end(self, compiling: event.Event) -> None:
         pass

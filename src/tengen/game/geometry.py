@@ -69,6 +69,11 @@ def index_point(index: int, width: int) -> Point:
     return Point(column - 1, row - 1)
 
 
+def place_point(place: int, size: Size) -> Point | None:
+    """The point with this number, row by row from the top; None for the pass behind the last."""
+    return Point(place % size.width, place // size.width) if place < size.area else None
+
+
 def point_text(point: tuple[int, int], height: int) -> str:
     """Text coordinates as players and GTP use them: columns skip I, rows count from the bottom."""
     x, y = point

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.openvino import OpenVinoEvaluator, Precision
@@ -54,7 +54,7 @@ def open_evaluator(
             return TorchEvaluator(data, wanted)
         except Exception as error:  # drivers fail in many ways, and none may stop a game
             why = (str(error) or type(error).__name__).splitlines()[0]
-            print(f"tengen: {wanted} failed ({why}); using the CPU", file=sys.stderr, flush=True)
+            say(f"{wanted} failed ({why}); using the CPU")
     return OpenVinoEvaluator(data, precision)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 import openvino
 
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
+from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
 from tengen.network.openvino_graph import OUTPUTS, build_graph
@@ -87,7 +87,7 @@ class OpenVinoEvaluator:
         return None
 
     def _fall_back(self, why: str) -> None:
-        print(f"tengen: {why}; {self.name} runs in float32 on the CPU", file=sys.stderr, flush=True)
+        say(f"{why}; {self.name} runs in float32 on the CPU")
         self._where, self._precision, self._half = "CPU", Precision.FLOAT32, False
         self._networks.clear()
 
@@ -167,11 +167,7 @@ class OpenVinoEvaluator:
         return self._core.compile_model(graph, self._where, settings)
 
     def _calibrate(self) -> Ranges:
-        print(
-            f"tengen: calibrating {self.name} for int8 (first use only, some seconds) ...",
-            file=sys.stderr,
-            flush=True,
-        )
+        say(f"calibrating {self.name} for int8 (first use only, some seconds) ...")
         player = OpenVinoEvaluator(self._data, Precision.FLOAT32, threads=self._threads)
         return calibrate(self._data, calibration_batches(player))
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -21,12 +19,14 @@ import openvino
 from numpy.typing import NDArray
 from openvino import opset13 as op
 
-from tengen.game.geometry import Point
+from tengen.game.geometry import place_point
 from tengen.game.position import Position
 from tengen.jit import user_cache
+from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
 from tengen.network.openvino_graph import build_graph
+from tengen.network.store import replace_file
 
 SIZES = (9, 13, 19)
 RULES = ("tromp-taylor", "japanese", "chinese", "aga")
@@ -92,9 +92,7 @@ def _play_on(
     legal = position.legal_mask()
     chances = np.exp(_log_softmax(np.where(legal, logits, -np.inf)))
     move = int(choice.choice(len(chances), p=chances))
-    if move == len(chances) - 1:
-        return position.pass_()
-    return position.play(Point(move % position.width, move // position.width))
+    return position.play(place_point(move, position.size))
 
 
 # Rounding
@@ -171,11 +169,9 @@ def kept_ranges(data: NetworkData, make: Callable[[], Ranges]) -> Ranges:
     ranges = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(json.dumps(ranges), encoding="utf-8")
-        unfinished.replace(path)
+        replace_file(path, json.dumps(ranges).encode())
     except OSError as error:
-        print(f"tengen: cannot keep ranges in {path} ({error.strerror}); not kept", file=sys.stderr)
+        say(f"cannot keep ranges in {path} ({error.strerror}); not kept")
     return ranges
 
 

@@ -122,19 +122,24 @@ def check_network(data: NetworkData, source: str) -> None:
                 raise NetworkFileError(f"{source}: {name} is not positive; {AGAIN}")
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises NetworkFileError."""
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all; raises OSError."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        try:
-            with unfinished.open("xb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(path)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+        with unfinished.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file as `replace_file` does; raises NetworkFileError."""
+    try:
+        replace_file(path, content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NetworkFileError(f"{path}: cannot be written: {reason}; name another file") from None
