@@ -105,3 +105,15 @@ def test_the_key_is_stable_and_follows_the_settings(
     assert cache_key(package) == key
     monkeypatch.setenv("NUMBA_OPT", "1")
     assert cache_key(package) != key
+
+
+def test_two_processes_that_compile_at_the_same_time_keep_their_code_apart(package: Path) -> None:
+    call = "import numpy as np\nfrom tengen.caller import third\nprint(third(np.full(4, {})))"
+    whole, real = call.format("7"), call.format("1.5")
+    assert run(package, whole)[0].endswith("7")
+    (index,) = (package.parent / "c").rglob("caller.third*.nbi")
+    first = index.read_bytes()
+    index.unlink()  # the second process has seen nothing of the first
+    assert run(package, real)[0].endswith("1.5")
+    index.write_bytes(first)  # and the first has saved its index last
+    assert run(package, whole)[0].endswith("7")

@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -38,6 +39,8 @@ _IMPORT = re.compile(
 _DECORATED = re.compile(r"^@kernel\b", re.MULTILINE)
 # Settings that say where or how wide to run, not what code to make.
 _SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
+
+_PROCESS = uuid.uuid4().hex[:8]
 
 Kernel: TypeAlias = Callable[..., Any]
 
@@ -63,10 +66,24 @@ def kernel(
                 error_model="numpy",
                 forceinline=inline,
                 parallel=parallel,
+                _nrt=parallel,
             )(function)
+        _name_files_by_process(compiled)
         return compiled
 
     return compile_lazily if function is None else compile_lazily(function)
+
+
+def _name_files_by_process(compiled: Kernel) -> None:
+    """Let no other process write machine code under a name that this one gave.
+
+    Numba numbers a function's files; two processes that compile it for different types at the same
+    time take the same number, and the index of one then points to the code of the other.
+    """
+    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        pattern = cache_file._data_name_pattern
+        cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
 
 
 def kernel_sources(package: Path) -> list[Path]:

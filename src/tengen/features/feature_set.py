@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import basic, katago, rich
+from tengen.features import basic, katago, rich, rows
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.ladder import LadderScratch, mark_ladders, new_ladder_scratch
 from tengen.game.life import new_life_scratch
@@ -60,6 +60,7 @@ class FeatureSet:
     # boards smaller than the planes lie in their upper left corner.
     encode: Kernel
     sees_ladders: bool
+    kind: int  # how `encode_rows` calls it
 
     def encode_position(
         self,
@@ -79,7 +80,7 @@ class FeatureSet:
         self.encode(boards[0], history, scratch, planes, globals)
 
 
-BASIC = FeatureSet("basic", basic.PLANES, basic.GLOBALS, basic.encode, sees_ladders=False)
-RICH = FeatureSet("rich", rich.PLANES, rich.GLOBALS, rich.encode, sees_ladders=False)
-KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, sees_ladders=True)
+BASIC = FeatureSet("basic", basic.PLANES, basic.GLOBALS, basic.encode, False, rows.BASIC)
+RICH = FeatureSet("rich", rich.PLANES, rich.GLOBALS, rich.encode, False, rows.RICH)
+KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, True, rows.KATAGO)
 FEATURE_SETS = {features.name: features for features in (BASIC, RICH, KATAGO)}

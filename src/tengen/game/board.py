@@ -151,7 +151,8 @@ def copy_board(target, source):
     target.button = source.button
     target.button_owner = source.button_owner
     target.n_empty = source.n_empty
-    target.captured[:] = source.captured
+    for c in range(3):
+        target.captured[c] = source.captured[c]
     for i in range(source.n_empty):
         target.empties[i] = source.empties[i]
     n = n_points(source)
@@ -289,10 +290,17 @@ def play_stone(board, p, me):
 def is_suicide(board, p):
     """Would a stone of the side to play on p leave its chain without liberties?"""
     me = board.to_play
+    up, left, right, down = neighbours(board, p)
+    # One test of four points: which of them is empty no processor could guess.
+    if (
+        (board.color[up] == EMPTY)
+        | (board.color[left] == EMPTY)
+        | (board.color[right] == EMPTY)
+        | (board.color[down] == EMPTY)
+    ):
+        return False
     for q in neighbours(board, p):
         c = board.color[q]
-        if c == EMPTY:
-            return False
         if c != WALL and (board.libs[board.head[q]] == 1) == (c != me):
             return False
     return True

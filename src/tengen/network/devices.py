@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.openvino import OpenVinoEvaluator, Precision
+
+if TYPE_CHECKING:
+    from tengen.network.openvino import Precision
 
 CPU, CUDA, MPS = "cpu", "cuda", "mps"
 AUTO = "auto"
@@ -55,6 +57,8 @@ def open_evaluator(
         except Exception as error:  # drivers fail in many ways, and none may stop a game
             why = (str(error) or type(error).__name__).splitlines()[0]
             say(f"{wanted} failed ({why}); using the CPU")
+    from tengen.network.openvino import OpenVinoEvaluator
+
     return OpenVinoEvaluator(data, precision)
 
 
@@ -79,6 +83,8 @@ def _torch_devices() -> list[Device]:
 
 
 def _cpu() -> Device:
+    if find_spec("openvino") is None:
+        return Device(CPU, False, "OpenVINO is not installed", "pip install openvino")
     import openvino
 
     core = openvino.Core()

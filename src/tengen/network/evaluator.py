@@ -66,6 +66,10 @@ class Evaluator(Protocol):
     def features(self) -> FeatureSet:
         """What it must be shown."""
 
+    @property
+    def best_batch(self) -> int:
+        """From about how many positions on a larger batch gains little."""
+
     def submit(self, batch: Batch) -> Pending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""
 

@@ -47,6 +47,7 @@ class FakeEvaluator:
     features: FeatureSet = KATAGO
     name: str = "fake"
     device: str = "none"
+    best_batch: int = 8
 
     def submit(self, batch: Batch) -> Ready:
         """Evaluate at once."""

@@ -33,6 +33,7 @@ class OnnxEvaluator:
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
+        self.best_batch = 8
         self._scaling = data.scaling
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 

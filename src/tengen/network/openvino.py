@@ -28,6 +28,7 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 ANY = -1
 GRAPHS_BY_BATCH = 8
 LARGEST_BY_BATCH = 5_000_000  # weights
+BEST_BATCH = 8
 
 
 class Precision(StrEnum):
@@ -110,6 +111,11 @@ class OpenVinoEvaluator:
     def features(self) -> FeatureSet:
         """What it must be shown."""
         return FEATURE_SETS[self._data.architecture.features]
+
+    @property
+    def best_batch(self) -> int:
+        """From about how many positions on a larger batch gains little."""
+        return BEST_BATCH
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""

@@ -39,6 +39,7 @@ class TorchEvaluator:
         self.features = FEATURE_SETS[data.architecture.features]
         precision = "bf16" if self._half else "float32"
         self.device = f"{_device_name(self._device)}, torch {precision}"
+        self.best_batch = 256 if self._half else 8
         self._scaling = data.scaling
         self._network = prepared(network_from(data), self._device)
         self._graphs: dict[tuple[int, ...], list[_Graph]] = {}

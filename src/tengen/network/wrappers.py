@@ -24,7 +24,7 @@ class SymmetricEvaluator:
     def __init__(self, inner: Evaluator, symmetries: Symmetries, seed: int = 0) -> None:
         self._inner, self._symmetries = inner, symmetries
         self._random = np.random.default_rng(seed)
-        self.name, self.features = inner.name, inner.features
+        self.name, self.features, self.best_batch = inner.name, inner.features, inner.best_batch
         self.device = f"{inner.device}, {symmetries} symmetry"
 
     def submit(self, batch: Batch) -> Pending:
@@ -82,7 +82,7 @@ class CachingEvaluator:
         self._rows: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._used = 0
         self.hits = self.misses = 0
-        self.name, self.features = inner.name, inner.features
+        self.name, self.features, self.best_batch = inner.name, inner.features, inner.best_batch
         self.device = inner.device
 
     @property

@@ -1,0 +1,1 @@
+"""How strong: matches, ratings, and whether a difference is real."""

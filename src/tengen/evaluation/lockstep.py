@@ -1,0 +1,144 @@
+"""Games between two searches, all at once: each network sees the leaves of many games together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from tengen.game.color import Color
+from tengen.game.geometry import index_point
+from tengen.game.moves import PASS
+from tengen.game.position import Position
+from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.search.driver import Driver, forest_for
+from tengen.search.keep import advance, centre_again
+from tengen.search.params import SearchParams
+from tengen.search.root import choose_move, prepare_root
+
+
+@dataclass(frozen=True)
+class Player:
+    """A network with a search."""
+
+    name: str
+    evaluator: Evaluator
+    visits: int
+    params: SearchParams = field(default_factory=SearchParams)
+    leaves: int = 1  # in flight in each game
+    gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
+
+
+class Game(NamedTuple):
+    """A game that was played to its end."""
+
+    start: Position
+    end: Position
+    black: int  # which of the two players had Black
+
+
+class _Seat:
+    """One player's trees, a tree for each game."""
+
+    def __init__(self, player: Player, starts: Sequence[Position], seed: int) -> None:
+        self.player = player
+        area = max(start.size.area for start in starts)
+        moves = max(start.move_limit or 0 for start in starts)
+        self._node_room = player.visits + player.leaves + 16
+        self.forest = forest_for(
+            player.evaluator,
+            len(starts),
+            area,
+            node_room=self._node_room,
+            moves=moves,
+            ownership=False,
+        )
+        self.driver = Driver(player.evaluator, player.params, self.forest, len(starts))
+        self._weights = np.zeros(self.forest.policy.shape[1], np.float32)
+        self._forward = np.zeros(self._node_room, np.int32)
+        self._queue = np.zeros(self._node_room, np.int32)
+        for g, start in enumerate(starts):
+            self.driver.place(g, start, seed)
+            self.forest.trees[g]["leaves"] = player.leaves
+            self.forest.trees[g]["gumbel"] = player.gumbel
+
+    def think(self, g: int) -> None:
+        self.forest.trees[g]["target"] = self.player.visits
+
+    def rest(self, g: int) -> None:
+        self.forest.trees[g]["target"] = 0
+
+    def done(self) -> list[int]:
+        """The games in which it has thought enough."""
+        trees = self.forest.trees
+        visits = self.forest.nodes[trees["root"]]["visits"]
+        return np.flatnonzero((trees["target"] > 0) & (visits >= trees["target"])).tolist()
+
+    def choose(self, g: int) -> int:
+        return int(choose_move(self.forest, g, self.driver.settings, self._weights))
+
+    def advance(self, g: int, point: int) -> None:
+        advance(self.forest, g, point, self._forward, self._queue)
+        if self.forest.nodes[self.forest.trees[g]["root"]]["visits"]:
+            centre_again(self.forest, g, self.driver.settings)
+            prepare_root(self.forest, g, self.driver.settings)
+
+
+def play_in_lockstep(
+    players: tuple[Player, Player],
+    starts: Sequence[Position],
+    seed: int = 0,
+    on_end: Callable[[Game], None] | None = None,
+) -> list[Game]:
+    """Play two games from each position, colours exchanged; every start needs a move limit."""
+    boards = [start for start in starts for _ in range(2)]
+    positions = list(boards)
+    seats = tuple(_Seat(player, boards, seed + i) for i, player in enumerate(players))
+    games: list[Game] = []
+
+    def to_move(g: int) -> int:
+        black = g % 2  # the player that has Black in game g
+        return black if positions[g].to_play is Color.BLACK else 1 - black
+
+    going = len(boards)
+    for g in range(len(boards)):
+        seats[to_move(g)].think(g)
+    while going:
+        flights = [seat.driver.tick(0, len(boards)) for seat in seats]
+        for seat, flight in zip(seats, flights, strict=True):
+            seat.driver.absorb(flight)
+        for seat in seats:
+            for g in seat.done():
+                point = seat.choose(g)
+                move = None if point == PASS else index_point(point, positions[g].width)
+                positions[g] = positions[g].play(move)
+                seat.rest(g)
+                if positions[g].is_over:
+                    games.append(Game(boards[g], positions[g], g % 2))
+                    if on_end:
+                        on_end(games[-1])
+                    going -= 1
+                    continue
+                for each in seats:
+                    each.advance(g, point)
+                seats[to_move(g)].think(g)
+    return games
+
+
+def openings(
+    evaluator: Evaluator, empty: Position, moves: int, count: int, seed: int
+) -> list[Position]:
+    """Positions after some moves drawn from a network's policy, passes left out."""
+    random = np.random.default_rng(seed)
+    positions = [empty] * count
+    for _ in range(moves):
+        policies = evaluate(evaluator, encode(evaluator.features, positions)).policy
+        for i, policy in enumerate(policies.astype(float)):
+            chances = np.exp(policy - policy.max()) * positions[i].legal_mask()
+            chances[-1] = 0
+            place = int(random.choice(len(chances), p=chances / chances.sum()))
+            y, x = divmod(place, empty.width)
+            positions[i] = positions[i].play((x, y))
+    return positions

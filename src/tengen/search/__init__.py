@@ -1,0 +1,1 @@
+"""Looking ahead: how moves are searched for, and how long."""

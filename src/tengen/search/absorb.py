@@ -1,0 +1,166 @@
+"""Kernels: take in what the network says of the leaves that waited, and back it up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.board import n_points, point_of
+from tengen.game.moves import PASS
+from tengen.jit import kernel
+from tengen.search.backup import back_up
+from tengen.search.forest import (
+    EXPANDED,
+    LEAD,
+    NO_RESULT,
+    SCORE,
+    SCORE_SQUARE,
+    TERMINAL,
+    UTILITY,
+    VALUE,
+    bring_best_forward,
+    copy_values,
+    edge_of,
+    enter_in_table,
+    sign_of,
+)
+from tengen.search.utility import score_centre, utility_of
+
+
+@kernel
+def absorb(forest, rows, begin, end, evaluation, settings, shares):
+    """Expand the leaves of the rows begin..end with rows of an Evaluation, and count them.
+
+    shares [MAX_POINTS] is working memory.
+    """
+    for n in range(begin, end):
+        row = rows.rows[n]
+        leaf = row.nodes[row.depth]
+        _evaluate(forest, row, n, evaluation, settings)
+        if row.final:
+            forest.nodes[leaf].status = TERMINAL
+        else:
+            _expand(forest, row, n, evaluation, shares)
+            enter_in_table(forest, row.tree, leaf)
+        copy_values(forest.caught[leaf], rows.caught[n])
+        back_up(forest, row, row.depth, settings)
+
+
+@kernel(inline=True)
+def _evaluate(forest, row, n, evaluation, settings):
+    """Give the leaf its own statistics: the one place where views are turned to Black's.
+
+    A leaf that has visits already is a node whose subtree was given up: this is one more.
+    """
+    board = forest.boards[row.tree]
+    leaf = row.nodes[row.depth]
+    node, tree = forest.nodes[leaf], forest.trees[row.tree]
+    sign = sign_of(node.to_play)
+    value = sign * (evaluation.value[n, 0] - evaluation.value[n, 1])
+    score = sign * evaluation.score[n]
+    square = score * score + evaluation.spread[n] * evaluation.spread[n]
+    root_area = np.float32(np.sqrt(np.float32(board.width * board.height)))
+    if row.depth == 0 and node.own_visits == 0:
+        tree.centre = score_centre(settings, score, root_area)
+    node.own_visits += 1
+    share = np.float32(1) / np.float32(node.own_visits)
+    own = node.own
+    own[VALUE] += share * (value - own[VALUE])
+    own[NO_RESULT] += share * (evaluation.value[n, 2] - own[NO_RESULT])
+    own[SCORE] += share * (score - own[SCORE])
+    own[SCORE_SQUARE] += share * (square - own[SCORE_SQUARE])
+    own[LEAD] += share * (sign * evaluation.lead[n] - own[LEAD])
+    own[UTILITY] = utility_of(
+        settings, own[VALUE], own[SCORE], own[SCORE_SQUARE], tree.centre, root_area
+    )
+    node.own_weight = _weight_of(evaluation.value_error[n], evaluation.score_error[n], settings)
+    if forest.ownership.shape[0]:
+        owner = forest.ownership[leaf]
+        for y in range(board.height):
+            for x in range(board.width):
+                mine = sign * np.float32(127) * evaluation.ownership[n, y, x]
+                owner[y * board.width + x] = np.int8(np.rint(mine))
+
+
+@kernel(inline=True)
+def _weight_of(value_error, score_error, settings):
+    """How much an evaluation weighs: less where the network expects to be wrong; 1 where it does
+    not say.
+    """
+    if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
+        return np.float32(1)
+    error = value_error + settings.score_error_weight * score_error
+    return settings.uncertainty / (error + settings.uncertainty / settings.most_weight)
+
+
+@kernel(inline=True)
+def _expand(forest, row, n, evaluation, shares):
+    """Make the legal moves the leaf's candidates, with a softmax of the policy as priors."""
+    board = forest.boards[row.tree]
+    node, tree = forest.nodes[row.nodes[row.depth]], forest.trees[row.tree]
+    if tree.avoids:
+        _strike_avoided(row, board, forest.avoid[row.tree, node.to_play])
+    total = _softmax(row.legal, shares, board, evaluation.policy[n], evaluation.ownership.shape[2])
+    each = np.float32(1) / total
+    block = row.tree * forest.candidate_room + tree.n_candidates + 1
+    at = block
+    for p in range(n_points(board)):
+        if row.legal[p]:
+            forest.candidates[at] = edge_of(shares[p] * each, p)
+            at += 1
+    forest.candidates[block - 1] = row.nodes[row.depth]
+    bring_best_forward(forest.candidates, block, at)
+    node.block = block
+    node.n_candidates = at - block
+    node.n_tried = 0
+    node.n_dropped = 0
+    node.tried_prior = np.float32(0)
+    node.status = EXPANDED
+    tree.n_candidates += at - block + 1
+
+
+@kernel(inline=True)
+def _softmax(legal, shares, board, policy, tensor_width):
+    """Fill the legal moves' shares, the largest of which is 1; returns their sum."""
+    for y in range(board.height):
+        first, place = point_of(board, 0, y), y * tensor_width
+        for x in range(board.width):
+            shares[first + x] = policy[place + x]
+    shares[PASS] = policy[policy.shape[0] - 1]
+    top = np.float32(-1e30)
+    for p in range(n_points(board)):
+        if legal[p]:
+            top = max(top, shares[p])
+    for p in range(n_points(board)):
+        shares[p] = np.float32(legal[p]) * exp_below_zero(min(shares[p] - top, np.float32(0)))
+    total = np.float32(0)
+    for p in range(n_points(board)):
+        total += shares[p]
+    return total
+
+
+@kernel(inline=True)
+def exp_below_zero(x):
+    """e^x for x of 0 or less, to seven digits; unlike the library's, many at a time."""
+    x = max(x, np.float32(-87)) * np.float32(1.4426950408889634)  # now a power of two
+    whole = np.int32(x - np.float32(0.5))
+    f = (x - np.float32(whole)) * np.float32(0.6931471805599453)
+    power = np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
+    series = np.float32(1 / 720)
+    series = series * f + np.float32(1 / 120)
+    series = series * f + np.float32(1 / 24)
+    series = series * f + np.float32(1 / 6)
+    series = series * f + np.float32(0.5)
+    series = series * f + np.float32(1)
+    return (series * f + np.float32(1)) * power
+
+
+@kernel
+def _strike_avoided(row, board, avoid):
+    """Strike the moves that are to be avoided at this depth, unless none would be left."""
+    left = 0
+    for p in range(n_points(board)):
+        left += row.legal[p] and avoid[p] <= row.depth
+    if left:
+        for p in range(n_points(board)):
+            if avoid[p] > row.depth:
+                row.legal[p] = 0

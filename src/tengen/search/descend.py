@@ -1,0 +1,438 @@
+"""Kernels: walk from a root to a leaf, move by move, and note what waits for the network there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.features.rows import KATAGO, encode_by_kind, pack, unpack
+from tengen.game.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
+from tengen.game.color import EMPTY
+from tengen.game.life import final_score
+from tengen.game.moves import (
+    ENDED_BY_REPETITION,
+    GOING_ON,
+    PASS,
+    is_legal,
+    pass_would_end,
+    play,
+    repeats,
+)
+from tengen.jit import kernel
+from tengen.search.backup import back_up, link_weight, take_back
+from tengen.search.forest import (
+    EXPANDED,
+    FRESH,
+    LEAD,
+    MAX_DEPTH,
+    NO_RESULT,
+    NONE,
+    SCORE,
+    SCORE_SQUARE,
+    TERMINAL,
+    UTILITY,
+    UTILITY_SQUARE,
+    VALUE,
+    WAITING,
+    bring_best_forward,
+    copy_values,
+    edge_point,
+    edge_prior,
+    find_twin,
+    has_room,
+    new_link,
+    new_node,
+    sign_of,
+)
+from tengen.search.gumbel import gumbel_child
+from tengen.search.noise import normal, uniform
+from tengen.search.utility import utility_of
+
+LOSS = np.float32(-1)  # what a descent under way is taken to bring
+NEXT_CANDIDATE = -2  # as a choice: the best move not tried yet
+
+# What became of a descent.
+BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
+
+
+@kernel
+def find_leaves(forest, rows, n, begin, end, settings, walker, kind):
+    """Let each tree of begin..end look for its leaves; rows from n on take them, encoded.
+
+    Returns the rows used so far.
+    """
+    for g in range(begin, end):
+        tree = forest.trees[g]
+        for _ in range(tree.leaves):
+            if n == rows.rows.shape[0] or enough(forest, g):
+                break
+            row = rows.rows[n]
+            found = find_leaf(forest, g, row, settings, walker)
+            if found == BLOCKED:
+                break
+            if found == TO_EVALUATE:
+                _encode(forest, row, walker, kind, rows.planes[n], rows.globals[n], rows.caught[n])
+                n += 1
+    return n
+
+
+@kernel(inline=True)
+def enough(forest, g):
+    """Will tree g have its visits when all that is under way has come back?"""
+    root = forest.nodes[forest.trees[g].root]
+    return root.visits + root.pending >= forest.trees[g].target
+
+
+@kernel(inline=True)
+def find_leaf(forest, g, row, settings, walker):
+    """Walk down tree g once, up to a leaf; returns what became of it."""
+    board, history = walker.boards[0], walker.history
+    tree = forest.trees[g]
+    copy_board(board, forest.boards[g])
+    for i in range(board.ply + 1):
+        history[i] = forest.histories[g, i]
+    row.tree = g
+    depth = 0
+    index = tree.root
+    row.nodes[0] = index
+    forest.nodes[index].pending += 1
+    while forest.nodes[index].status == EXPANDED and depth + 1 < MAX_DEPTH:
+        if depth == 0:
+            choice = root_child(forest, g, settings)
+        else:
+            choice = best_child(forest, index, settings)
+        if choice == NEXT_CANDIDATE:
+            if not has_room(forest, g):
+                tree.full = 1
+                take_back(forest, row, depth)
+                return BLOCKED
+            if settings.graph and not _next_is_legal(forest, index, board, history):
+                continue
+            choice = _try_next(forest, g, index)
+        if choice == NONE:
+            break
+        link = forest.links[choice]
+        point = edge_point(link.edge)
+        row.links[depth] = choice
+        if settings.graph and not _may_go_on(row, depth, board, history, point, link.child):
+            link.visits += 1  # so that another move's turn comes
+            back_up(forest, row, depth, settings)
+            return BACKED_UP
+        depth += 1
+        index = link.child
+        row.nodes[depth] = index
+        forest.nodes[index].pending += 1
+        play(board, history, point)
+    row.depth = depth
+    status = forest.nodes[index].status
+    if status == WAITING:
+        take_back(forest, row, depth)
+        tree.collisions += 1
+        return BLOCKED
+    if status == FRESH:
+        return _meet_leaf(forest, g, row, settings, walker)
+    if status == TERMINAL:
+        tree.terminal += 1
+    forest.nodes[index].own_visits += 1  # the end of a game, or of what a path can hold
+    back_up(forest, row, depth, settings)
+    return BACKED_UP
+
+
+@kernel(inline=True)
+def _try_next(forest, g, index):
+    """Make the best candidate a child; returns the link to it."""
+    node = forest.nodes[index]
+    at = node.block + node.n_tried
+    edge = forest.candidates[at]
+    link = new_link(forest, g, index, new_node(forest, g, opponent(node.to_play)), edge)
+    bring_best_forward(forest.candidates, at + 1, node.block + node.n_candidates)
+    return link
+
+
+@kernel
+def _next_is_legal(forest, index, board, history):
+    """Drop the best candidate of a node if this path forbids it."""
+    node = forest.nodes[index]
+    at, last = node.block + node.n_tried, node.block + node.n_candidates - 1
+    if is_legal(board, history, edge_point(forest.candidates[at])):
+        return True
+    forest.candidates[at] = forest.candidates[last]
+    node.n_candidates -= 1
+    node.n_dropped += 1
+    bring_best_forward(forest.candidates, at, last)
+    return False
+
+
+@kernel
+def _may_go_on(row, depth, board, history, point, child):
+    """In a graph a shared node may lead to moves that this path forbids, or back onto the path."""
+    for k in range(depth + 1):
+        if row.nodes[k] == child:
+            return False
+    return is_legal(board, history, point)
+
+
+@kernel(inline=True)
+def _meet_leaf(forest, g, row, settings, walker):
+    """Deal with a position seen for the first time."""
+    board, history = walker.boards[0], walker.history
+    tree = forest.trees[g]
+    depth = row.depth
+    leaf = row.nodes[depth]
+    over = board.end != GOING_ON or board.ply >= tree.move_limit
+    row.final = over
+    if over and not _judged_by_agreement(board):
+        tree.terminal += 1
+        _settle(forest, leaf, board, walker.scratch.life[0], settings, tree.centre)
+        back_up(forest, row, depth, settings)
+        return BACKED_UP
+    row.key = _list_legal_moves(board, history, row)
+    if over:
+        row.key = ~row.key
+    forest.nodes[leaf].key = row.key
+    twin = find_twin(forest, g, row.key)
+    if twin != NONE and depth > 0:
+        tree.shared += 1
+        if settings.graph:
+            _join(forest, g, row, depth, twin)
+        else:
+            _copy_evaluation(forest, g, leaf, twin)
+        back_up(forest, row, depth, settings)
+        return BACKED_UP
+    tree.evaluated += 1
+    forest.nodes[leaf].status = WAITING
+    return TO_EVALUATE
+
+
+@kernel(inline=True)
+def _judged_by_agreement(board):
+    """Do the players, not the board as it stands, say at the end what is dead?"""
+    return board.end != ENDED_BY_REPETITION and (board.territory or board.friendly_pass)
+
+
+@kernel(inline=True)
+def _settle(forest, leaf, board, life, settings, centre):
+    """Give the end of a game its evaluation by the rules."""
+    node = forest.nodes[leaf]
+    score = np.float32(0)
+    if board.end != ENDED_BY_REPETITION:
+        score = np.float32(final_score(board, life))
+    value = np.float32(np.sign(score))
+    node.own[VALUE] = value
+    node.own[NO_RESULT] = np.float32(board.end == ENDED_BY_REPETITION)
+    node.own[SCORE] = score
+    node.own[SCORE_SQUARE] = score * score
+    node.own[LEAD] = score
+    node.own[UTILITY] = utility_of(
+        settings, value, score, score * score, centre, root_of_area(board)
+    )
+    node.own_visits = 1
+    node.status = TERMINAL
+    if forest.ownership.shape[0]:
+        owner = forest.ownership[leaf]
+        for y in range(board.height):
+            for x in range(board.width):
+                c = life.owner[point_of(board, x, y)]
+                owner[y * board.width + x] = 0 if c == EMPTY else 127 * (3 - 2 * c)
+
+
+@kernel(inline=True)
+def root_of_area(board):
+    return np.float32(np.sqrt(np.float32(board.width * board.height)))
+
+
+@kernel
+def _list_legal_moves(board, history, row):
+    """Fill the row's legal moves; returns the key of the position: what lies before the players.
+
+    The way there counts only where it forbids a move or lets a pass end the game.
+    """
+    key = board.hash ^ _mixed(
+        np.uint64(board.to_play)
+        | np.uint64(board.passes << 2)
+        | np.uint64(pass_would_end(board, history)) << np.uint64(4)
+        | np.uint64(board.button << 5)
+        | np.uint64(board.button_owner << 6)
+        | np.uint64(board.ko) << np.uint64(8)
+    )
+    if board.territory:
+        key ^= _mixed(np.uint64(board.captured[1] << 10 | board.captured[2]) << np.uint64(20))
+    for p in range(n_points(board)):
+        row.legal[p] = 0
+    for i in range(board.n_empty):
+        p = np.uint32(board.empties[i])
+        if is_forbidden_suicide(board, p):
+            continue
+        if p == board.ko or repeats(board, history, p):
+            key ^= _mixed(np.uint64(p) << np.uint64(50))
+        else:
+            row.legal[p] = 1
+    row.legal[PASS] = board.end == GOING_ON
+    return key
+
+
+@kernel(inline=True)
+def _mixed(x):
+    """A well-spread number for a small one (the finaliser of splitmix64)."""
+    x += np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel(inline=True)
+def _join(forest, g, row, depth, twin):
+    """Let the path end in the twin; the node made for the leaf, the latest one, goes back."""
+    tree = forest.trees[g]
+    tree.n_nodes -= 1
+    forest.links[row.links[depth - 1]].child = twin
+    row.nodes[depth] = twin
+    forest.nodes[twin].pending += 1
+
+
+@kernel(inline=True)
+def _copy_evaluation(forest, g, leaf, twin):
+    """Evaluate a leaf as its twin was: the same numbers, the same moves, none of them tried."""
+    tree = forest.trees[g]
+    node, known = forest.nodes[leaf], forest.nodes[twin]
+    node.own_visits = 1
+    node.own_weight = known.own_weight
+    for k in range(UTILITY + 1):
+        node.own[k] = known.own[k]
+    node.status = EXPANDED
+    node.n_candidates = known.n_candidates
+    node.block = g * forest.candidate_room + tree.n_candidates + 1
+    forest.candidates[node.block - 1] = leaf
+    for i in range(known.n_candidates):
+        forest.candidates[node.block + i] = forest.candidates[known.block + i]
+    tree.n_candidates += known.n_candidates + 1
+    if known.n_candidates:
+        bring_best_forward(forest.candidates, node.block, node.block + node.n_candidates)
+    copy_values(forest.caught[leaf], forest.caught[twin])
+    if forest.ownership.shape[0]:
+        copy_values(forest.ownership[leaf], forest.ownership[twin])
+
+
+@kernel(inline=True)
+def _encode(forest, row, walker, kind, planes, globals_, caught):
+    """Show the leaf where the walker stands to the network."""
+    board, scratch = walker.boards[0], walker.scratch
+    if kind == KATAGO:
+        for turn in range(1, 3):
+            behind = row.depth - turn
+            if behind >= 0:
+                unpack(board, forest.caught[row.nodes[behind]], scratch.caught[turn])
+            else:
+                unpack(board, forest.caught_before[row.tree, -1 - behind], scratch.caught[turn])
+    encode_by_kind(kind, board, walker.history, scratch, planes, globals_)
+    if kind == KATAGO:
+        pack(board, scratch.caught[0], caught)
+
+
+@kernel(inline=True)
+def exploration_at(node, settings):
+    """How much the prior weighs against the value: grows with the visits and the disagreement."""
+    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    grown = settings.exploration + settings.exploration_log * np.log(
+        (total + settings.exploration_base) / settings.exploration_base
+    )
+    return grown * np.sqrt(total + np.float32(0.01)) * _stdev_factor(node, settings)
+
+
+@kernel(inline=True)
+def _stdev_factor(node, settings):
+    if settings.stdev_scale == 0 or node.weight <= 1:
+        return np.float32(1)
+    mean = node.mean[UTILITY]
+    square = mean * mean
+    sum_of_squares = (
+        square + settings.stdev_prior * settings.stdev_prior
+    ) * settings.stdev_prior_weight + max(node.mean[UTILITY_SQUARE], square) * node.weight
+    variance = sum_of_squares / (settings.stdev_prior_weight + node.weight - np.float32(1)) - square
+    stdev = np.sqrt(max(variance, np.float32(0)))
+    return np.float32(1) + settings.stdev_scale * (stdev / settings.stdev_prior - np.float32(1))
+
+
+@kernel(inline=True)
+def untried_value(node, sign, reduction, settings):
+    """What a move not tried yet is taken to be worth, for the side to play."""
+    trust = node.tried_prior
+    if settings.fpu_trusts_tried:
+        trust = min(np.float32(1), trust * trust)
+        parent = trust * node.mean[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
+    else:
+        parent = node.mean[UTILITY]
+    return sign * parent - reduction * np.sqrt(node.tried_prior)
+
+
+@kernel(inline=True)
+def with_virtual_loss(child, weight, value, settings):
+    """Weight and value of a child if all descents under way in it brought a loss."""
+    if child.pending == 0:
+        return weight, value
+    virtual = settings.virtual_loss * np.float32(child.pending)
+    share = virtual / (virtual + max(np.float32(0.25), weight))
+    return weight + virtual, value + (LOSS - value) * share
+
+
+@kernel(inline=True)
+def best_child(forest, index, settings):
+    """The link to follow, NEXT_CANDIDATE, or NONE if there is no move."""
+    node = forest.nodes[index]
+    sign = sign_of(node.to_play)
+    explore = exploration_at(node, settings)
+    best, best_score = np.int64(NONE), np.float32(-1e30)
+    at = node.first_link
+    while at != NONE:
+        link = forest.links[at]
+        child = forest.nodes[link.child]
+        weight, value = with_virtual_loss(
+            child, link_weight(link, child), sign * child.mean[UTILITY], settings
+        )
+        score = value + explore * edge_prior(link.edge) / (np.float32(1) + weight)
+        if score > best_score:
+            best, best_score = np.int64(at), score
+        at = link.next
+    if node.n_tried < node.n_candidates:
+        prior = edge_prior(forest.candidates[node.block + node.n_tried])
+        untried = untried_value(node, sign, settings.fpu_reduction, settings)
+        if untried + explore * prior > best_score:
+            best = np.int64(NEXT_CANDIDATE)
+    return best
+
+
+@kernel
+def root_child(forest, g, settings):
+    """As `best_child`, at the root: with forced playouts, wide noise, or Gumbel's choice."""
+    tree = forest.trees[g]
+    if tree.gumbel:
+        return gumbel_child(forest, g)
+    node = forest.nodes[tree.root]
+    sign = sign_of(node.to_play)
+    explore = exploration_at(node, settings)
+    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    wide = settings.wide_root_noise
+    best, best_score = np.int64(NONE), np.float32(-1e30)
+    at = node.first_link
+    while at != NONE:
+        link = forest.links[at]
+        child = forest.nodes[link.child]
+        prior = edge_prior(link.edge)
+        weight, value = with_virtual_loss(
+            child, link_weight(link, child), sign * child.mean[UTILITY], settings
+        )
+        if tree.forced > 0 and weight * weight < tree.forced * prior * total:
+            return np.int64(at)
+        if wide > 0 and uniform(tree.rng) < 0.5:
+            value += wide * np.float32(abs(normal(tree.rng)))
+        score = value + explore * prior / (np.float32(1) + weight)
+        if score > best_score:
+            best, best_score = np.int64(at), score
+        at = link.next
+    if node.n_tried < node.n_candidates:
+        prior = edge_prior(forest.candidates[node.block + node.n_tried])
+        untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
+        if wide > 0 and uniform(tree.rng) < 0.5:
+            untried += wide * np.float32(abs(normal(tree.rng)))
+        if untried + explore * prior > best_score:
+            best = np.int64(NEXT_CANDIDATE)
+    return best

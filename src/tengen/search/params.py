@@ -1,0 +1,133 @@
+"""The parameters of the search, with their reasons; the limits of one search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from tengen.search.backup import SHARES, shares_kept
+
+
+@dataclass(frozen=True)
+class SearchParams:
+    """How to search. The defaults are for playing and analysis, and are KataGo's where it has them.
+
+    Raises ValueError for what cannot be.
+    """
+
+    # Exploration: the prior's weight, times √visits, and how it grows with the logarithm of visits.
+    exploration: float = 1.0
+    exploration_log: float = 0.45
+    exploration_base: float = 500.0
+    # More exploration where the values below a node disagree; the prior is a usual spread.
+    stdev_scale: float = 0.85
+    stdev_prior: float = 0.4
+    stdev_prior_weight: float = 2.0
+    # A move not tried is worth this less than its parent, once most of the policy was tried.
+    fpu_reduction: float = 0.2
+    root_fpu_reduction: float = 0.1
+    fpu_trusts_tried: bool = True  # before that, the parent's own evaluation stands for it
+
+    # Utility: a win counts 1, points at most these; see utility.py.
+    static_score: float = 0.1
+    dynamic_score: float = 0.3
+    score_scale: float = 0.75  # of the dynamic part, in square roots of the board's area
+    centre_to_zero: float = 0.2  # its centre lies this share of the way to an even game
+
+    # Children that look bad weigh less in their parent's value; 0: as much as their visits.
+    value_weight: float = 0.25
+    # Evaluations that a network doubts weigh less: 0.25 is an average doubt. 0: all weigh the same.
+    uncertainty: float = 0.25
+    score_error_weight: float = 0.02  # of a point's doubt against a doubt of the value
+    most_weight: float = 8.0
+
+    virtual_loss: float = 1.0  # visits that a descent under way counts as lost
+    graph: bool = False  # positions reached by several ways share their statistics
+
+    # The root, where games are made for learning (tree.noisy).
+    noise_share: float = 0.25
+    noise_alpha: float = 0.0  # Dirichlet's; 0: by the number of legal moves
+    root_temperature: float = 1.1
+    root_temperature_early: float = 1.25
+    forced_playouts: float = 2.0  # each move gets √(this · prior · visits) at least
+
+    wide_root_noise: float = 0.0  # for analysis that wants to see more moves
+    # The move chosen: drawn by its weight at a temperature, or the best one at 0.
+    temperature: float = 0.0
+    temperature_early: float = 0.0
+    temperature_halflife: float = 19.0  # moves on 19x19, fewer on smaller boards
+    lcb_stdevs: float = 5.0  # prefer the move whose value is surest to be good; 0: the most visited
+    lcb_least: float = 0.15  # if it has this share of the visits
+
+    megabytes: float = (
+        512.0  # for a tree; when they are used up, its thinnest branches are given up
+    )
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not math.isfinite(value) or value < 0:
+                raise ValueError(f"{field.name} must be a number of 0 or more, not {value!r}")
+        for name in ("exploration_base", "stdev_prior", "score_scale", "temperature_halflife"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"{name} must be over 0")
+        if self.noise_share > 1:
+            raise ValueError(f"noise_share must be at most 1, not {self.noise_share}")
+        for name in ("root_temperature", "root_temperature_early"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"{name} must be over 0")
+
+
+_SETTINGS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                *(
+                    (field.name, "i4" if isinstance(field.default, bool) else "f4")
+                    for field in fields(SearchParams)
+                ),
+                ("shares", "f4", (SHARES,)),  # of its weight that a child keeps
+            ],
+            align=True,
+        ),
+    )
+)
+
+
+def settings_of(params: SearchParams) -> Any:
+    """The parameters as the kernels know them, a record."""
+    settings = np.zeros(1, _SETTINGS)[0]
+    for field in fields(params):
+        settings[field.name] = getattr(params, field.name)
+    settings["shares"] = shares_kept(params.value_weight)
+    return settings
+
+
+DEFAULT_VISITS = 400
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search ends: at the first limit reached. Without any, after DEFAULT_VISITS visits."""
+
+    visits: int | None = None  # of the root, those kept from the move before included
+    playouts: int | None = None  # descents of this search alone
+    seconds: float | None = None
+    stop_when_decided: bool = False  # no visits left could change the choice
+
+    def __post_init__(self) -> None:
+        for name in ("visits", "playouts", "seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be over 0, not {value!r}")
+
+    @property
+    def most_visits(self) -> float:
+        """The visits it may come to, infinity where only time or playouts limit it."""
+        if self.visits is not None:
+            return self.visits
+        return DEFAULT_VISITS if self.playouts is None and self.seconds is None else math.inf

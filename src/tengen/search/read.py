@@ -1,0 +1,64 @@
+"""Kernels: read trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+from tengen.search.backup import link_weight
+from tengen.search.forest import NONE, edge_point
+
+LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches speak with one voice
+STACK = 2048
+
+
+@kernel
+def principal_line(forest, index, points, visits):
+    """Fill points and the visits of the most visited moves from a node on; returns how many."""
+    n = 0
+    while n < points.shape[0]:
+        best, most = NONE, 0
+        at = forest.nodes[index].first_link
+        while at != NONE:
+            if forest.links[at].visits > most:
+                best, most = at, forest.links[at].visits
+            at = forest.links[at].next
+        if best == NONE:
+            break
+        points[n] = edge_point(forest.links[best].edge)
+        visits[n] = most
+        index = forest.links[best].child
+        n += 1
+    return n
+
+
+@kernel
+def average_ownership(forest, index, mean, square, todo, shares):
+    """Fill mean and square [area] with ownership averaged over the tree below a node.
+
+    todo and shares [STACK] are working memory.
+    """
+    mean[:] = 0
+    square[:] = 0
+    if forest.nodes[index].visits == 0:
+        return
+    todo[0], shares[0] = index, np.float32(1)
+    n = 1
+    while n > 0:
+        n -= 1
+        at_node, share = todo[n], shares[n]
+        node = forest.nodes[at_node]
+        own = share  # what no child of its own speaks for
+        at = node.first_link
+        while at != NONE:
+            link = forest.links[at]
+            part = share * link_weight(link, forest.nodes[link.child]) / node.weight
+            if part >= LEAST_SHARE and n < STACK:
+                own -= part
+                todo[n], shares[n] = link.child, part
+                n += 1
+            at = link.next
+        for k in range(mean.shape[0]):
+            owner = np.float32(forest.ownership[at_node, k]) / np.float32(127)
+            mean[k] += own * owner
+            square[k] += own * owner * owner

@@ -1,0 +1,493 @@
+"""One deep search: a tree, a network, and when to stop."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tengen.game.color import Color
+from tengen.game.geometry import Point, Symmetry, point_index
+from tengen.game.moves import PASS
+from tengen.game.position import Position
+from tengen.messages import say
+from tengen.network.evaluator import Evaluator
+from tengen.search.driver import ENDLESS, Driver, InFlight
+from tengen.search.forest import (
+    EXPANDED,
+    LINK,
+    MAX_DEPTH,
+    NODE,
+    Forest,
+    ladder_words,
+    new_forest,
+    tree_bytes,
+)
+from tengen.search.keep import advance, centre_again, children_by_visits, compact
+from tengen.search.params import Limits, SearchParams
+from tengen.search.result import (
+    Judgement,
+    MoveResult,
+    SearchResult,
+    Wanted,
+    judgement,
+    read_moves,
+    root_policy,
+    tree_ownership,
+)
+from tengen.search.root import prepare_root
+
+# Reported reasons to stop.
+VISITS, PLAYOUTS, TIME, CANCELLED, DECIDED, OVER = (
+    "visits",
+    "playouts",
+    "time",
+    "cancelled",
+    "decided",
+    "game over",
+)
+RUNNING = "running"
+
+_MOVES_AHEAD = 2048  # room in a history before the forest has to be made anew
+_SHARE_OF_LEGAL_MOVES = 0.85  # on average over a tree, of the board's area
+_PIPELINE_FROM = 32  # networks that want batches this large get a second one under way
+_VISITS_PER_LEAF = 16  # so many visits for each leaf in flight, while the tree is small
+_PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
+
+
+class Avoid(NamedTuple):
+    """A move that a colour is not to think of, in the first `depth` moves of a line."""
+
+    color: Color
+    move: Point | None
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class RootOptions:
+    """What is asked of the root."""
+
+    noisy: bool = False  # Dirichlet noise, root temperature and forced playouts
+    gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
+    avoid: tuple[Avoid, ...] = ()
+    symmetry_pruning: bool = False  # search only one of moves that are mirror images
+
+
+ROOT_DEFAULTS = RootOptions()
+
+
+def allow_only(position: Position, moves: Iterable[Point | None], depth: int = 1) -> RootOptions:
+    """Root options that leave the side to play these moves alone."""
+    allowed = set(moves)
+    everywhere = [Point(x, y) for y in range(position.height) for x in range(position.width)]
+    return RootOptions(
+        avoid=tuple(
+            Avoid(position.to_play, move, depth)
+            for move in (*everywhere, None)
+            if move not in allowed
+        )
+    )
+
+
+@dataclass
+class _Start:
+    """Where a search began, to tell what it did itself."""
+
+    time: float
+    visits: int
+    evaluated: int
+    shared: int
+
+
+class Search:
+    """A search that keeps its tree from move to move.
+
+    `run` belongs to one thread at a time. `cancel`, `result` and `set_position` may be called from
+    any: a search under way ends within one batch when the position is changed.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams | None = None,
+        *,
+        seed: int = 0,
+        ownership: bool = True,
+        leaves: int | None = None,
+    ) -> None:
+        """Leaves in flight follow the evaluator's best batch unless given."""
+        self.evaluator = evaluator
+        self.params = params or SearchParams()
+        self._seed, self._ownership = seed, ownership
+        self._most_leaves = leaves or evaluator.best_batch
+        self._lock = threading.RLock()  # held while the tree is looked at or changed
+        self._running = threading.Lock()  # held by the thread that searches
+        self._cancelled = threading.Event()
+        self._interrupts = 0  # threads that want the tree for themselves
+        self._position: Position | None = None
+        self._options = ROOT_DEFAULTS
+        self._driver: Driver | None = None
+        self._start = _Start(time.monotonic(), 0, 0, 0)
+        self._said_full = False
+
+    # The position
+
+    @property
+    def position(self) -> Position | None:
+        """Where it stands."""
+        return self._position
+
+    def set_position(self, position: Position, options: RootOptions = ROOT_DEFAULTS) -> None:
+        """Stand at a position; what the tree knows of it is kept. Ends a search under way."""
+        with self._interrupted():
+            if not self._follow(position, options):
+                self._plant(position, options)
+            self._position, self._options = position, options
+
+    def forget(self) -> None:
+        """Drop the tree; ends a search under way."""
+        with self._interrupted():
+            self._driver = self._position = None
+
+    @contextmanager
+    def _interrupted(self) -> Iterator[None]:
+        """Hold the tree, after ending a search under way."""
+        with self._lock:
+            self._interrupts += 1
+        try:
+            with self._running, self._lock:
+                yield
+        finally:
+            with self._lock:
+                self._interrupts -= 1
+
+    def _follow(self, position: Position, options: RootOptions) -> bool:
+        """Go to a position along the tree, if it continues the game that the tree is about."""
+        before, driver = self._position, self._driver
+        if before is None or driver is None or options.gumbel or options != self._options:
+            return False
+        if options.avoid or options.symmetry_pruning:
+            return position == before and position.move_number == before.move_number
+        moves = moves_between(before, position)
+        if moves is None or position.move_number + MAX_DEPTH >= driver.forest.histories.shape[1]:
+            return False
+        forest = driver.forest
+        for move in moves:
+            point = PASS if move is None else point_index(move, position.width)
+            room = np.zeros((2, forest.node_room), np.int32)
+            advance(forest, 0, point, room[0], room[1])
+        if moves and forest.nodes[forest.trees[0]["root"]]["visits"]:
+            centre_again(forest, 0, driver.settings)
+        return True
+
+    def _plant(self, position: Position, options: RootOptions) -> None:
+        """Start a new tree."""
+        driver = self._driver
+        before = self._position
+        if (
+            driver is None
+            or before is None
+            or before.size != position.size
+            or position.move_number + MAX_DEPTH >= driver.forest.histories.shape[1]
+        ):
+            forest = self._new_forest(position)
+            driver = Driver(self.evaluator, self.params, forest, self._most_leaves)
+            self._driver = driver
+        driver.place(0, position, self._seed)
+        self._apply(driver.forest, position, options)
+
+    def _new_forest(self, position: Position) -> Forest:
+        area = position.size.area
+        ladders = self.evaluator.features.sees_ladders
+        candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
+        node = NODE.itemsize + LINK.itemsize + 10  # and its place in the table
+        node += 8 * ladder_words(area) * ladders + area * self._ownership + 4 * candidates
+        room = max(64, int(self.params.megabytes * 1e6 / node))
+        return new_forest(
+            1,
+            area,
+            node_room=room,
+            candidate_room=room * candidates + area + 2,
+            moves=position.move_number + _MOVES_AHEAD + MAX_DEPTH,
+            ladders=ladders,
+            ownership=self._ownership,
+        )
+
+    def _apply(self, forest: Forest, position: Position, options: RootOptions) -> None:
+        tree = forest.trees[0]
+        tree["noisy"] = options.noisy
+        tree["forced"] = self.params.forced_playouts if options.noisy else 0
+        tree["gumbel"] = options.gumbel
+        avoid = [*options.avoid, *_mirrored(position, options)]
+        tree["avoids"] = bool(avoid)
+        forest.avoid[0] = 0
+        for color, move, depth in avoid:
+            point = PASS if move is None else point_index(move, position.width)
+            forest.avoid[0, color, point] = min(depth, 255)
+
+    # Searching
+
+    def cancel(self) -> None:
+        """End a search under way, within one batch; without one it does nothing."""
+        self._cancelled.set()
+
+    def run(
+        self,
+        limits: Limits | None = None,
+        *,
+        wanted: Wanted | None = None,
+        on_progress: Callable[[SearchResult], None] | None = None,
+        every: float = 0.1,
+    ) -> SearchResult:
+        """Search the position until a limit is reached; raises ValueError without a position.
+
+        `on_progress` gets a result each `every` seconds, in the thread that searches.
+        """
+        with self._running:
+            return self._run(limits or Limits(), wanted or Wanted(), on_progress, every)
+
+    def _run(
+        self,
+        limits: Limits,
+        wanted: Wanted,
+        on_progress: Callable[[SearchResult], None] | None,
+        every: float,
+    ) -> SearchResult:
+        driver, position = self._driver, self._position
+        if driver is None or position is None:
+            raise ValueError("there is no position to search: set one first")
+        if position.is_over:
+            return self.result(wanted, OVER)
+        self._cancelled.clear()
+        self._begin(driver, limits)
+        under_way: deque[InFlight] = deque()
+        most = 2 if self._most_leaves >= _PIPELINE_FROM else 1
+        next_report = self._start.time + every
+        while (reason := self._why_stop(driver, limits)) is None:
+            with self._lock:
+                self._make_room(driver, under_way)
+                self._choose_leaves(driver)
+                under_way.append(driver.tick(0, 1))
+            while len(under_way) >= most or (under_way and under_way[0].pending is None):
+                self._land(driver, under_way)
+            if on_progress and time.monotonic() >= next_report:
+                on_progress(self.result(wanted))
+                next_report = time.monotonic() + every
+        while under_way:
+            self._land(driver, under_way)
+        return self.result(wanted, reason)
+
+    def _begin(self, driver: Driver, limits: Limits) -> None:
+        with self._lock:
+            tree = driver.forest.trees[0]
+            visits = self._visits(driver)
+            self._start = _Start(
+                time.monotonic(), visits, int(tree["evaluated"]), int(tree["shared"])
+            )
+            most = limits.most_visits
+            if limits.playouts is not None:
+                most = min(most, visits + limits.playouts)
+            tree["target"] = ENDLESS if most == math.inf else int(most)
+            self._prepare(driver)
+
+    def _prepare(self, driver: Driver) -> None:
+        tree = driver.forest.trees[0]
+        if driver.forest.nodes[tree["root"]]["status"] == EXPANDED and not tree["prepared"]:
+            prepare_root(driver.forest, 0, driver.settings)
+
+    def _why_stop(self, driver: Driver, limits: Limits) -> str | None:
+        """The limit that is reached, or None."""
+        tree = driver.forest.trees[0]
+        if self._cancelled.is_set() or self._interrupts:
+            return CANCELLED
+        visits = self._visits(driver)
+        if visits >= tree["target"]:
+            return VISITS if visits >= limits.most_visits else PLAYOUTS
+        spent = time.monotonic() - self._start.time
+        if limits.seconds is not None and spent >= limits.seconds:
+            return TIME
+        if limits.stop_when_decided and self._decided(driver, limits, visits, spent):
+            return DECIDED
+        return None
+
+    def _decided(self, driver: Driver, limits: Limits, visits: int, spent: float) -> bool:
+        """Could the visits that are left not make another move the most visited one?"""
+        left = float(driver.forest.trees[0]["target"]) - visits
+        if limits.seconds is not None and spent > 0:
+            rate = (visits - self._start.visits) / spent
+            left = min(left, rate * (limits.seconds - spent))
+        counts = sorted(_link_visits(driver.forest), reverse=True)
+        return len(counts) > 1 and counts[0] - counts[1] > left
+
+    def _choose_leaves(self, driver: Driver) -> None:
+        """As many leaves at a time as the network likes, but few while the tree is small."""
+        leaves = 1 + self._visits(driver) // _VISITS_PER_LEAF
+        driver.forest.trees[0]["leaves"] = min(self._most_leaves, leaves)
+
+    def _land(self, driver: Driver, under_way: deque[InFlight]) -> None:
+        """Wait for the oldest leaves and take them in."""
+        flight = under_way.popleft()
+        flight.wait()  # the lock is free while the network works
+        with self._lock:
+            driver.absorb(flight)
+            self._prepare(driver)
+
+    def _make_room(self, driver: Driver, under_way: deque[InFlight]) -> None:
+        """Give up the thinnest branches when the pools are full."""
+        forest = driver.forest
+        if not forest.trees[0]["full"]:
+            return
+        while under_way:
+            self._land(driver, under_way)
+        if not self._said_full:
+            self._said_full = True
+            used = tree_bytes(forest, forest.trees[0]) / 1e6
+            say(
+                f"the search tree fills its {used:.0f} MB at {self._visits(driver):,} visits; "
+                "from now on its least visited branches are given up (more: megabytes)"
+            )
+        room = np.zeros((2, forest.node_room), np.int32)
+        compact(forest, 0, _visits_to_keep(forest), room[0], room[1])
+
+    def _visits(self, driver: Driver) -> int:
+        return int(driver.forest.nodes[driver.forest.trees[0]["root"]]["visits"])
+
+    # Results
+
+    def result(self, wanted: Wanted | None = None, reason: str = RUNNING) -> SearchResult:
+        """What is known now; raises ValueError without a position."""
+        wanted = wanted or Wanted()
+        with self._lock:
+            driver, position = self._driver, self._position
+            if driver is None or position is None:
+                raise ValueError("there is no position to search: set one first")
+            forest, tree = driver.forest, driver.forest.trees[0]
+            root = forest.nodes[tree["root"]]
+            sign = 3 - 2 * int(position.to_play)
+            ownership = stdev = None
+            if wanted.ownership and self._ownership and root["visits"]:
+                ownership, stdev = tree_ownership(forest, int(tree["root"]), sign, position)
+            moves = read_moves(forest, 0, driver.settings, position, wanted)
+            moves = _with_sensible_pass(moves)
+            if self._options.symmetry_pruning:
+                moves = _with_mirror_images(moves, position)
+            return SearchResult(
+                position=position,
+                moves=moves,
+                policy=root_policy(forest, 0, position),
+                raw=Judgement(**judgement(root, sign, own=True)),
+                ownership=ownership,
+                ownership_stdev=stdev,
+                reused=self._start.visits,
+                evaluated=int(tree["evaluated"]) - self._start.evaluated,
+                shared=int(tree["shared"]) - self._start.shared,
+                seconds=time.monotonic() - self._start.time,
+                stopped_by=reason,
+                **judgement(root, sign),
+            )
+
+
+def moves_between(before: Position, after: Position) -> list[Point | None] | None:
+    """The moves that lead from one position to a later one of the same game, or None."""
+    moves: list[Point | None] = []
+    position = after
+    while position.move_number > before.move_number and position.last_move is not None:
+        if position.previous is None or position.previous.to_play is not position.last_move.color:
+            return None
+        moves.append(position.last_move.point)
+        position = position.previous
+    same = (
+        position.move_number == before.move_number
+        and position == before
+        and position.moves == before.moves
+        and position.move_limit == before.move_limit
+    )
+    return moves[::-1] if same else None
+
+
+def _link_visits(forest: Forest) -> list[int]:
+    """The visits of the root's moves."""
+    counts = []
+    at = int(forest.nodes[forest.trees[0]["root"]]["first_link"])
+    while at >= 0:
+        counts.append(int(forest.links[at]["visits"]))
+        at = int(forest.links[at]["next"])
+    return counts
+
+
+def _visits_to_keep(forest: Forest) -> int:
+    """The visits below which subtrees are given up so that about half of the nodes stay."""
+    children = np.zeros(32, np.int64)
+    children_by_visits(forest, 0, children)
+    kept = children[::-1].cumsum()[::-1]
+    enough = np.flatnonzero(kept <= forest.node_room // 2)
+    return 1 << max(1, int(enough[0]))
+
+
+def _with_sensible_pass(moves: tuple[MoveResult, ...]) -> tuple[MoveResult, ...]:
+    """The moves with a pass first, if nothing is lost by it: finished games should end."""
+    if not moves or moves[0].move is None:
+        return moves
+    best = moves[0]
+    for k, each in enumerate(moves):
+        if (
+            each.move is None
+            and each.winrate >= best.winrate - _PASS_TOLERANCE[0]
+            and each.lead >= best.lead - _PASS_TOLERANCE[1]
+        ):
+            reordered = (each, *moves[:k], *moves[k + 1 :])
+            return tuple(replace(move, order=i) for i, move in enumerate(reordered))
+    return moves
+
+
+def _symmetries_of(position: Position) -> list[Symmetry]:
+    """The symmetries that leave the position as it is, the trivial one left out."""
+    return [
+        symmetry
+        for symmetry in Symmetry
+        if symmetry is not Symmetry.IDENTITY
+        and symmetry.size(position.size) == position.size
+        and position.transformed(symmetry) == position
+    ]
+
+
+def _images(point: Point, symmetries: list[Symmetry], position: Position) -> set[Point]:
+    return {symmetry.point(point, position.size) for symmetry in symmetries} - {point}
+
+
+def _mirrored(position: Position, options: RootOptions) -> list[Avoid]:
+    """The moves that are mirror images of others, all but one of each kind."""
+    if not options.symmetry_pruning:
+        return []
+    symmetries = _symmetries_of(position)
+    kept: set[Point] = set()
+    avoid = []
+    for point in position.legal_moves():
+        if _images(point, symmetries, position) & kept:
+            avoid.append(Avoid(position.to_play, point))
+        else:
+            kept.add(point)
+    return avoid
+
+
+def _with_mirror_images(
+    moves: tuple[MoveResult, ...], position: Position
+) -> tuple[MoveResult, ...]:
+    """The moves with those added that were not searched because they are mirror images."""
+    symmetries = _symmetries_of(position)
+    shown = []
+    for each in moves:
+        shown.append(each)
+        if each.move is not None:
+            shown.extend(
+                replace(each, move=image, symmetry_of=each.move, pv=(image,))
+                for image in sorted(_images(each.move, symmetries, position))
+            )
+    return tuple(replace(move, order=i) for i, move in enumerate(shown))

@@ -1,0 +1,67 @@
+"""Utility: what the search maximises. Winning first, then points, with less and less weight.
+
+A score counts (2/π)·atan((score − centre)/scale), in expectation over a normal distribution around
+the mean. One part is centred on an even game; another, narrower one on what the root expects, so
+that there is something to gain and to lose when winning or losing is certain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+
+_STEPS = 48  # of the table, in each direction
+_QUADRATURE = 64  # points of the integral over the normal distribution
+
+STATIC_SCALE = 2.0  # in square roots of the board's area
+
+
+def _expected_atan() -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """[_STEPS + 1, _STEPS + 1] E[(2/π) atan(m + s·Z)], by m / (1 + m) and s / (1 + s)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE)
+    share = np.minimum(np.arange(_STEPS + 1) / _STEPS, 1 - 1e-6)
+    grid = share / (1 - share)
+    value = 2 / np.pi * np.arctan(grid[:, None, None] + grid[None, :, None] * nodes)
+    return np.asarray(value @ (weights / weights.sum()), np.float32)
+
+
+_TABLE = _expected_atan()
+
+
+@kernel(inline=True)
+def expected_atan(mean, spread):
+    """E[(2/π) atan(X)] for X normal with this mean and standard deviation."""
+    size = abs(mean)
+    x = size / (np.float32(1) + size) * np.float32(_STEPS)
+    y = spread / (np.float32(1) + spread) * np.float32(_STEPS)
+    i = min(np.int64(x), _STEPS - 1)
+    k = min(np.int64(y), _STEPS - 1)
+    dx, dy = x - np.float32(i), y - np.float32(k)
+    one = np.float32(1)
+    value = (one - dx) * ((one - dy) * _TABLE[i, k] + dy * _TABLE[i, k + 1]) + dx * (
+        (one - dy) * _TABLE[i + 1, k] + dy * _TABLE[i + 1, k + 1]
+    )
+    return value if mean >= 0 else -value
+
+
+@kernel(inline=True)
+def utility_of(settings, value, score, square, centre, root_area):
+    """The utility of an evaluation, for the side whose value and score these are."""
+    spread = np.sqrt(max(square - score * score, np.float32(0)))
+    static_scale = np.float32(STATIC_SCALE) * root_area
+    dynamic_scale = settings.score_scale * root_area
+    return (
+        value
+        + settings.static_score * expected_atan(score / static_scale, spread / static_scale)
+        + settings.dynamic_score
+        * expected_atan((score - centre) / dynamic_scale, spread / dynamic_scale)
+    )
+
+
+@kernel
+def score_centre(settings, expected, root_area):
+    """Around which score points count most, if this one is expected."""
+    reach = root_area * settings.score_scale
+    centre = expected * (np.float32(1) - settings.centre_to_zero)
+    return max(expected - reach, min(expected + reach, centre))
