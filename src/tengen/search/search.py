@@ -109,8 +109,8 @@ class _Start:
 class Search:
     """A search that keeps its tree from move to move.
 
-    `run` belongs to one thread at a time. `cancel`, `result` and `set_position` may be called from
-    any: a search under way ends within one batch when the position is changed.
+    `run` belongs to one thread at a time. `result` and `set_position` may be called from any: a
+    search under way ends within one batch when the position is changed.
     """
 
     def __init__(
@@ -129,7 +129,6 @@ class Search:
         self._most_leaves = leaves or evaluator.best_batch
         self._lock = threading.RLock()  # held while the tree is looked at or changed
         self._running = threading.Lock()  # held by the thread that searches
-        self._cancelled = threading.Event()
         self._interrupts = 0  # threads that want the tree for themselves
         self._position: Position | None = None
         self._options = ROOT_DEFAULTS
@@ -234,29 +233,29 @@ class Search:
 
     # Searching
 
-    def cancel(self) -> None:
-        """End a search under way, within one batch; without one it does nothing."""
-        self._cancelled.set()
-
     def run(
         self,
         limits: Limits | None = None,
         *,
         wanted: Wanted | None = None,
+        stop: threading.Event | None = None,
         on_progress: Callable[[SearchResult], None] | None = None,
         every: float = 0.1,
     ) -> SearchResult:
         """Search the position until a limit is reached; raises ValueError without a position.
 
-        `on_progress` gets a result each `every` seconds, in the thread that searches.
+        Another thread ends it within one batch by setting `stop`. `on_progress` gets a result each
+        `every` seconds, in the thread that searches.
         """
+        stop = stop or threading.Event()
         with self._running:
-            return self._run(limits or Limits(), wanted or Wanted(), on_progress, every)
+            return self._run(limits or Limits(), wanted or Wanted(), stop, on_progress, every)
 
     def _run(
         self,
         limits: Limits,
         wanted: Wanted,
+        stop: threading.Event,
         on_progress: Callable[[SearchResult], None] | None,
         every: float,
     ) -> SearchResult:
@@ -265,12 +264,11 @@ class Search:
             raise ValueError("there is no position to search: set one first")
         if position.is_over:
             return self.result(wanted, OVER)
-        self._cancelled.clear()
         self._begin(driver, limits)
         under_way: deque[InFlight] = deque()
         most = 2 if self._most_leaves >= _PIPELINE_FROM else 1
         next_report = self._start.time + every
-        while (reason := self._why_stop(driver, limits)) is None:
+        while (reason := self._why_stop(driver, limits, stop)) is None:
             with self._lock:
                 self._make_room(driver, under_way)
                 self._choose_leaves(driver)
@@ -302,10 +300,10 @@ class Search:
         if driver.forest.nodes[tree["root"]]["status"] == EXPANDED and not tree["prepared"]:
             prepare_root(driver.forest, 0, driver.settings)
 
-    def _why_stop(self, driver: Driver, limits: Limits) -> str | None:
+    def _why_stop(self, driver: Driver, limits: Limits, stop: threading.Event) -> str | None:
         """The limit that is reached, or None."""
         tree = driver.forest.trees[0]
-        if self._cancelled.is_set() or self._interrupts:
+        if stop.is_set() or self._interrupts:
             return CANCELLED
         visits = self._visits(driver)
         if visits >= tree["target"]:
