@@ -52,7 +52,9 @@ def duel(first: Player, second: Player, starts: list[Position], seed: int) -> No
     for game in play_in_lockstep((first, second), starts, seed):
         tally = with_game(tally, game)
     seconds = time.monotonic() - began
-    print(f"{first.name} - {second.name}: {tally}, {estimate(tally)} Elo, {seconds:.0f} s", flush=True)
+    print(
+        f"{first.name} - {second.name}: {tally}, {estimate(tally)} Elo, {seconds:.0f} s", flush=True
+    )
 
 
 def main() -> None:
@@ -80,7 +82,9 @@ def main() -> None:
     for name in options.variants:
         duel(Player(f"{name}@{visits}", evaluator, visits, VARIANTS[name]), usual, starts, seed=3)
     if options.leaves > 1:
-        several = Player(f"{options.leaves} leaves@{visits}", evaluator, visits, DEFAULT, options.leaves)
+        several = Player(
+            f"{options.leaves} leaves@{visits}", evaluator, visits, DEFAULT, options.leaves
+        )
         duel(several, usual, starts, seed=4)
 
 

@@ -36,7 +36,7 @@ KEEP_UNUSED_CACHES_DAYS = 30
 _IMPORT = re.compile(
     r"^\s*(?:from|import) +tengen([.\w]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE
 )
-_DECORATED = re.compile(r"^@kernel\b", re.MULTILINE)
+_DECORATED = re.compile(r"^@kernel\b|= kernel\(", re.MULTILINE)
 # Settings that say where or how wide to run, not what code to make.
 _SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
 

@@ -11,7 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import FeatureScratch, FeatureSet, new_feature_scratch
+from tengen.features.feature_set import FeatureSet
+from tengen.features.scratch import FeatureScratch, new_feature_scratch
 from tengen.game.color import Color
 from tengen.game.geometry import Size
 from tengen.game.position import Position

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tengen.features.feature_set import BASIC, RICH, FeatureSet, new_feature_scratch
+from tengen.features.feature_set import BASIC, RICH, FeatureSet
+from tengen.features.scratch import new_feature_scratch
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, new_feature_scratch
+from tengen.features.feature_set import FEATURE_SETS, KATAGO
+from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Symmetry, symmetry_points
 from tengen.game.position import Position
 from tests.features.samples import WITHOUT_COMPILER, Encoded, encoded, random_positions

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from tengen.game.color import Color
@@ -55,7 +56,9 @@ class _Seat:
             moves=moves,
             ownership=False,
         )
-        self.driver = Driver(player.evaluator, player.params, self.forest, len(starts))
+        self.driver = Driver(
+            player.evaluator, player.params, self.forest, player.leaves, numba.get_num_threads()
+        )
         self._weights = np.zeros(self.forest.policy.shape[1], np.float32)
         self._forward = np.zeros(self._node_room, np.int32)
         self._queue = np.zeros(self._node_room, np.int32)

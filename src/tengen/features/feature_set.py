@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features import basic, katago, rich, rows
-from tengen.game.geometry import MAX_POINTS
-from tengen.game.ladder import LadderScratch, mark_ladders, new_ladder_scratch
-from tengen.game.life import new_life_scratch
+from tengen.features.scratch import TURNS_OF_LADDERS, FeatureScratch, new_feature_scratch
+from tengen.game.ladder import mark_ladders
 from tengen.game.position import Position
 from tengen.jit import Kernel
-
-TURNS_OF_LADDERS = 3  # now, one and two turns ago
-
-
-class FeatureScratch(NamedTuple):
-    """Working memory of one thread that encodes positions."""
-
-    life: np.ndarray[tuple[int], np.dtype[np.void]]  # [1]
-    ladder: LadderScratch
-    # [TURNS_OF_LADDERS, MAX_POINTS] stones caught in ladders: row 0 is written by the encoder, rows
-    # 1 and 2 by its caller, who knows the boards of one and two turns ago.
-    caught: NDArray[np.uint8]
-    catching: NDArray[np.uint8]  # [MAX_POINTS]
-
-
-def new_feature_scratch() -> FeatureScratch:
-    """Working memory for one thread."""
-    return FeatureScratch(
-        new_life_scratch(1),
-        new_ladder_scratch(),
-        np.zeros((TURNS_OF_LADDERS, MAX_POINTS), np.uint8),
-        np.zeros(MAX_POINTS, np.uint8),
-    )
 
 
 def _line_back(position: Position) -> Iterator[Position]:

@@ -39,7 +39,7 @@ def absorb(forest, rows, begin, end, evaluation, settings, shares):
         if row.final:
             forest.nodes[leaf].status = TERMINAL
         else:
-            _expand(forest, row, n, evaluation, shares)
+            _expand(forest, row, n, evaluation, settings, shares)
             enter_in_table(forest, row.tree, leaf)
         copy_values(forest.caught[leaf], rows.caught[n])
         back_up(forest, row, row.depth, settings)
@@ -93,18 +93,22 @@ def _weight_of(value_error, score_error, settings):
 
 
 @kernel(inline=True)
-def _expand(forest, row, n, evaluation, shares):
-    """Make the legal moves the leaf's candidates, with a softmax of the policy as priors."""
+def _expand(forest, row, n, evaluation, settings, shares):
+    """Make the legal moves the leaf's candidates, with a softmax of the policy as priors.
+
+    Below the root the hopeless ones are left out, to save memory.
+    """
     board = forest.boards[row.tree]
     node, tree = forest.nodes[row.nodes[row.depth]], forest.trees[row.tree]
     if tree.avoids:
         _strike_avoided(row, board, forest.avoid[row.tree, node.to_play])
     total = _softmax(row.legal, shares, board, evaluation.policy[n], evaluation.ownership.shape[2])
     each = np.float32(1) / total
+    least = settings.least_prior * total if row.depth else np.float32(-1)
     block = row.tree * forest.candidate_room + tree.n_candidates + 1
     at = block
     for p in range(n_points(board)):
-        if row.legal[p]:
+        if row.legal[p] and shares[p] >= least:
             forest.candidates[at] = edge_of(shares[p] * each, p)
             at += 1
     forest.candidates[block - 1] = row.nodes[row.depth]

@@ -55,15 +55,15 @@ BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
 
 
 @kernel
-def find_leaves(forest, rows, n, begin, end, settings, walker, kind):
-    """Let each tree of begin..end look for its leaves; rows from n on take them, encoded.
+def find_leaves(forest, trees, rows, n, last, settings, walker, kind):
+    """Let each of these trees look for its leaves; the rows n..last take them, encoded.
 
-    Returns the rows used so far.
+    Returns the end of the rows used.
     """
-    for g in range(begin, end):
-        tree = forest.trees[g]
-        for _ in range(tree.leaves):
-            if n == rows.rows.shape[0] or enough(forest, g):
+    for k in range(trees.shape[0]):
+        g = trees[k]
+        for _ in range(forest.trees[g].leaves):
+            if n == last or enough(forest, g):
                 break
             row = rows.rows[n]
             found = find_leaf(forest, g, row, settings, walker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.features.rows import pack
 from tengen.game.geometry import Size
@@ -14,10 +15,14 @@ from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.search.absorb import absorb
 from tengen.search.descend import find_leaves
 from tengen.search.forest import MAX_DEPTH, Forest, new_forest, plant
-from tengen.search.leaves import Rows, new_rows, new_walker
-from tengen.search.params import SearchParams, settings_of
+from tengen.search.leaves import Rows, new_rows
+from tengen.search.params import SearchParams, settings_array
+from tengen.search.shards import absorb_in_shards, find_in_shards
+from tengen.search.walker import new_walkers, nth_walker
 
 ENDLESS = 2**31 - 1
+IN_FLIGHT = 2  # ticks at a time
+SHARDS_PER_THREAD = 4  # so that no thread waits long for another
 
 
 @dataclass
@@ -25,7 +30,8 @@ class InFlight:
     """Leaves on their way to the network."""
 
     rows: Rows
-    count: int
+    trees: NDArray[np.int64]  # that looked for leaves
+    ends: NDArray[np.int64]  # [shards] where the rows of each shard end
     pending: Pending | None
     evaluation: Evaluation | None = None
 
@@ -44,12 +50,24 @@ class Driver:
     ticks may be under way at a time, so that the network works while leaves are looked for.
     """
 
-    def __init__(self, evaluator: Evaluator, params: SearchParams, forest: Forest, rows: int):
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams,
+        forest: Forest,
+        leaves: int,
+        threads: int = 1,
+    ) -> None:
+        """At most `leaves` of each tree are in flight in a tick."""
         self.evaluator, self.params, self.forest = evaluator, params, forest
-        self.settings = settings_of(params)
+        self._settings = settings_array(params)
+        self.settings = self._settings[0]
         self._features = evaluator.features
-        self._walker = new_walker(forest.histories.shape[1] - 1)
-        self._n_rows = rows
+        self._leaves = leaves
+        self._threads = threads
+        shards = 1 if threads == 1 else min(len(forest.trees), SHARDS_PER_THREAD * threads)
+        self._walkers = new_walkers(shards, forest.histories.shape[1] - 1)
+        self._shards = shards
         self._size = Size(0, 0)  # of the largest board
         self._spare: list[Rows] = []
 
@@ -71,14 +89,15 @@ class Driver:
         )
         if largest != self._size:
             self._size = largest
-            self._spare = [new_rows(self._n_rows, self._features, self._size) for _ in range(2)]
+            count = len(forest.trees) * self._leaves
+            self._spare = [new_rows(count, self._features, self._size) for _ in range(IN_FLIGHT)]
 
     def _look_back(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago."""
         self.forest.caught_before[g] = 0
         if not self._features.sees_ladders:
             return
-        scratch = self._walker.scratch
+        scratch = nth_walker(self._walkers, 0).scratch
         for turn in range(min(2, position.move_number)):
             position = position.undo()
             boards, _ = position.arrays(room=0)
@@ -88,28 +107,42 @@ class Driver:
     def tick(self, begin: int, end: int) -> InFlight:
         """Look for leaves in the trees begin..end and send them to the network."""
         rows = self._spare.pop()
-        n = find_leaves(
-            self.forest, rows, 0, begin, end, self.settings, self._walker, self._features.kind
-        )
+        forest, kind = self.forest, self._features.kind
+        trees = np.arange(begin, end)
+        ends = np.zeros(self._shards, np.int64)
+        if self._shards == 1:
+            walker, last = nth_walker(self._walkers, 0), len(rows.rows)
+            ends[0] = find_leaves(forest, trees, rows, 0, last, self.settings, walker, kind)
+        else:
+            trees = trees[forest.trees["target"][begin:end] > 0]
+            find_in_shards(
+                forest, trees, rows, self._leaves, ends, self._settings, self._walkers, kind
+            )
+        n = int(ends[-1])
         if n == 0:
-            return InFlight(rows, 0, None)
+            return InFlight(rows, trees, ends, None)
         batch = Batch(rows.planes[:n], rows.globals[:n])
-        return InFlight(rows, n, self.evaluator.submit(batch))
+        return InFlight(rows, trees, ends, self.evaluator.submit(batch))
 
     def absorb(self, flight: InFlight) -> None:
         """Wait for the network and take in what it says."""
         evaluation = flight.wait()
-        if evaluation is not None:
-            absorb(
+        rows, ends = flight.rows, flight.ends
+        if evaluation is not None and self._shards == 1:
+            shares = self._walkers.shares[0]
+            absorb(self.forest, rows, 0, ends[0], evaluation, self.settings, shares)
+        elif evaluation is not None:
+            absorb_in_shards(
                 self.forest,
-                flight.rows,
-                0,
-                flight.count,
+                flight.trees,
+                rows,
+                self._leaves,
+                ends,
                 evaluation,
-                self.settings,
-                self._walker.shares,
+                self._settings,
+                self._walkers,
             )
-        self._spare.append(flight.rows)
+        self._spare.append(rows)
 
 
 def forest_for(

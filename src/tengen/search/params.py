@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.search.backup import SHARES, shares_kept
 
@@ -43,6 +44,10 @@ class SearchParams:
     uncertainty: float = 0.25
     score_error_weight: float = 0.02  # of a point's doubt against a doubt of the value
     most_weight: float = 8.0
+
+    # Moves of a smaller prior are left out below the root, to save memory: before one had its turn
+    # a node would need about a million visits.
+    least_prior: float = 1e-4
 
     virtual_loss: float = 1.0  # visits that a descent under way counts as lost
     graph: bool = False  # positions reached by several ways share their statistics
@@ -98,13 +103,18 @@ _SETTINGS = np.dtype(
 )
 
 
-def settings_of(params: SearchParams) -> Any:
-    """The parameters as the kernels know them, a record."""
-    settings = np.zeros(1, _SETTINGS)[0]
+def settings_array(params: SearchParams) -> NDArray[np.void]:
+    """[1] the parameters as the kernels know them."""
+    settings = np.zeros(1, _SETTINGS)
     for field in fields(params):
         settings[field.name] = getattr(params, field.name)
     settings["shares"] = shares_kept(params.value_weight)
     return settings
+
+
+def settings_of(params: SearchParams) -> Any:
+    """The parameters as one record."""
+    return settings_array(params)[0]
 
 
 DEFAULT_VISITS = 400

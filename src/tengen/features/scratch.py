@@ -1,0 +1,35 @@
+"""Working memory for encoding positions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.geometry import MAX_POINTS
+from tengen.game.ladder import LadderScratch, new_ladder_scratch
+from tengen.game.life import new_life_scratch
+
+TURNS_OF_LADDERS = 3  # now, one and two turns ago
+
+
+class FeatureScratch(NamedTuple):
+    """Working memory of one thread that encodes positions."""
+
+    life: np.ndarray[tuple[int], np.dtype[np.void]]  # [1]
+    ladder: LadderScratch
+    # [TURNS_OF_LADDERS, MAX_POINTS] stones caught in ladders: row 0 is written by the encoder, rows
+    # 1 and 2 by its caller, who knows the boards of one and two turns ago.
+    caught: NDArray[np.uint8]
+    catching: NDArray[np.uint8]  # [MAX_POINTS]
+
+
+def new_feature_scratch() -> FeatureScratch:
+    """Working memory for one thread."""
+    return FeatureScratch(
+        new_life_scratch(1),
+        new_ladder_scratch(),
+        np.zeros((TURNS_OF_LADDERS, MAX_POINTS), np.uint8),
+        np.zeros(MAX_POINTS, np.uint8),
+    )
