@@ -41,6 +41,9 @@ VARIANTS = {
     "no stdev scale": replace(DEFAULT, stdev_scale=0.0),
     "no lcb": replace(DEFAULT, lcb_stdevs=0.0),
     "no fpu trust": replace(DEFAULT, fpu_trusts_tried=False),
+    "prototype's temperature": replace(
+        DEFAULT, temperature=0.1, temperature_early=0.5, temperature_halflife=17.0
+    ),
     "exploration 0.7": replace(DEFAULT, exploration=0.7),
     "exploration 1.4": replace(DEFAULT, exploration=1.4),
 }
@@ -70,6 +73,7 @@ def main() -> None:
         print("the network is not at hand: nothing measured")
         return
     evaluator: Evaluator = open_evaluator(load_network(options.network))
+    print(f"{evaluator.name} on {evaluator.device}")
     empty = Position(9, "tromp-taylor", 7, move_limit=162)
     starts = openings(evaluator, empty, 4, options.games // 2, seed=1)
     if not options.variants and options.leaves == 1:

@@ -138,7 +138,9 @@ class ReferenceSearch:
         scores = []
         for (_, prior), child in zip(node.candidates, node.children, strict=False):
             weight = child.weight
-            value = node.sign * child.mean.get("utility", 0.0)  # 0 while its evaluation is awaited
+            value = untried  # while its first evaluation is awaited
+            if child.mean:
+                value = node.sign * child.mean["utility"]
             if child.pending:
                 lost = self.params.virtual_loss * child.pending
                 value += (-1 - value) * lost / (lost + max(0.25, weight))

@@ -39,7 +39,7 @@ from tests.search.reference import (
     play,
 )
 
-OWN, MEANS = "own", "mean"  # fields of a node
+OWN, MEANS = "own", "means"  # fields of a node
 LEAVES = (1, 3, 8)  # to look for at a time; one game of each at a time in one forest
 TOLERANCE = 1e-4  # the kernels compute in single precision and with tables
 NEAR_TIE = 5e-5  # scores closer than this may be the other way round in single precision
@@ -253,7 +253,7 @@ def play_games(
         moves=moves + max(opening.move_number for opening in openings),
         ownership=False,
     )
-    driver = Driver(FakeEvaluator(opinions), params, forest, rows=sum(LEAVES))
+    driver = Driver(FakeEvaluator(opinions), params, forest, sum(LEAVES))
     games = [
         Game(driver, g, opening, leaves, f"{seed}, tree {g}")
         for g, (opening, leaves) in enumerate(zip(openings, LEAVES, strict=True))

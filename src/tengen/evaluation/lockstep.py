@@ -47,7 +47,8 @@ class _Seat:
         self.player = player
         area = max(start.size.area for start in starts)
         moves = max(start.move_limit or 0 for start in starts)
-        self._node_room = player.visits + player.leaves + 16
+        # In a graph a root may lead to more nodes than it has visits.
+        self._node_room = (2 if player.params.graph else 1) * player.visits + player.leaves + 16
         self.forest = forest_for(
             player.evaluator,
             len(starts),
@@ -74,10 +75,10 @@ class _Seat:
         self.forest.trees[g]["target"] = 0
 
     def done(self) -> list[int]:
-        """The games in which it has thought enough."""
+        """The games in which it has thought enough, or has no room to think on."""
         trees = self.forest.trees
-        visits = self.forest.nodes[trees["root"]]["visits"]
-        return np.flatnonzero((trees["target"] > 0) & (visits >= trees["target"])).tolist()
+        enough = self.forest.nodes[trees["root"]]["visits"] >= trees["target"]
+        return np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0))).tolist()
 
     def choose(self, g: int) -> int:
         return int(choose_move(self.forest, g, self.driver.settings, self._weights))

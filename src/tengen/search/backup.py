@@ -80,7 +80,7 @@ def gather(nodes, links, index, settings):
         weight = link_weight(link, child)
         visits += link.visits
         total += weight
-        plain += weight * child.mean[UTILITY]
+        plain += weight * child.means[UTILITY]
         at = link.next
 
     counted = np.float32(0)  # the same total, bad children counted less
@@ -98,18 +98,18 @@ def gather(nodes, links, index, settings):
             at = link.next
             if weight <= 0:
                 continue
-            mean = child.mean
+            means = child.means
             if settings.value_weight > 0:
-                better = sign * (mean[UTILITY] - average)
+                better = sign * (means[UTILITY] - average)
                 weight *= deserved_share(settings, better, weight)
             counted += weight
-            value += weight * mean[VALUE]
-            no_result += weight * mean[NO_RESULT]
-            score += weight * mean[SCORE]
-            score_square += weight * mean[SCORE_SQUARE]
-            lead += weight * mean[LEAD]
-            utility += weight * mean[UTILITY]
-            utility_square += weight * mean[UTILITY_SQUARE]
+            value += weight * means[VALUE]
+            no_result += weight * means[NO_RESULT]
+            score += weight * means[SCORE]
+            score_square += weight * means[SCORE_SQUARE]
+            lead += weight * means[LEAD]
+            utility += weight * means[UTILITY]
+            utility_square += weight * means[UTILITY_SQUARE]
             weight_square += weight * weight * child.weight_square / (child.weight * child.weight)
 
     scale = total / counted if counted > 0 else np.float32(0)
@@ -118,15 +118,15 @@ def gather(nodes, links, index, settings):
     node.weight_square = node.own_weight * own + scale * scale * weight_square
     each = np.float32(1) / node.weight if node.weight > 0 else np.float32(0)
     mine = node.own
-    mean = node.mean
-    mean[VALUE] = (own * mine[VALUE] + scale * value) * each
-    mean[NO_RESULT] = (own * mine[NO_RESULT] + scale * no_result) * each
-    mean[SCORE] = (own * mine[SCORE] + scale * score) * each
-    mean[SCORE_SQUARE] = (own * mine[SCORE_SQUARE] + scale * score_square) * each
-    mean[LEAD] = (own * mine[LEAD] + scale * lead) * each
-    mean[UTILITY] = (own * mine[UTILITY] + scale * utility) * each
+    means = node.means
+    means[VALUE] = (own * mine[VALUE] + scale * value) * each
+    means[NO_RESULT] = (own * mine[NO_RESULT] + scale * no_result) * each
+    means[SCORE] = (own * mine[SCORE] + scale * score) * each
+    means[SCORE_SQUARE] = (own * mine[SCORE_SQUARE] + scale * score_square) * each
+    means[LEAD] = (own * mine[LEAD] + scale * lead) * each
+    means[UTILITY] = (own * mine[UTILITY] + scale * utility) * each
     own_square = own * mine[UTILITY] * mine[UTILITY]
-    mean[UTILITY_SQUARE] = (own_square + scale * utility_square) * each
+    means[UTILITY_SQUARE] = (own_square + scale * utility_square) * each
 
 
 @kernel(inline=True)

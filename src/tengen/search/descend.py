@@ -342,11 +342,11 @@ def exploration_at(node, settings):
 def _stdev_factor(node, settings):
     if settings.stdev_scale == 0 or node.weight <= 1:
         return np.float32(1)
-    mean = node.mean[UTILITY]
+    mean = node.means[UTILITY]
     square = mean * mean
     sum_of_squares = (
         square + settings.stdev_prior * settings.stdev_prior
-    ) * settings.stdev_prior_weight + max(node.mean[UTILITY_SQUARE], square) * node.weight
+    ) * settings.stdev_prior_weight + max(node.means[UTILITY_SQUARE], square) * node.weight
     variance = sum_of_squares / (settings.stdev_prior_weight + node.weight - np.float32(1)) - square
     stdev = np.sqrt(max(variance, np.float32(0)))
     return np.float32(1) + settings.stdev_scale * (stdev / settings.stdev_prior - np.float32(1))
@@ -358,15 +358,21 @@ def untried_value(node, sign, reduction, settings):
     trust = node.tried_prior
     if settings.fpu_trusts_tried:
         trust = min(np.float32(1), trust * trust)
-        parent = trust * node.mean[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
+        parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
-        parent = node.mean[UTILITY]
+        parent = node.means[UTILITY]
     return sign * parent - reduction * np.sqrt(node.tried_prior)
 
 
 @kernel(inline=True)
-def with_virtual_loss(child, weight, value, settings):
-    """Weight and value of a child if all descents under way in it brought a loss."""
+def weight_and_value(link, child, sign, untried, settings):
+    """Weight and value of a child for the side to play, if all descents under way brought a loss.
+
+    A child that still waits for its first evaluation is worth what an untried move is.
+    """
+    weight, value = link_weight(link, child), untried
+    if child.visits:
+        value = sign * child.means[UTILITY]
     if child.pending == 0:
         return weight, value
     virtual = settings.virtual_loss * np.float32(child.pending)
@@ -380,21 +386,18 @@ def best_child(forest, index, settings):
     node = forest.nodes[index]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
+    untried = untried_value(node, sign, settings.fpu_reduction, settings)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     at = node.first_link
     while at != NONE:
         link = forest.links[at]
-        child = forest.nodes[link.child]
-        weight, value = with_virtual_loss(
-            child, link_weight(link, child), sign * child.mean[UTILITY], settings
-        )
+        weight, value = weight_and_value(link, forest.nodes[link.child], sign, untried, settings)
         score = value + explore * edge_prior(link.edge) / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = np.int64(at), score
         at = link.next
     if node.n_tried < node.n_candidates:
         prior = edge_prior(forest.candidates[node.block + node.n_tried])
-        untried = untried_value(node, sign, settings.fpu_reduction, settings)
         if untried + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
@@ -409,30 +412,31 @@ def root_child(forest, g, settings):
     node = forest.nodes[tree.root]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
+    untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
     total = node.weight - node.own_weight * np.float32(node.own_visits)
-    wide = settings.wide_root_noise
     best, best_score = np.int64(NONE), np.float32(-1e30)
     at = node.first_link
     while at != NONE:
         link = forest.links[at]
-        child = forest.nodes[link.child]
         prior = edge_prior(link.edge)
-        weight, value = with_virtual_loss(
-            child, link_weight(link, child), sign * child.mean[UTILITY], settings
-        )
+        weight, value = weight_and_value(link, forest.nodes[link.child], sign, untried, settings)
         if tree.forced > 0 and weight * weight < tree.forced * prior * total:
             return np.int64(at)
-        if wide > 0 and uniform(tree.rng) < 0.5:
-            value += wide * np.float32(abs(normal(tree.rng)))
+        value += _wide_noise(tree, settings)
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = np.int64(at), score
         at = link.next
     if node.n_tried < node.n_candidates:
         prior = edge_prior(forest.candidates[node.block + node.n_tried])
-        untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
-        if wide > 0 and uniform(tree.rng) < 0.5:
-            untried += wide * np.float32(abs(normal(tree.rng)))
-        if untried + explore * prior > best_score:
+        if untried + _wide_noise(tree, settings) + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
+
+
+@kernel(inline=True)
+def _wide_noise(tree, settings):
+    """What makes a move look better now and then, so that analysis sees more of them."""
+    if settings.wide_root_noise == 0 or uniform(tree.rng) < 0.5:
+        return np.float32(0)
+    return settings.wide_root_noise * np.float32(abs(normal(tree.rng)))

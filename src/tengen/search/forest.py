@@ -57,7 +57,7 @@ NODE = np.dtype(
                 ("weight", "f4"),
                 ("weight_square", "f4"),
                 ("own", "f4", (OWN_STATISTICS,)),
-                ("mean", "f4", (STATISTICS,)),
+                ("means", "f4", (STATISTICS,)),
             ],
             align=True,
         ),
@@ -237,7 +237,7 @@ def copy_values(target, source):
 @kernel(inline=True)
 def sign_of(color):
     """1 for Black, -1 for White: what turns Black's statistics for the side to play."""
-    return np.float32(3 - 2 * color)
+    return np.float32(3 - 2 * np.int64(color))
 
 
 @kernel
@@ -293,6 +293,8 @@ def new_node(forest, g, to_play):
     node.own_weight = np.float32(1)
     node.weight = np.float32(0)
     node.weight_square = np.float32(0)
+    for k in range(OWN_STATISTICS):
+        node.own[k] = np.float32(0)  # means are read only where there are visits
     return index
 
 

@@ -74,7 +74,7 @@ def gumbel_score(forest, g, link, most):
     value = 0.0
     if child.visits:
         sign = sign_of(forest.nodes[link.parent].to_play)
-        value = (VISITS_SCALE + most) * VALUE_SCALE * 0.5 * sign * child.mean[UTILITY]
+        value = (VISITS_SCALE + most) * VALUE_SCALE * 0.5 * sign * child.means[UTILITY]
     return forest.gumbel[g, edge_point(link.edge)] + _logit(edge_prior(link.edge)) + value
 
 

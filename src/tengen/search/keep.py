@@ -95,7 +95,7 @@ def compact(forest, g, least, forward, queue):
 def _give_up_subtree(node):
     """Make an expanded node a leaf that has been visited."""
     for k in range(UTILITY + 1):
-        node.own[k] = node.mean[k]
+        node.own[k] = node.means[k]
     node.own_weight = node.weight / np.float32(node.visits)
     node.own_visits = node.visits
     node.first_link = NONE
@@ -189,7 +189,7 @@ def centre_again(forest, g, settings):
     tree, board = forest.trees[g], forest.boards[g]
     root = forest.nodes[tree.root]
     root_area = np.float32(np.sqrt(np.float32(board.width * board.height)))
-    tree.centre = score_centre(settings, root.mean[SCORE], root_area)
+    tree.centre = score_centre(settings, root.means[SCORE], root_area)
     base = g * forest.node_room
     # Children were made after their parents, so going backwards all children come first.
     for i in range(base + tree.n_nodes - 1, base - 1, -1):

@@ -112,7 +112,7 @@ class Wanted:
 
 def judgement(node: Any, sign: int, own: bool = False) -> dict[str, Any]:
     """The fields of a Judgement from a node's statistics, turned by the sign."""
-    means = node["own"] if own else node["mean"]
+    means = node["own"] if own else node["means"]
     value, score = sign * float(means[VALUE]), sign * float(means[SCORE])
     return {
         "visits": int(node["own_visits"] if own else node["visits"]),

@@ -162,7 +162,7 @@ def _take_off_forced(forest, g, settings, weights, best):
         while at != NONE:
             link = forest.links[at]
             prior = edge_prior(link.edge)
-            value = sign * forest.nodes[link.child].mean[UTILITY]
+            value = sign * forest.nodes[link.child].means[UTILITY]
             if turn == 0 and k == best:
                 bar = value + explore * prior / (np.float32(1) + weights[k])
             elif turn == 1 and k != best and weights[k] > 0:
@@ -181,11 +181,11 @@ def _take_off_forced(forest, g, settings, weights, best):
 def lower_bound(child, sign, settings):
     """How far below its mean the utility of a child may well lie, and the bound itself."""
     radius = np.float32(1) + settings.static_score + settings.dynamic_score
-    mean = child.mean[UTILITY]
+    mean = child.means[UTILITY]
     weight, weight_square = child.weight, child.weight_square
     if child.visits == 0 or weight <= 0:
         return sign * mean - np.float32(2) * radius
-    square = max(child.mean[UTILITY_SQUARE], mean * mean + np.float32(1e-8))
+    square = max(child.means[UTILITY_SQUARE], mean * mean + np.float32(1e-8))
     # Little data says little about its own spread: some of the widest possible is mixed in.
     sample = weight * weight / weight_square
     prior = weight / (sample * sample * sample)

@@ -11,8 +11,8 @@ import numpy as np
 
 from tengen.jit import kernel
 
-_STEPS = 48  # of the table, in each direction
-_QUADRATURE = 64  # points of the integral over the normal distribution
+_STEPS = 64  # of the table, in each direction
+_QUADRATURE = 128  # points of the integral over the normal distribution
 
 STATIC_SCALE = 2.0  # in square roots of the board's area
 

@@ -1,0 +1,108 @@
+"""How busy a search keeps the GPU: one leaf at a time, many leaves of one tree, many trees.
+
+Busy is the share of the time in which a kernel ran, by torch's profiler. Takes a network file; a
+random network of a larger size is measured beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from tengen.evaluation.lockstep import openings
+from tengen.game.position import Position
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData
+from tengen.network.files import load_network
+from tengen.network.model import Network
+from tengen.network.torch_evaluator import TorchEvaluator
+from tengen.search.driver import Driver, forest_for
+from tengen.search.params import Limits, SearchParams
+from tengen.search.search import Search
+
+NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
+SECONDS = 3.0
+VISITS = 400
+
+
+def busy(work: Callable[[], int]) -> tuple[float, float]:
+    """The share of the time that the GPU works, and visits/s."""
+    work()
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    with profile(activities=[ProfilerActivity.CUDA]) as watched:
+        visits = work()
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - began
+    on_device = sum(event.self_device_time_total for event in watched.key_averages())
+    return on_device / 1e6 / seconds, visits / seconds
+
+
+def one_tree(evaluator: TorchEvaluator, leaves: int) -> Callable[[], int]:
+    search = Search(evaluator, leaves=leaves, ownership=False)
+
+    def work() -> int:
+        search.forget()
+        search.set_position(Position(9, "tromp-taylor", 7))
+        return search.run(Limits(seconds=SECONDS)).visits
+
+    return work
+
+
+def many_trees(evaluator: TorchEvaluator, trees: int) -> Callable[[], int]:
+    """Two halves of a forest take turns: one looks for leaves while the other is evaluated."""
+    forest = forest_for(evaluator, trees, 81, node_room=VISITS + 32, moves=200, ownership=False)
+    driver = Driver(evaluator, SearchParams(), forest, 1, numba.get_num_threads())
+    starts = openings(evaluator, Position(9, "tromp-taylor", 7, move_limit=162), 6, 64, seed=1)
+
+    def work() -> int:
+        for g in range(trees):
+            driver.place(g, starts[g % len(starts)], seed=g)
+            forest.trees[g]["leaves"], forest.trees[g]["target"] = 1, VISITS
+        stop = time.perf_counter() + SECONDS
+        half = trees // 2
+        flight = driver.tick(0, half)
+        turn = 0
+        while time.perf_counter() < stop:
+            turn = 1 - turn
+            following = driver.tick(turn * half, turn * half + half)
+            driver.absorb(flight)
+            flight = following
+        driver.absorb(flight)
+        return int(forest.nodes[forest.trees["root"]]["visits"].sum())
+
+    return work
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--network", default=str(NETWORK))
+    options = parser.parse_args()
+    if not torch.cuda.is_available() or not Path(options.network).exists():
+        print("no GPU or no network at hand: nothing measured")
+        return
+    torch.manual_seed(1)
+    network = Network(named_architecture("b10c128"))
+    weights = {name: value.numpy() for name, value in network.state_dict().items()}
+    larger = NetworkData("random b10c128", network.architecture, weights)
+    for data in (load_network(options.network), larger):
+        evaluator = TorchEvaluator(data, "cuda")
+        cases = {
+            "one tree, one leaf at a time": one_tree(evaluator, 1),
+            "one tree, 256 leaves in flight": one_tree(evaluator, 256),
+            "1,024 trees": many_trees(evaluator, 1024),
+            "4,096 trees": many_trees(evaluator, 4096),
+        }
+        for name, work in cases.items():
+            share, rate = busy(work)
+            print(f"{data.name}, {name}: GPU busy {share:.0%}, {rate:,.0f} visits/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
