@@ -28,7 +28,7 @@ class Task:
     on_progress: Progress | None
     every: float
     _stop: threading.Event = field(default_factory=threading.Event)
-    _future: Future[SearchResult] = field(default_factory=Future)
+    future: Future[SearchResult] = field(default_factory=Future)
 
     def cancel(self) -> None:
         """End it within one batch; what it found until then is its result."""
@@ -36,11 +36,11 @@ class Task:
 
     @property
     def done(self) -> bool:
-        return self._future.done()
+        return self.future.done()
 
     def result(self, timeout: float | None = None) -> SearchResult:
         """Wait for its end; raises TimeoutError, or what went wrong in the search."""
-        return self._future.result(timeout)
+        return self.future.result(timeout)
 
 
 class BackgroundSearch:
@@ -118,9 +118,9 @@ class BackgroundSearch:
             try:
                 result = self._run(task)
             except BaseException as error:  # whoever asked must hear of it, and the thread go on
-                task._future.set_exception(error)
+                task.future.set_exception(error)
             else:
-                task._future.set_result(result)
+                task.future.set_result(result)
 
     def _run(self, task: Task) -> SearchResult:
         with self._lock:

@@ -23,6 +23,7 @@ from tengen.jit import kernel
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 
 NONE = -1  # as an index of a node, a link or a block
+NEXT_CANDIDATE = -2  # in the place of a link: the best move not tried yet
 MAX_DEPTH = 256  # nodes on a path
 
 FRESH, WAITING, EXPANDED, TERMINAL = 0, 1, 2, 3

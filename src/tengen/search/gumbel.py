@@ -7,9 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.jit import kernel
-from tengen.search.forest import NONE, UTILITY, edge_point, edge_prior, sign_of
+from tengen.search.forest import NEXT_CANDIDATE, NONE, UTILITY, edge_point, edge_prior, sign_of
 
-NEXT_CANDIDATE = -2  # as a choice: the best move not tried yet
 VISITS_SCALE, VALUE_SCALE = 50.0, 1.0  # how fast values outweigh priors
 _LEAST_PRIOR = 1e-12
 

@@ -7,7 +7,6 @@ import numpy as np
 from tengen.game.board import n_points
 from tengen.jit import kernel
 from tengen.search.backup import link_weight
-from tengen.search.descend import exploration_at
 from tengen.search.forest import (
     NONE,
     UTILITY,
@@ -20,6 +19,7 @@ from tengen.search.forest import (
 )
 from tengen.search.gumbel import gumbel_score, most_visits
 from tengen.search.noise import gamma, gumbel, uniform
+from tengen.search.puct import exploration_at
 
 # Dirichlet noise: its alpha runs through these points of (legal moves, alpha).
 _SMALL_BOARD, _SMALL_ALPHA = 82.0, 0.3

@@ -1,0 +1,210 @@
+"""Engine: a network, a search and a thread for it. What every front end talks to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from types import TracebackType
+
+from tengen.game.position import Position
+from tengen.network.data import NetworkData
+from tengen.network.devices import AUTO, open_evaluator
+from tengen.network.evaluator import Evaluator
+from tengen.network.files import load_network
+from tengen.search.background import BackgroundSearch, Progress, Task
+from tengen.search.params import Limits, SearchParams
+from tengen.search.result import SearchResult, Wanted
+from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+
+WITH_OWNERSHIP = Wanted(ownership=True)
+
+
+class Engine:
+    """Searches positions, one at a time, and remembers its tree from move to move.
+
+    All methods may be called from any thread; a new search ends the one under way. Close it, or
+    use it in a `with` statement.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | NetworkData | Evaluator,
+        *,
+        device: str = AUTO,
+        params: SearchParams | None = None,
+        seed: int = 0,
+    ) -> None:
+        """A network by its file, its data, or running already; raises what loading it raises."""
+        if isinstance(model, str | Path):
+            model = load_network(model)
+        if isinstance(model, NetworkData):
+            model = open_evaluator(model, device)
+        self.evaluator: Evaluator = model
+        self.params = params or SearchParams()
+        self._seed = seed
+        self._background = BackgroundSearch(Search(self.evaluator, self.params, seed=seed))
+
+    @property
+    def name(self) -> str:
+        """Whose opinion it gives."""
+        return self.evaluator.name
+
+    @property
+    def device(self) -> str:
+        """Where the network runs."""
+        return self.evaluator.device
+
+    def search(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        options: RootOptions = ROOT_DEFAULTS,
+        wanted: Wanted = WITH_OWNERSHIP,
+    ) -> SearchResult:
+        """Search a position and wait for it; without limits a few hundred visits."""
+        limits = Limits(visits=visits, seconds=seconds)
+        return self.start(position, limits, options=options, wanted=wanted).result()
+
+    async def search_async(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        options: RootOptions = ROOT_DEFAULTS,
+        wanted: Wanted = WITH_OWNERSHIP,
+    ) -> SearchResult:
+        """As `search`, for `await`; cancelling it ends the search."""
+        limits = Limits(visits=visits, seconds=seconds)
+        task = self.start(position, limits, options=options, wanted=wanted)
+        try:
+            return await asyncio.wrap_future(task.future)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+
+    def stream(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        every: float = 0.1,
+        options: RootOptions = ROOT_DEFAULTS,
+        wanted: Wanted = WITH_OWNERSHIP,
+    ) -> Iterator[SearchResult]:
+        """What a search finds, each `every` seconds and at its end; leaving it ends the search."""
+        reports: SimpleQueue[SearchResult] = SimpleQueue()
+        limits = Limits(visits=visits, seconds=seconds)
+        task = self.start(
+            position, limits, options=options, wanted=wanted, on_progress=reports.put, every=every
+        )
+        try:
+            while not task.done:
+                try:
+                    yield reports.get(timeout=min(every, 0.05))
+                except Empty:
+                    continue
+            yield task.result()
+        finally:
+            task.cancel()
+
+    async def stream_async(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        every: float = 0.1,
+        options: RootOptions = ROOT_DEFAULTS,
+        wanted: Wanted = WITH_OWNERSHIP,
+    ) -> AsyncIterator[SearchResult]:
+        """As `stream`, for `async for`."""
+        loop = asyncio.get_running_loop()
+        reports: asyncio.Queue[SearchResult] = asyncio.Queue()
+
+        def report_from_thread(result: SearchResult) -> None:
+            loop.call_soon_threadsafe(reports.put_nowait, result)
+
+        task = self.start(
+            position,
+            Limits(visits=visits, seconds=seconds),
+            options=options,
+            wanted=wanted,
+            on_progress=report_from_thread,
+            every=every,
+        )
+        end = asyncio.wrap_future(task.future)
+        try:
+            while not end.done():
+                report = asyncio.ensure_future(reports.get())
+                await asyncio.wait({report, end}, return_when=asyncio.FIRST_COMPLETED)
+                if report.done():
+                    yield report.result()
+                else:
+                    report.cancel()
+            yield await end
+        finally:
+            task.cancel()
+
+    def start(
+        self,
+        position: Position,
+        limits: Limits,
+        *,
+        options: RootOptions = ROOT_DEFAULTS,
+        wanted: Wanted = WITH_OWNERSHIP,
+        on_progress: Progress | None = None,
+        every: float = 0.1,
+    ) -> Task:
+        """Begin a search in the background, in the place of the one under way."""
+        return self._background.start(
+            position,
+            limits,
+            options=options,
+            wanted=wanted,
+            on_progress=on_progress,
+            every=every,
+        )
+
+    def snapshot(self, task: Task) -> SearchResult | None:
+        """What a search has found so far; None before it begins and after its end."""
+        return self._background.snapshot(task)
+
+    def stop(self) -> None:
+        """End the search under way."""
+        self._background.stop()
+
+    def set_params(self, **changes: float | bool) -> None:
+        """Search with other parameters from now on; raises ValueError for what cannot be."""
+        try:
+            params = replace(self.params, **changes)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        self._background.close()
+        self.params = params
+        self._background = BackgroundSearch(Search(self.evaluator, params, seed=self._seed))
+
+    def clear(self) -> None:
+        """Forget the tree."""
+        self.set_params()
+
+    def close(self) -> None:
+        """End the search under way and the thread."""
+        self._background.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
