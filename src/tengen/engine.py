@@ -18,6 +18,7 @@ from tengen.search.background import BackgroundSearch, Progress, Task
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+from tengen.search.warm import compile_kernels
 
 WITH_OWNERSHIP = Wanted(ownership=True)
 
@@ -43,6 +44,7 @@ class Engine:
         if isinstance(model, NetworkData):
             model = open_evaluator(model, device)
         self.evaluator: Evaluator = model
+        compile_kernels(model.features)
         self.params = params or SearchParams()
         self._seed = seed
         self._background = BackgroundSearch(Search(self.evaluator, self.params, seed=seed))

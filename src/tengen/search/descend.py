@@ -44,6 +44,8 @@ from tengen.search.forest import (
 from tengen.search.puct import best_child, root_child
 from tengen.search.utility import utility_of
 
+VISITS_PER_LEAF = 16
+
 # What became of a descent.
 BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
 
@@ -56,7 +58,7 @@ def find_leaves(forest, trees, rows, n, last, settings, walker, kind):
     """
     for k in range(trees.shape[0]):
         g = trees[k]
-        for _ in range(forest.trees[g].leaves):
+        for _ in range(leaves_at_a_time(forest, g)):
             if n == last or enough(forest, g):
                 break
             row = rows.rows[n]
@@ -67,6 +69,15 @@ def find_leaves(forest, trees, rows, n, last, settings, walker, kind):
                 _encode(forest, row, walker, kind, rows.planes[n], rows.globals[n], rows.caught[n])
                 n += 1
     return n
+
+
+@kernel(inline=True)
+def leaves_at_a_time(forest, g):
+    """As many leaves as the tree may have in flight, but few while it is small: they are chosen
+    without knowing of each other.
+    """
+    tree = forest.trees[g]
+    return min(tree.leaves, 1 + forest.nodes[tree.root].visits // VISITS_PER_LEAF)
 
 
 @kernel(inline=True)

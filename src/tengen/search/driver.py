@@ -38,7 +38,9 @@ class InFlight:
     def wait(self) -> Evaluation | None:
         """What the network says; None if no leaf needed it."""
         if self.pending is not None:
-            self.evaluation = self.pending.result()
+            found = self.pending.result()
+            # One layout of the arrays, whatever the network made: each would compile kernels anew.
+            self.evaluation = Evaluation(*(np.ascontiguousarray(field) for field in found))
             self.pending = None
         return self.evaluation
 

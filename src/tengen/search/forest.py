@@ -245,15 +245,13 @@ def sign_of(color):
 def plant(forest, g):
     """Start tree g anew: a fresh root for the board that stands there."""
     tree = forest.trees[g]
+    clear_table(forest, g)
     tree.n_nodes = 0
     tree.n_links = 0
     tree.n_candidates = 0
     tree.full = 0
     tree.prepared = 0
     tree.centre = np.float32(0)
-    first = g * forest.table_room
-    for i in range(first, first + forest.table_room):
-        forest.table[i] = 0
     tree.root = new_node(forest, g, forest.boards[g].to_play)
 
 
@@ -334,6 +332,18 @@ def find_twin(forest, g, key):
         if forest.nodes[entry - 1].key == key:
             return np.int64(entry - 1)
         slot = (slot + 1) & np.int64(mask)
+
+
+@kernel
+def clear_table(forest, g):
+    """Forget all keys, in a time that depends on the nodes of the tree, not on the table's room."""
+    tree, base = forest.trees[g], g * forest.node_room
+    first, mask = g * forest.table_room, np.uint64(forest.table_room - 1)
+    for i in range(base, base + tree.n_nodes):
+        slot = np.int64(forest.nodes[i].key & mask)
+        while forest.table[first + slot] != 0:
+            forest.table[first + slot] = 0
+            slot = (slot + 1) & np.int64(mask)
 
 
 @kernel

@@ -15,6 +15,7 @@ from tengen.search.forest import (
     SCORE_SQUARE,
     UTILITY,
     VALUE,
+    clear_table,
     copy_values,
     edge_point,
     enter_in_table,
@@ -83,6 +84,7 @@ def compact(forest, g, least, forward, queue):
         if forward[i] != NONE:
             forward[i] = base + kept
             kept += 1
+    clear_table(forest, g)
     _slide_candidates(forest, g, forward)
     _slide_links(forest, g, forward)
     _slide_nodes(forest, g, forward)
@@ -172,11 +174,8 @@ def _slide_nodes(forest, g, forward):
 
 @kernel
 def fill_table(forest, g):
-    """Let all expanded nodes of a tree be found by their keys."""
+    """Let all expanded nodes of a tree be found by their keys, in a table that is clear."""
     tree = forest.trees[g]
-    first = g * forest.table_room
-    for i in range(first, first + forest.table_room):
-        forest.table[i] = 0
     base = g * forest.node_room
     for i in range(base, base + tree.n_nodes):
         if forest.nodes[i].status == EXPANDED:

@@ -58,7 +58,8 @@ RUNNING = "running"
 _MOVES_AHEAD = 2048  # room in a history before the forest has to be made anew
 _SHARE_OF_LEGAL_MOVES = 0.85  # on average over a tree, of the board's area
 _PIPELINE_FROM = 32  # networks that want batches this large get a second one under way
-_VISITS_PER_LEAF = 16  # so many visits for each leaf in flight, while the tree is small
+_MARGIN = 1.5  # by which a batch may be slower than those before it
+_FORGETTING = 0.9  # how much of the slowest batch is remembered from batch to batch
 _PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
 
 
@@ -135,6 +136,7 @@ class Search:
         self._driver: Driver | None = None
         self._start = _Start(time.monotonic(), 0, 0, 0)
         self._said_full = False
+        self._slowest = 0.0  # seconds that a batch took lately
 
     # The position
 
@@ -224,6 +226,7 @@ class Search:
         tree["noisy"] = options.noisy
         tree["forced"] = self.params.forced_playouts if options.noisy else 0
         tree["gumbel"] = options.gumbel
+        tree["leaves"] = self._most_leaves
         avoid = [*options.avoid, *_mirrored(position, options)]
         tree["avoids"] = bool(avoid)
         forest.avoid[0] = 0
@@ -269,12 +272,13 @@ class Search:
         most = 2 if self._most_leaves >= _PIPELINE_FROM else 1
         next_report = self._start.time + every
         while (reason := self._why_stop(driver, limits, stop)) is None:
+            began = time.monotonic()
             with self._lock:
                 self._make_room(driver, under_way)
-                self._choose_leaves(driver)
                 under_way.append(driver.tick(0, 1))
             while len(under_way) >= most or (under_way and under_way[0].pending is None):
                 self._land(driver, under_way)
+            self._slowest = max(time.monotonic() - began, _FORGETTING * self._slowest)
             if on_progress and time.monotonic() >= next_report:
                 on_progress(self.result(wanted))
                 next_report = time.monotonic() + every
@@ -289,6 +293,7 @@ class Search:
             self._start = _Start(
                 time.monotonic(), visits, int(tree["evaluated"]), int(tree["shared"])
             )
+            self._slowest = 0.0
             most = limits.most_visits
             if limits.playouts is not None:
                 most = min(most, visits + limits.playouts)
@@ -309,8 +314,8 @@ class Search:
         if visits >= tree["target"]:
             return VISITS if visits >= limits.most_visits else PLAYOUTS
         spent = time.monotonic() - self._start.time
-        if limits.seconds is not None and spent >= limits.seconds:
-            return TIME
+        if limits.seconds is not None and spent + _MARGIN * self._slowest >= limits.seconds:
+            return TIME  # one more batch might end too late
         if limits.stop_when_decided and self._decided(driver, limits, visits, spent):
             return DECIDED
         return None
@@ -323,11 +328,6 @@ class Search:
             left = min(left, rate * (limits.seconds - spent))
         counts = sorted(_link_visits(driver.forest), reverse=True)
         return len(counts) > 1 and counts[0] - counts[1] > left
-
-    def _choose_leaves(self, driver: Driver) -> None:
-        """As many leaves at a time as the network likes, but few while the tree is small."""
-        leaves = 1 + self._visits(driver) // _VISITS_PER_LEAF
-        driver.forest.trees[0]["leaves"] = min(self._most_leaves, leaves)
 
     def _land(self, driver: Driver, under_way: deque[InFlight]) -> None:
         """Wait for the oldest leaves and take them in."""

@@ -1,0 +1,328 @@
+"""Live analysis: what a client asks for, and the lines it gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from tengen.frontends.gtp.dispatch import Vertex, parse_bool, parse_float, parse_int, parse_vertex
+from tengen.frontends.gtp.protocol import GtpError
+from tengen.game.color import Color, parse_color
+
+if TYPE_CHECKING:
+    from tengen.game.geometry import Point
+    from tengen.game.position import Position
+    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Wanted
+    from tengen.search.search import RootOptions
+
+DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
+
+
+class Style(Enum):
+    """How lines are written: chances from 0 to 1 as KataGo does, or to 10000 as Leela Zero."""
+
+    KATA = "kata"
+    LZ = "lz"
+
+
+class Restriction(NamedTuple):
+    """Moves that a colour is to think of alone, or not at all, so many moves deep."""
+
+    color: Color
+    moves: tuple[Vertex, ...]
+    depth: int
+    allow: bool
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a client asks for."""
+
+    style: Style = Style.KATA
+    color: Color | None = None  # None: the side to play
+    interval: float = DEFAULT_INTERVAL  # seconds
+    min_moves: int = 0
+    max_moves: int = 1_000_000
+    root_info: bool = False
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    pv_visits: bool = False
+    pv_edge_visits: bool = False
+    no_result: bool = False
+    restrictions: tuple[Restriction, ...] = ()
+
+    def wanted(self, pv_length: int) -> Wanted:
+        """What the search has to find out for it."""
+        from tengen.search.result import Wanted
+
+        return Wanted(
+            ownership=self.ownership or self.ownership_stdev,
+            moves_ownership=self.moves_ownership or self.moves_ownership_stdev,
+            pv_length=pv_length,
+        )
+
+
+_SWITCHES = {
+    "rootinfo": "root_info",
+    "ownership": "ownership",
+    "ownershipstdev": "ownership_stdev",
+    "movesownership": "moves_ownership",
+    "movesownershipstdev": "moves_ownership_stdev",
+    "pvvisits": "pv_visits",
+    "pvedgevisits": "pv_edge_visits",
+    "noresultvalue": "no_result",
+}
+_COUNTS = {"minmoves": "min_moves", "maxmoves": "max_moves"}
+
+
+def parse_analysis(style: Style, arguments: Sequence[str]) -> Analysis:
+    """Read ``[COLOR] [CENTISECONDS] [KEY VALUE ...]``; raises GtpError."""
+    asked = Analysis(style)
+    words = list(arguments)
+    try:
+        if words and words[0].lower() in ("b", "w", "black", "white"):
+            asked = replace(asked, color=parse_color(words.pop(0)))
+        if words and words[0][:1].isdigit():
+            asked = replace(asked, interval=_interval(words.pop(0)))
+        while words:
+            asked = _with_key(asked, words.pop(0), words)
+    except ValueError as error:
+        raise GtpError(f"syntax error: {error}") from None
+    return asked
+
+
+def _with_key(asked: Analysis, key: str, words: list[str]) -> Analysis:
+    """What is asked for with one more key, whose values are taken off the words."""
+    name = key.lower()
+    known = name in _COUNTS or name in _SWITCHES or name in ("interval", "avoid", "allow")
+    if not known or (asked.style is Style.LZ and name in _SWITCHES and not name.startswith("pv")):
+        raise GtpError(f"not a key of this analysis: {key[:40]!r}")
+    if len(words) < (3 if name in ("avoid", "allow") else 1):
+        raise GtpError(f"{key} lacks its value")
+    if name == "interval":
+        return replace(asked, interval=_interval(words.pop(0)))
+    if name in _COUNTS:
+        count = parse_int(words.pop(0))
+        if count < 0:
+            raise GtpError(f"{key} must be 0 or more, not {count}")
+        return replace(asked, **{_COUNTS[name]: count})
+    if name in _SWITCHES:
+        return replace(asked, **{_SWITCHES[name]: parse_bool(words.pop(0))})
+    color, depth = parse_color(words.pop(0)), words.pop(1)
+    moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
+    restriction = Restriction(color, moves, parse_int(depth), name == "allow")
+    if restriction.depth < 1:
+        raise GtpError(f"{key} holds for 1 move or more, not {depth}")
+    before = [each for each in asked.restrictions if each.color is color]
+    if before and (restriction.allow or before[0].allow):
+        raise GtpError("a colour has avoid, or allow once, not both")
+    return replace(asked, restrictions=(*asked.restrictions, restriction))
+
+
+def _interval(text: str) -> float:
+    """Seconds from centiseconds."""
+    interval = parse_float(text) / 100
+    if interval < 0:
+        raise GtpError(f"the interval must be 0 or more, not {text}")
+    return max(interval, SHORTEST_INTERVAL)
+
+
+def root_options(asked: Analysis, position: Position, symmetry_pruning: bool) -> RootOptions:
+    """What is asked of the search's root; raises GtpError for moves off the board."""
+    from tengen.game.geometry import Point
+    from tengen.search.search import Avoid, RootOptions
+
+    avoid = []
+    for color, moves, depth, allow in asked.restrictions:
+        named = {_point(move, position) for move in moves}
+        if allow:
+            everywhere = [
+                Point(x, y) for y in range(position.height) for x in range(position.width)
+            ]
+            named = {*everywhere, None} - named
+        avoid += [Avoid(color, move, depth) for move in sorted(named, key=lambda p: p or (-1, -1))]
+    return RootOptions(avoid=tuple(avoid), symmetry_pruning=symmetry_pruning and not avoid)
+
+
+def _point(move: Vertex, position: Position) -> Point | None:
+    from tengen.game.geometry import parse_point
+
+    if move == "PASS":
+        return None
+    point = parse_point(move, position.height)
+    if not (0 <= point.x < position.width and 0 <= point.y < position.height):
+        raise GtpError(f"{move} is off the {position.size} board")
+    return point
+
+
+class RawErrors(NamedTuple):
+    """How unsure the network is of its own judgement of a position; -1 where it does not tell."""
+
+    value: float
+    score: float
+    variance_time: float
+
+
+def analysis_line(
+    result: SearchResult, asked: Analysis, sign: int, raw: RawErrors | None = None
+) -> str:
+    """One line about what a search has found, "" if it has found nothing yet.
+
+    Reports are for the side to play, or for its opponent if the sign is -1.
+    """
+    moves = shown_moves(result, asked)
+    if not moves:
+        return ""
+    position = result.position
+    write = _lz_fields if asked.style is Style.LZ else _kata_fields
+    parts = []
+    for move in moves:
+        pv = " ".join(position.text(point) for point in move.pv)
+        parts.append(f"info {' '.join(write(move, position, asked, sign))} pv {pv}")
+        counts = " ".join(str(count) for count in move.pv_visits)
+        if asked.pv_visits:
+            parts.append(f"pvVisits {counts}")
+        if asked.pv_edge_visits:
+            parts.append(f"pvEdgeVisits {counts}")
+        if asked.moves_ownership and move.ownership is not None:
+            parts.append(_board("movesOwnership", sign * move.ownership))
+        if asked.moves_ownership_stdev and move.ownership_stdev is not None:
+            parts.append(_board("movesOwnershipStdev", move.ownership_stdev))
+    if asked.root_info:
+        parts.append(_root_info(result, sign, raw))
+    if asked.ownership and result.ownership is not None:
+        parts.append(_board("ownership", sign * result.ownership))
+    if asked.ownership_stdev and result.ownership_stdev is not None:
+        parts.append(_board("ownershipStdev", result.ownership_stdev))
+    return " ".join(parts)
+
+
+def shown_moves(result: SearchResult, asked: Analysis) -> list[MoveResult]:
+    """The moves to report: those tried, and untried ones if more are asked for."""
+    moves = list(result.moves)
+    if len(moves) < asked.min_moves:
+        moves += _untried(result, asked)[: asked.min_moves - len(moves)]
+    return moves[: asked.max_moves]
+
+
+def _untried(result: SearchResult, asked: Analysis) -> list[MoveResult]:
+    """Moves without a visit, the likeliest first; the position's values stand for theirs."""
+    from tengen.game.geometry import place_point
+    from tengen.search.result import MoveResult
+
+    position = result.position
+    known = {move.move for move in result.moves}
+    avoided = {
+        each.move
+        for each in root_options(asked, position, False).avoid
+        if each.color is position.to_play
+    }
+    found = []
+    for place in sorted(range(len(result.policy)), key=lambda p: -result.policy[p]):
+        move, prior = place_point(place, position.size), float(result.policy[place])
+        if prior > 0 and move not in known and move not in avoided:
+            found.append(
+                MoveResult(
+                    visits=0,
+                    weight=0.0,
+                    winrate=result.winrate,
+                    no_result=result.no_result,
+                    score=result.score,
+                    spread=result.spread,
+                    lead=result.lead,
+                    utility=result.utility,
+                    move=move,
+                    order=len(known) + len(found),
+                    prior=prior,
+                    edge_visits=0,
+                    lcb=result.winrate,
+                    utility_lcb=result.utility,
+                    play_weight=0.0,
+                    pv=(move,),
+                    pv_visits=(0,),
+                )
+            )
+    return found
+
+
+def _kata_fields(move: MoveResult, position: Position, asked: Analysis, sign: int) -> list[str]:
+    return [
+        f"move {position.text(move.move)}",
+        f"visits {move.visits}",
+        f"edgeVisits {move.edge_visits}",
+        *_values(move, sign),
+        *([f"noResultValue {number(move.no_result)}"] if asked.no_result else []),
+        f"prior {number(move.prior)}",
+        f"lcb {number(_chance(move.lcb, sign))}",
+        f"utilityLcb {number(sign * move.utility_lcb)}",
+        f"weight {number(move.weight)}",
+        *(
+            [f"isSymmetryOf {position.text(move.symmetry_of)}"]
+            if move.symmetry_of is not None
+            else []
+        ),
+        f"order {move.order}",
+    ]
+
+
+def _lz_fields(move: MoveResult, position: Position, asked: Analysis, sign: int) -> list[str]:
+    del asked
+    return [
+        f"move {position.text(move.move)}",
+        f"visits {move.visits}",
+        f"winrate {round(10_000 * _chance(move.winrate, sign))}",
+        f"prior {round(10_000 * move.prior)}",
+        f"lcb {round(10_000 * _chance(move.lcb, sign))}",
+        f"order {move.order}",
+    ]
+
+
+def _values(judgement: Judgement, sign: int) -> list[str]:
+    lead = number(sign * judgement.lead)
+    return [
+        f"utility {number(sign * judgement.utility)}",
+        f"winrate {number(_chance(judgement.winrate, sign))}",
+        f"scoreMean {lead}",
+        f"scoreStdev {number(judgement.spread)}",
+        f"scoreLead {lead}",
+        f"scoreSelfplay {number(sign * judgement.score)}",
+    ]
+
+
+def _root_info(result: SearchResult, sign: int, raw: RawErrors | None) -> str:
+    fields = [
+        "rootInfo",
+        f"visits {result.visits}",
+        *_values(result, sign),
+        f"weight {number(result.weight)}",
+    ]
+    if raw is not None:
+        fields += [
+            f"rawStWrError {number(raw.value)}",
+            f"rawStScoreError {number(raw.score)}",
+            f"rawVarTimeLeft {number(raw.variance_time)}",
+        ]
+    return " ".join(fields)
+
+
+def _chance(winrate: float, sign: int) -> float:
+    return min(1.0, max(0.0, winrate if sign > 0 else 1 - winrate))
+
+
+def _board(name: str, values: Ownership) -> str:
+    return f"{name} {numbers(values.ravel().tolist())}"
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Numbers one after another."""
+    return " ".join(number(value) for value in values)
+
+
+def number(value: float) -> str:
+    """A number with a decimal point and no exponent: Sabaki takes 1 for a ten-thousandth."""
+    text = f"{value:.6f}".rstrip("0")
+    return text + "0" if text.endswith(".") else text

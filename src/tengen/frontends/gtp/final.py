@@ -1,0 +1,96 @@
+"""The end of a game: which stones are dead or in seki, and what remains to be captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tengen.frontends.gtp.game import stones_of
+from tengen.game.color import Color
+
+if TYPE_CHECKING:
+    from tengen.game.geometry import Point
+    from tengen.game.position import Position
+    from tengen.game.rules import Rules
+    from tengen.search.result import Ownership
+
+# How sure it must be that a point will be the opponent's, from 0 to 1.
+SURE = 0.5
+
+
+def counts_dead_stones(rules: Rules) -> bool:
+    """Do stones on the board count for their colour whatever would become of them?
+
+    So it is under area scoring among players who are to capture what is dead before they pass.
+    """
+    from tengen.game.rules import Scoring
+
+    return rules.scoring is Scoring.AREA and not rules.friendly_pass
+
+
+def dead_stones(position: Position, ownership: Ownership | None) -> frozenset[Point]:
+    """The stones of chains all of whose points will surely be the opponent's.
+
+    `ownership` is for the side to play, as searches tell it; without any no stone is dead.
+    """
+    if ownership is None:
+        return frozenset()
+    dead: set[Point] = set()
+    seen: set[Point] = set()
+    black, white, _ = stones_of(position)
+    for point in (*black, *white):
+        if point in seen:
+            continue
+        chain = position.chain(point)
+        seen.update(chain)
+        sign = -1 if position.at(point) is position.to_play else 1
+        if all(sign * ownership[y, x] > SURE for x, y in chain):
+            dead.update(chain)
+    return frozenset(dead)
+
+
+def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point]:
+    """The stones that live without two eyes, once the dead ones are off the board.
+
+    Players leave dame open, so this has a meaning at the end of a game alone: elsewhere none.
+    """
+    if not position.is_over:
+        return frozenset()
+    from tengen.game.board import NO_CHAIN, remove_chain
+    from tengen.game.geometry import point_index
+    from tengen.game.life import area, mark_seki, new_life_scratch
+    from tengen.game.scoring import on_board
+
+    boards, _ = position.arrays(room=0)
+    for point in dead:
+        head = int(boards[0]["head"][point_index(point, position.width)])
+        if head != NO_CHAIN:
+            remove_chain(boards[0], head)
+    scratch = new_life_scratch(1)[0]
+    area(boards[0], scratch)
+    mark_seki(boards[0], scratch, False, scratch["groups"])
+    seki = on_board(scratch["seki"], position.width, position.height)
+    gone = set(dead)
+    black, white, _ = stones_of(position)
+    return frozenset(p for p in (*black, *white) if seki[p.y, p.x] and p not in gone)
+
+
+def points_to_clean_up(position: Position, color: Color, dead: Iterable[Point]) -> list[Point]:
+    """Where a colour may play to capture the opponent's dead stones.
+
+    These are the empty points of the places that dead stones lie in.
+    """
+    from tengen.game.geometry import Point
+
+    stones = position.stones
+    todo = [point for point in dead if position.at(point) is color.opponent]
+    gone = set(dead)
+    found = set(todo)
+    while todo:
+        x, y = todo.pop()
+        for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
+            inside = 0 <= near.x < position.width and 0 <= near.y < position.height
+            if inside and near not in found and (near in gone or not stones[near.y, near.x]):
+                found.add(near)
+                todo.append(near)
+    return sorted(point for point in found if not stones[point.y, point.x])

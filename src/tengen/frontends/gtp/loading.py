@@ -1,0 +1,74 @@
+"""An engine that gets ready in the background, while commands are answered already."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp.protocol import GtpError, note
+
+if TYPE_CHECKING:
+    from tengen.engine import Engine
+
+NO_NETWORK = "no network: start with --model FILE"
+
+
+class EngineLoader:
+    """An engine now or later."""
+
+    def __init__(self, make: Callable[[], Engine] | None) -> None:
+        """Begin to make it in a thread; None where there is nothing to make one of."""
+        self._engine: Future[Engine] = Future()
+        if make is None:
+            self._engine.set_exception(GtpError(NO_NETWORK))
+        else:
+            threading.Thread(target=self._work, args=[make], name="loading", daemon=True).start()
+
+    def _work(self, make: Callable[[], Engine]) -> None:
+        try:
+            engine = make()
+        except BaseException as error:  # whoever asks for the engine must hear of it
+            message = " ".join(f"the network cannot be used: {error}".split())
+            note(message)
+            self._engine.set_exception(GtpError(message))
+        else:
+            self._engine.set_result(engine)
+
+    @property
+    def ready(self) -> bool:
+        """Is it known whether there is an engine?"""
+        return self._engine.done()
+
+    def engine(self) -> Engine:
+        """Wait for the engine; raises GtpError if there is none."""
+        return self._engine.result()
+
+    def check(self) -> None:
+        """Raise GtpError if it is known that there is no engine; waits for nothing."""
+        if self.ready:
+            self.engine()
+
+    def engine_if_ready(self) -> Engine | None:
+        """The engine, None if there is none now."""
+        if not self.ready or self._engine.exception() is not None:
+            return None
+        return self._engine.result()
+
+
+def start_loading(options: GtpOptions) -> EngineLoader:
+    """Load the network that the options name."""
+    model = options.model
+    if model is None:
+        return EngineLoader(None)
+
+    def make() -> Engine:
+        from tengen.engine import Engine
+
+        engine = Engine(model, device=options.device, seed=options.seed)
+        note(f"ready: {engine.name} on {engine.device}")
+        return engine
+
+    return EngineLoader(make)

@@ -1,0 +1,26 @@
+"""What a GTP session is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GtpOptions:
+    """How to play, until the client says otherwise."""
+
+    model: str | None = None  # a network file; without one, commands that need it say so
+    device: str = "auto"
+    visits: int | None = None  # of a search; without any limit, a few hundred
+    seconds: float | None = None  # for a move, within what the clock allows
+    rules: str = "tromp-taylor"
+    komi: float | None = None  # without one, the usual one of the rules
+    board_size: int = 19
+    resign: bool = True
+    resign_winrate: float = 0.05  # below which a game is given up,
+    resign_turns: int = 3  # at so many own moves in a row,
+    resign_least_moves: float = 0.2  # after so many moves for each point of the board
+    ponder: bool = False  # think while the opponent does
+    seed: int = 0
+    name: str = "Tengen"  # Lizzie shows scores for names that begin with KataGo
+    log_file: str | None = None  # everything said and heard is added to it

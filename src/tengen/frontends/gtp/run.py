@@ -1,0 +1,72 @@
+"""`tengen gtp`: a session on stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from tengen.frontends.gtp.analysis_commands import AnalysisCommands
+from tengen.frontends.gtp.dispatch import CommandTable
+from tengen.frontends.gtp.game_commands import GameCommands
+from tengen.frontends.gtp.gogui_commands import GoguiCommands
+from tengen.frontends.gtp.identity_commands import IdentityCommands
+from tengen.frontends.gtp.loading import start_loading
+from tengen.frontends.gtp.move_commands import MoveCommands
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp.protocol import Inbox, Log, Outlet, serve
+from tengen.frontends.gtp.server_commands import ServerCommands
+from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.settings_commands import SettingsCommands
+from tengen.frontends.gtp.time_commands import TimeCommands
+
+
+def run_gtp(options: GtpOptions) -> None:
+    """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
+    with _own_stdout() as stdout:
+        log = Log(options.log_file)
+        loader = start_loading(options)
+        inbox, outlet = Inbox(sys.stdin.buffer, log), Outlet(stdout, log)
+        session = Session(options, loader, inbox)
+        serve(inbox, outlet, all_commands(session), log)
+        session.rest()
+        log.close()
+        engine = loader.engine_if_ready()
+        if engine is not None:
+            engine.close()
+        elif not loader.ready:
+            # Threads in the middle of native code do not survive an orderly end.
+            sys.stderr.flush()
+            os._exit(0)
+
+
+def all_commands(session: Session) -> CommandTable:
+    """Everything that a session obeys."""
+    identity = IdentityCommands(session)
+    identity.table = CommandTable(
+        identity,
+        GameCommands(session),
+        MoveCommands(session),
+        AnalysisCommands(session),
+        SettingsCommands(session),
+        TimeCommands(session),
+        ServerCommands(session),
+        GoguiCommands(session),
+    )
+    return identity.table
+
+
+@contextmanager
+def _own_stdout() -> Iterator[BinaryIO]:
+    """The standard output for the protocol alone: what else is printed goes to stderr."""
+    sys.stdout.flush()
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+    finally:
+        sys.stdout.flush()
+        os.dup2(2, 1)

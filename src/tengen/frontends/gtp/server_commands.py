@@ -1,0 +1,75 @@
+"""Commands of servers and of the end of a game: scores, statuses, KGS and CGOS."""
+
+from __future__ import annotations
+
+from tengen.frontends.gtp.dispatch import command
+from tengen.frontends.gtp.final import stones_in_seki
+from tengen.frontends.gtp.game import anew, stones_of, vertices
+from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp.search_text import summary
+from tengen.frontends.gtp.session import STATUS_VISITS, Session
+
+_STATUSES = ("alive", "seki", "dead")
+
+
+class ServerCommands:
+    """The end of a game, and talk around it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @command()
+    def final_score(self) -> str:
+        """The score by the rules; GTP has no word for a game without a result but 0."""
+        from tengen.game.outcome import Reason
+
+        outcome = self._session.outcome()
+        return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)
+
+    @command()
+    def estimate_score(self) -> str:
+        """What the search expects, which is not the score by the rules."""
+        from tengen.game.color import Color
+        from tengen.search.params import Limits
+
+        found = self._session.search(anew(self._session.position), Limits(visits=STATUS_VISITS))
+        color = found.position.to_play if found.lead > 0 else found.position.to_play.opponent
+        letter = "B" if color is Color.BLACK else "W"
+        return f"{letter}+{abs(found.lead):.1f}"
+
+    @command()
+    def final_status_list(self, status: str) -> str:
+        status = status.lower()
+        if status not in _STATUSES:
+            raise GtpError(f"syntax error: a status is one of {', '.join(_STATUSES)}")
+        position = self._session.position
+        dead = self._session.dead_stones()
+        if status == "dead":
+            return vertices(position, list(dead))
+        seki = stones_in_seki(position, dead)
+        if status == "seki":
+            return vertices(position, list(seki))
+        black, white, _ = stones_of(position)
+        return vertices(position, [p for p in (*black, *white) if p not in dead | seki])
+
+    @command("kgs-chat")
+    def kgs_chat(self, *words: str) -> str:
+        """Answer a spectator: what is thought of the game, if anything is."""
+        del words
+        found = self._session.last_result
+        if found is None:
+            return f"I am {self._session.options.name}, a program that plays Go."
+        return f"I think that {summary(found)}."
+
+    @command("kgs-game_over", "cgos-gameover")
+    def game_over(self, *result: str) -> None:
+        del result
+        self._session.rest()
+
+    @command("cgos-opponent_name")
+    def cgos_opponent_name(self, *name: str) -> None:
+        self._session.opponent = " ".join(name)
+
+    @command("cgos-opponent_rating")
+    def cgos_opponent_rating(self, *rating: str) -> None:
+        del rating

@@ -1,0 +1,249 @@
+"""One GTP session: the game, the clocks, the engine, and what it is thinking about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tengen.frontends.gtp.game import (
+    anew,
+    before_last_move,
+    on_terms,
+    played,
+    with_handicap_moves,
+)
+from tengen.frontends.gtp.loading import EngineLoader
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp.protocol import GtpError, Inbox
+from tengen.frontends.gtp.settings import initial_settings
+from tengen.game.color import Color
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tengen.engine import Engine
+    from tengen.game.geometry import Point
+    from tengen.game.outcome import Outcome
+    from tengen.game.position import Position
+    from tengen.game.rules import Rules
+    from tengen.search.background import Task
+    from tengen.search.clock import Clock, TimeControl
+    from tengen.search.params import Limits, SearchParams
+    from tengen.search.result import SearchResult, Wanted
+    from tengen.search.search import RootOptions
+
+STATUS_VISITS = 100  # to find out which stones are dead
+PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
+LEAST_SIDE = 2
+
+
+class Session:
+    """What commands share. Its heavy parts are imported when they are first needed."""
+
+    def __init__(self, options: GtpOptions, loader: EngineLoader, inbox: Inbox) -> None:
+        """Raises ValueError for options that cannot be, as far as that is cheap to tell."""
+        self.options = options
+        self.settings = initial_settings(options)
+        self.loader = loader
+        self.inbox = inbox
+        self.seconds_thought = 0.0
+        self.hopeless = dict.fromkeys(Color, 0)  # moves in a row that looked lost
+        self.resigned: Color | None = None
+        self.last_result: SearchResult | None = None
+        self.own_color: Color | None = None  # that moves were last asked for
+        self.opponent = ""
+        self._position: Position | None = None
+        self._given = 0  # handicap stones that were not laid out by moves
+        self._clocks: dict[Color, Clock] | None = None
+        self._task: Task | None = None
+        self._params: SearchParams | None = None  # that the engine came with
+        self._dead: tuple[Position, frozenset[Point]] | None = None
+
+    # The game
+
+    @property
+    def position(self) -> Position:
+        """Where the game stands."""
+        if self._position is None:
+            from tengen.game.position import Position
+
+            options = self.options
+            self._position = Position(options.board_size, options.rules, options.komi)
+        return self._position
+
+    def go_to(self, position: Position) -> None:
+        """Let the game stand elsewhere; ends what is being thought about."""
+        self.rest()
+        self._position = position
+        self.resigned = None
+
+    def new_game(self, position: Position) -> None:
+        """Start a game at a position."""
+        self.go_to(position)
+        self._given = position.handicap
+        self.hopeless = dict.fromkeys(Color, 0)
+        self.last_result = None
+        self._restart_clocks()
+
+    def clear(self, size: tuple[int, int] | None = None) -> None:
+        """Start a game on an empty board, of another size if one is given."""
+        from tengen.game.position import Position
+
+        old = self.position
+        if size is not None and not all(LEAST_SIDE <= side <= 19 for side in size):
+            raise GtpError("unacceptable size")
+        self.new_game(Position(size or old.size, old.rules, old.komi))
+
+    def set_terms(self, rules: Rules | None = None, komi: float | None = None) -> None:
+        """Go on with the same game under other rules or another komi."""
+        old = self.position
+        new_rules = old.rules if rules is None else rules
+        new_komi = old.komi if komi is None else komi
+        if (new_rules, new_komi) != (old.rules, old.komi):
+            self.go_to(on_terms(old, new_rules, new_komi))
+
+    def play(self, color: Color, vertex: str) -> None:
+        """Play a move of either colour; raises GtpError."""
+        if vertex == "RESIGN":
+            self.resigned = color
+            return
+        self.go_to(with_handicap_moves(played(self.position, color, vertex), self._given))
+
+    def play_all(self, moves: list[tuple[Color, str]]) -> None:
+        """Play several moves, or none of them; raises GtpError."""
+        position = self.position
+        for color, vertex in moves:
+            position = with_handicap_moves(played(position, color, vertex), self._given)
+        self.go_to(position)
+
+    def undo(self, moves: int) -> None:
+        """Take moves back, or none of them; raises GtpError."""
+        position = self.position
+        for _ in range(moves):
+            position = with_handicap_moves(before_last_move(position), self._given)
+        self.go_to(position)
+        self.hopeless = dict.fromkeys(Color, 0)
+
+    # The clocks
+
+    def clock(self, color: Color) -> Clock:
+        """The clock of a colour."""
+        from tengen.search.clock import TimeControl, started
+
+        if self._clocks is None:
+            self._clocks = dict.fromkeys(Color, started(TimeControl.none()))
+        return self._clocks[color]
+
+    def set_clock(self, color: Color, clock: Clock) -> None:
+        """Correct the clock of a colour."""
+        self.clock(color)
+        assert self._clocks is not None
+        self._clocks[color] = clock
+
+    def set_time_control(self, control: TimeControl) -> None:
+        """Start both clocks on other terms."""
+        from tengen.search.clock import started
+
+        self._clocks = dict.fromkeys(Color, started(control))
+
+    def _restart_clocks(self) -> None:
+        if self._clocks is not None:
+            self.set_time_control(self._clocks[Color.BLACK].control)
+
+    # The engine
+
+    def engine(self, *, analysis: bool = False) -> Engine:
+        """The engine with the settings for playing, or for analysis; raises GtpError."""
+        engine = self.loader.engine()
+        if self._params is None:
+            self._params = engine.params
+        changes: dict[str, Any] = dict(self.settings.search)
+        if analysis and self.settings.analysis_noise:
+            changes["wide_root_noise"] = self.settings.analysis_noise
+        wanted = replace(self._params, **changes)
+        if wanted != engine.params:
+            self.rest()
+            engine.set_params(**vars(wanted))  # which forgets the tree
+        return engine
+
+    def search(
+        self,
+        position: Position,
+        limits: Limits,
+        *,
+        options: RootOptions | None = None,
+        wanted: Wanted | None = None,
+        analysis: bool = False,
+        until_input: bool = False,
+        on_progress: Callable[[SearchResult], None] | None = None,
+        every: float = 1.0,
+    ) -> SearchResult:
+        """Search and wait, until a limit, an interrupt or, if told so, any input; or GtpError."""
+        from tengen.search.result import Wanted
+        from tengen.search.search import RootOptions
+
+        engine = self.engine(analysis=analysis)
+        task = engine.start(
+            position,
+            limits,
+            options=options or RootOptions(symmetry_pruning=self.settings.symmetry_pruning),
+            wanted=wanted or Wanted(pv_length=self.settings.pv_length),
+            on_progress=on_progress,
+            every=every,
+        )
+        self._task = task
+        with self.inbox.calling(task.cancel, at_any_input=until_input):
+            self.last_result = task.result()
+        return self.last_result
+
+    def ponder(self) -> None:
+        """Think about the position until something changes, if that is wanted."""
+        if not self.settings.ponder or self.position.is_over or self.resigned:
+            return
+        from tengen.search.params import Limits
+
+        limits = Limits(visits=PONDER_VISITS, seconds=PONDER_SECONDS)
+        self._task = self.engine().start(self.position, limits)
+
+    def rest(self) -> None:
+        """End what is being thought about, and wait for its end."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task.future.exception()  # waits; whoever asked has heard what went wrong
+            self._task = None
+
+    # The end of a game
+
+    def dead_stones(self) -> frozenset[Point]:
+        """The stones that would not survive, as a search sees it; raises GtpError."""
+        from tengen.frontends.gtp.final import dead_stones
+        from tengen.search.params import Limits
+        from tengen.search.result import Wanted
+
+        position = self.position
+        if self._dead is None or self._dead[0] is not position:
+            last = self.last_result
+            found = self.search(
+                anew(position), Limits(visits=STATUS_VISITS), wanted=Wanted(ownership=True)
+            )
+            self.last_result = last
+            self._dead = position, dead_stones(found.position, found.ownership)
+        return self._dead[1]
+
+    def outcome(self) -> Outcome:
+        """How the game ended, or would end if it ended here; raises GtpError.
+
+        Counted by the rules, after dead stones were taken off where the rules take them off.
+        """
+        from tengen.frontends.gtp.final import counts_dead_stones
+        from tengen.game.outcome import Outcome, Reason
+
+        if self.resigned is not None:
+            return Outcome(self.resigned.opponent, None, Reason.RESIGNATION)
+        position = self.position
+        outcome = position.outcome()
+        if outcome is not None and (
+            outcome.reason is Reason.NO_RESULT or counts_dead_stones(position.rules)
+        ):
+            return outcome
+        return position.score(self.dead_stones()).outcome(Reason.SCORE)

@@ -1,0 +1,110 @@
+"""A move of the engine's own: how long to think about it, and when to give up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from tengen.frontends.gtp.analyze import Analysis, root_options
+from tengen.frontends.gtp.game import for_search
+from tengen.frontends.gtp.session import Session
+from tengen.game.color import Color
+
+if TYPE_CHECKING:
+    from tengen.search.params import Limits
+    from tengen.search.result import SearchResult
+    from tengen.search.search import RootOptions
+
+# A search is unsettled if its second move has this share of the first one's visits.
+CLOSE = 0.8
+# White is behind from the start in a handicap game, and waits for so much of the board.
+HANDICAP_PATIENCE = 0.5
+
+
+class Thought(NamedTuple):
+    """What came of thinking about a move."""
+
+    result: SearchResult
+    seconds: float
+    cancelled: bool  # by input, before its time
+
+
+def think(
+    session: Session,
+    color: Color,
+    asked: Analysis | None = None,
+    report: Callable[[SearchResult], None] | None = None,
+    *,
+    until_input: bool = False,
+    options: RootOptions | None = None,
+) -> Thought:
+    """Search for a move of this colour within the limits in force; raises GtpError."""
+    from tengen.search.result import Wanted
+    from tengen.search.search import CANCELLED, TIME
+
+    start = time.monotonic()
+    session.engine()  # loading takes its time, and the clock runs
+    position = for_search(session.position, color)
+    settings = session.settings
+    limits, spare = limits_for(session, color, time.monotonic() - start)
+    if asked is not None:
+        options = root_options(asked, position, settings.symmetry_pruning)
+        wanted = asked.wanted(settings.pv_length)
+    else:
+        wanted = Wanted(pv_length=settings.pv_length)
+
+    def search(limits: Limits) -> SearchResult:
+        return session.search(
+            position,
+            limits,
+            options=options,
+            wanted=wanted,
+            until_input=until_input,
+            on_progress=report,
+            every=asked.interval if asked is not None else 1.0,
+        )
+
+    result = search(limits)
+    if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
+        result = search(replace(limits, seconds=spare))
+    seconds = time.monotonic() - start
+    return Thought(result, seconds, until_input and result.stopped_by == CANCELLED)
+
+
+def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
+    """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
+    from tengen.search.clock import budget, expected_moves_left
+    from tengen.search.params import Limits
+
+    settings, position = session.settings, session.position
+    moves = expected_moves_left(position.size.area, position.move_number)
+    allowed = budget(session.clock(color), settings.lag, moves)
+    if allowed is None:
+        return Limits(visits=settings.visits, seconds=settings.seconds), 0.0
+    cap = settings.seconds or allowed.most
+    target, most = min(allowed.target, cap), min(allowed.most, cap)
+    seconds = max(target - spent, 0.05 * target)
+    limits = Limits(visits=settings.visits, seconds=seconds, stop_when_decided=True)
+    return limits, most - max(target, spent)
+
+
+def is_unsettled(result: SearchResult) -> bool:
+    """Is another move about as much looked at as the best one?"""
+    if len(result.moves) < 2:
+        return False
+    best, *others = (move.visits for move in result.moves)
+    return max(others) > CLOSE * best
+
+
+def looks_lost(session: Session, color: Color, result: SearchResult) -> bool:
+    """Is a game like this one given up, if it looks so for long enough?"""
+    settings, position = session.settings, session.position
+    behind = position.handicap and color is Color.WHITE
+    share = max(settings.resign_least_moves, HANDICAP_PATIENCE if behind else 0.0)
+    return (
+        settings.resign
+        and result.winrate < settings.resign_winrate
+        and position.move_number >= share * position.size.area
+    )

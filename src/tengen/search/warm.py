@@ -1,0 +1,24 @@
+"""Have all kernels of a search compiled before somebody's clock runs."""
+
+from __future__ import annotations
+
+from tengen.features.feature_set import FeatureSet
+from tengen.game.position import Position
+from tengen.network.fake import FakeEvaluator
+from tengen.search.params import Limits, SearchParams
+from tengen.search.result import Wanted
+from tengen.search.search import RootOptions, Search
+
+
+def compile_kernels(features: FeatureSet) -> None:
+    """Search a few moves on a tiny board with a network that knows nothing.
+
+    What was compiled before is loaded from the disk.
+    """
+    search = Search(FakeEvaluator(features=features), SearchParams(megabytes=1))
+    position = Position(3, "tromp-taylor", 0)
+    everything = Wanted(ownership=True, moves_ownership=True)
+    for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):
+        search.set_position(position, options)
+        result = search.run(Limits(visits=50), wanted=everything)
+        search.set_position(position.play(result.move), options)
