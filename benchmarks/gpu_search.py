@@ -1,7 +1,7 @@
 """How busy a search keeps the GPU: one leaf at a time, many leaves of one tree, many trees.
 
-Busy is the share of the time in which a kernel ran, by torch's profiler. Takes a network file; a
-random network of a larger size is measured beside it.
+Busy is the share of the time in which a kernel ran, by torch's profiler. Takes a network file;
+random networks of larger sizes are measured beside it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tengen.search.params import Limits, SearchParams
 from tengen.search.search import Search
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
+RANDOM = "b10c128", "b15c192"
 SECONDS = 1.0
 VISITS = 400
 
@@ -94,7 +95,7 @@ def main() -> None:
         print("no GPU or no network at hand: nothing measured")
         return
     torch.manual_seed(1)
-    for data in (load_network(options.network), random_network("b10c128")):
+    for data in (load_network(options.network), *map(random_network, RANDOM)):
         evaluator = TorchEvaluator(data, "cuda")
         cases = {
             "one tree, one leaf at a time": one_tree(evaluator, 1),

@@ -13,6 +13,7 @@ import tengen
 def test_the_exported_names_are_these() -> None:
     assert tengen.__all__ == [
         "Color",
+        "Engine",
         "IllegalMoveError",
         "Move",
         "Outcome",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from tengen.engine import Engine as Engine
     from tengen.game.color import Color as Color
     from tengen.game.geometry import Point as Point
     from tengen.game.geometry import Size as Size
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tengen.game.sgf import save_sgf as save_sgf
 
 _HOMES = {
+    "tengen.engine": ("Engine",),
     "tengen.game.color": ("Color",),
     "tengen.game.geometry": ("Point", "Size", "Symmetry"),
     "tengen.game.illegal": ("IllegalMoveError",),

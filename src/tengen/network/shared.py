@@ -39,6 +39,7 @@ class SharedEvaluator:
     def submit(self, batch: Batch) -> Future[Evaluation]:
         """Ask; raises ValueError when closed."""
         question = _Question(batch, Future())
+        question.answer.set_running_or_notify_cancel()  # from here on it is answered
         with self._changed:
             if self._closed:
                 raise ValueError("the network has been closed")

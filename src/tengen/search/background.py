@@ -115,6 +115,8 @@ class BackgroundSearch:
 
     def _work(self) -> None:
         while (task := self._queue.get()) is not None:
+            if not task.future.set_running_or_notify_cancel():
+                continue  # nobody waits for it any more
             try:
                 result = self._run(task)
             except BaseException as error:  # whoever asked must hear of it, and the thread go on

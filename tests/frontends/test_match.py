@@ -1,0 +1,160 @@
+"""`tengen match` as its user meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+import pytest
+
+from tengen.evaluation.elo import Tally
+from tengen.evaluation.lockstep import Game
+from tengen.frontends.match import EngineSpec, parse_engine, run_match, with_game
+from tengen.game.color import Color
+from tengen.game.outcome import Reason
+from tengen.game.position import Position
+from tengen.game.sgf import load_sgf
+from tengen.network.store import save_network
+from tests.network.test_store import random_network
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("networks")
+    files = folder / "one.safetensors", folder / "other.safetensors"
+    for seed, file in enumerate(files):
+        save_network(random_network("b2c32", seed), file)
+    return files
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Threads wait long for each other where other programs run."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(before)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line on a machine without torch."""
+    code = "import sys; sys.modules['torch'] = None; from tengen.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "match", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "200", "NUMBA_NUM_THREADS": "1"},
+    )
+
+
+def test_an_engine_is_a_network_and_its_visits() -> None:
+    assert parse_engine("nets/b6.bin.gz@64") == EngineSpec("nets/b6.bin.gz", 64)
+    assert parse_engine("me@home/net@1") == EngineSpec("me@home/net", 1)
+    assert str(parse_engine("nets/b6.bin.gz@64")) == "b6.bin.gz@64"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "net", "net@", "@64", "net@0", "net@-3", "net@many", "net@1.5"]
+)
+def test_what_is_no_engine_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match="MODEL@VISITS, such as") as caught:
+        parse_engine(text)
+    assert repr(text) in str(caught.value)
+
+
+BLACK_WINS = Position(3, "tromp-taylor", 0.5).play_all("B2 pass pass")
+WHITE_WINS = Position(3, "tromp-taylor", 0.5).play_all("pass B2 pass pass")
+DRAW = Position(3, "tromp-taylor", 0).play_all("pass pass")
+
+
+@pytest.mark.parametrize(
+    ("end", "black", "expected"),
+    [
+        (BLACK_WINS, 0, Tally(2, 1, 1)),
+        (BLACK_WINS, 1, Tally(1, 1, 2)),
+        (WHITE_WINS, 0, Tally(1, 1, 2)),
+        (WHITE_WINS, 1, Tally(2, 1, 1)),
+        (DRAW, 0, Tally(1, 2, 1)),
+        (DRAW, 1, Tally(1, 2, 1)),
+    ],
+)
+def test_results_are_the_first_players(end: Position, black: int, expected: Tally) -> None:
+    assert end.is_over
+    assert with_game(Tally(1, 1, 1), Game(Position(3), end, black)) == expected
+
+
+def test_a_match_is_played_told_and_saved(
+    networks: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engines = EngineSpec(str(networks[0]), 6), EngineSpec(str(networks[1]), 3)
+    empty = Position(5, "tromp-taylor", 0.5, move_limit=50)
+    folder = tmp_path / "deep" / "games"
+    tally = run_match(engines, empty, 6, 3, "cpu", 4, str(folder))
+    assert tally.games == 6
+    shown = capsys.readouterr().out
+    assert f"one.safetensors@6 - other.safetensors@3: {tally} (wins, draws, losses)" in shown
+    assert "Elo difference with its 95% interval: " in shown
+
+    names = [str(engine) for engine in engines]
+    counted, openings = Tally(), Counter[tuple[str, int]]()
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == [f"game-{n:05}.sgf" for n in range(1, 7)]
+    for file in files:
+        (game,) = load_sgf(file)
+        end = game.final_position()
+        black = names.index(game.root.properties["PB"][0])
+        assert game.root.properties["PW"] == [names[1 - black]]
+        # A file does not know of the move limit, where the board was counted as it stood.
+        assert end.is_over or end.move_number == 50
+        outcome = end.score().outcome(Reason.SCORE)
+        assert game.root.properties["RE"] == [str(outcome)]
+        assert outcome.winner is not None
+        won = (outcome.winner is Color.BLACK) == (black == 0)
+        counted = Tally(counted.wins + won, 0, counted.losses + (not won))
+        openings[str(end.moves[:3]), black] += 1
+    assert counted == tally
+    # Each of the three openings was played twice, with colours exchanged.
+    first_moves = {moves for moves, _ in openings}
+    assert openings == {(moves, black): 1 for moves in first_moves for black in (0, 1)}
+    assert len(first_moves) == 3
+
+
+def test_the_command_line_plays_a_match_without_torch(networks: tuple[Path, Path]) -> None:
+    process = run(
+        f"{networks[0]}@2",
+        f"{networks[1]}@2",
+        "--games",
+        "2",
+        "--board-size",
+        "4",
+        "--device",
+        "cpu",
+        "--opening-moves",
+        "1",
+    )
+    assert process.returncode == 0, process.stderr
+    first, second = process.stdout.splitlines()
+    assert first.startswith("one.safetensors@2 - other.safetensors@2: ")
+    assert second.startswith("Elo difference")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["net@x", "net@1"], "'net@x' is no engine"),
+        (["nowhere@5", "nowhere@5"], "nowhere"),
+        (["only@1"], "Missing argument"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(arguments: list[str], complaint: str) -> None:
+    process = run(*arguments)
+    assert process.returncode in (1, 2)
+    assert process.stdout == ""
+    assert process.stderr.count("\n") == 1
+    assert process.stderr.startswith("tengen: ")
+    assert complaint in process.stderr

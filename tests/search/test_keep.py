@@ -1,0 +1,587 @@
+"""What a tree keeps when moves are played or memory runs out, what it shares and leaves out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tengen.game.color import Color
+from tengen.game.geometry import Point, Size, Symmetry, point_index
+from tengen.game.moves import PASS
+from tengen.game.position import Position
+from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.fake import FakeEvaluator, uniform
+from tengen.search.driver import Driver, forest_for
+from tengen.search.forest import (
+    EXPANDED,
+    NODE,
+    NONE,
+    TERMINAL,
+    Forest,
+    edge_point,
+    edge_prior,
+    find_twin,
+    tree_bytes,
+)
+from tengen.search.keep import advance, centre_again, children_by_visits, compact
+from tengen.search.params import Limits, SearchParams
+from tengen.search.result import judgement
+from tengen.search.search import ROOT_DEFAULTS, Avoid, RootOptions, allow_only
+from tests.search.test_search import (
+    BANNED,
+    KOMI,
+    OPPONENT,
+    OWN,
+    dump,
+    forest_of,
+    links_of,
+    move_of,
+    node_after,
+    opinions,
+    places,
+    preferring,
+    searching,
+)
+
+(MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))
+
+
+def working_memory(forest: Forest) -> tuple[Any, Any]:
+    return np.zeros(forest.node_room, np.int32), np.zeros(forest.node_room, np.int32)
+
+
+def nodes_of(forest: Forest, g: int = 0) -> range:
+    base = g * forest.node_room
+    return range(base, base + int(forest.trees[g]["n_nodes"]))
+
+
+def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
+    """Nodes, links, candidates and the table of a tree without shared nodes fit together."""
+    tree, nodes = forest.trees[g], nodes_of(forest, g)
+    base = g * forest.node_room
+    links = range(base, base + int(tree["n_links"]))
+    assert int(tree["root"]) in nodes
+    listed: list[int] = []
+    reached = {int(tree["root"])}
+    for index in nodes:
+        node = forest.nodes[index]
+        assert node["pending"] == 0
+        visits, prior = int(node["own_visits"]), 0.0
+        last, at = NONE, int(node["first_link"])
+        first = len(listed)
+        while at != NONE:
+            link = forest.links[at]
+            assert at in links
+            assert link["parent"] == index
+            assert int(link["child"]) in nodes
+            assert link["visits"] == forest.nodes[link["child"]]["visits"]
+            visits += int(link["visits"])
+            prior += float(edge_prior(link["edge"]))
+            reached.add(int(link["child"]))
+            listed.append(at)
+            last, at = at, int(link["next"])
+        assert node["last_link"] == last
+        assert node["n_tried"] == len(listed) - first
+        assert node["visits"] == visits
+        assert node["tried_prior"] == pytest.approx(prior, abs=1e-5)
+        check_candidates(forest, g, index, [forest.links[at]["edge"] for at in listed[first:]])
+    assert sorted(listed) == list(links)
+    assert not compacted or reached == set(nodes)
+    check_blocks(forest, g)
+    check_table(forest, g)
+
+
+def check_candidates(forest: Forest, g: int, index: int, tried: list[Any]) -> None:
+    """The first candidates of a node are the moves tried; the best of the others comes next."""
+    node = forest.nodes[index]
+    if node["status"] != EXPANDED:
+        assert not tried
+        return
+    edges = forest.candidates[node["block"] : node["block"] + node["n_candidates"]]
+    points = [int(edge_point(edge)) for edge in edges]
+    assert len(set(points)) == len(points) > 0
+    assert points[: len(tried)] == [int(edge_point(edge)) for edge in tried]
+    assert len(tried) == len(points) or edges[len(tried)] == edges[len(tried) :].max()
+
+
+def check_blocks(forest: Forest, g: int) -> None:
+    """The candidates lie one block behind the other, each with its node before it."""
+    first = at = g * forest.candidate_room
+    owners = []
+    while at < first + forest.trees[g]["n_candidates"]:
+        owner = int(forest.candidates[at])
+        owners.append(owner)
+        assert forest.nodes[owner]["block"] == at + 1
+        at += 1 + int(forest.nodes[owner]["n_candidates"]) + int(forest.nodes[owner]["n_dropped"])
+    assert at == first + forest.trees[g]["n_candidates"]
+    expanded = [i for i in nodes_of(forest, g) if forest.nodes[i]["status"] == EXPANDED]
+    assert sorted(owners) == expanded
+
+
+def check_table(forest: Forest, g: int) -> None:
+    """Every expanded node, or one equal to it, is found by its key."""
+    keys = set()
+    for index in nodes_of(forest, g):
+        if forest.nodes[index]["status"] == EXPANDED:
+            key = forest.nodes[index]["key"]
+            found = int(find_twin(forest, g, key))
+            assert found in nodes_of(forest, g)
+            assert forest.nodes[found]["key"] == key
+            keys.add(int(key))
+    table = forest.table[g * forest.table_room : (g + 1) * forest.table_room]
+    assert np.count_nonzero(table) == len(keys)
+
+
+# What is kept
+
+
+def test_what_was_found_of_the_moves_played_is_kept() -> None:
+    position = Position(5, komi=0.5)
+    # Without points in the utility no statistic depends on what the root expects.
+    search = searching(position, opinions(), static_score=0, dynamic_score=0)
+    found = search.run(Limits(visits=400)).moves[0]
+    first = node_after(search, position.text(found.move))
+    moves = {link.point: link.visits for link in links_of(forest_of(search), first)}
+    reply = position.play(found.move)
+
+    search.set_position(reply)
+    kept = search.result()
+    assert kept.position == reply
+    assert kept.visits == found.visits
+    # The same numbers, from the opponent's side.
+    assert kept.winrate == pytest.approx(1 - found.winrate, abs=1e-5)
+    assert kept.lead == pytest.approx(-found.lead, abs=1e-4)
+    assert kept.score == pytest.approx(-found.score, abs=1e-4)
+    assert kept.spread == pytest.approx(found.spread, abs=1e-3)
+    after = {PASS if m.move is None else point_index(m.move, 5): m.edge_visits for m in kept.moves}
+    assert after == {point: visits for point, visits in moves.items() if visits}
+
+    result = search.run(Limits(playouts=20))
+    assert (result.reused, result.visits) == (found.visits, found.visits + 20)
+
+
+def test_own_move_and_reply_keep_the_visits_of_the_line() -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions())
+    line = search.run(Limits(visits=600)).moves[0]
+    search.set_position(position.play_all(line.pv[:2]))
+    assert search.result().visits == line.pv_visits[1] > 10
+    result = search.run(Limits(visits=600))
+    assert (result.reused, result.visits) == (line.pv_visits[1], 600)
+
+
+def test_a_move_that_was_not_tried_starts_a_tree_of_its_own() -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions())
+    tried = {each.move for each in search.run(Limits(visits=20)).moves}
+    missed = next(point for point in position.legal_moves() if point not in tried)
+    search.set_position(position.play(missed))
+    result = search.run(Limits(playouts=20))
+    assert (result.reused, result.visits) == (0, 20)
+
+
+def test_a_position_set_twice_keeps_the_tree() -> None:
+    for options in (ROOT_DEFAULTS, RootOptions(noisy=True), RootOptions(symmetry_pruning=True)):
+        search = searching(Position(5).play("C3"), opinions(), options)
+        search.run(Limits(visits=50))
+        before = dump(search)
+        search.set_position(Position(5).play("C3"), options)
+        assert dump(search) == before
+        assert search.run(Limits(visits=60)).reused == 50
+
+
+OTHERS: dict[str, Callable[[Position], Position]] = {
+    "komi": lambda _: Position(5, komi=3).play_all("C3 D3"),
+    "rules": lambda _: Position(5, "chinese", 7.5).play_all("C3 D3"),
+    "move limit": lambda _: Position(5, komi=7.5, move_limit=9).play_all("C3 D3"),
+    "undo": lambda position: position.undo(),
+    "other game": lambda _: Position(5, komi=7.5).play_all("B3 D3"),
+    "same stones by other moves": lambda _: Position(5, komi=7.5).play_all("pass D3 C3 pass"),
+    "colour out of turn": lambda position: position.play("B2", "white"),
+    "set up": lambda position: position.set_up(black=["B2"]),
+    "other size": lambda _: Position(6, komi=7.5).play_all("C3 D3"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_position_that_does_not_continue_the_game_starts_anew(name: str) -> None:
+    position = Position(5, "tromp-taylor", 7.5).play_all("C3 D3")
+    search = searching(position, opinions())
+    search.run(Limits(visits=60))
+    other = OTHERS[name](position)
+    search.set_position(other)
+    result = search.run(Limits(playouts=30))
+    assert (result.reused, result.visits) == (0, 30)
+    legal = other.legal_mask()
+    assert ((result.policy > 0) == legal).all()
+
+
+def test_other_options_start_anew() -> None:
+    search = searching(Position(5), opinions())
+    for options in (RootOptions(noisy=True), RootOptions(gumbel=4), ROOT_DEFAULTS):
+        search.run(Limits(visits=60))
+        search.set_position(Position(5), options)
+        assert search.run(Limits(playouts=30)).reused == 0
+
+
+# Equal positions
+
+
+def test_the_network_sees_each_position_once() -> None:
+    seen: list[bytes] = []
+
+    def noting(batch: Batch) -> Evaluation:
+        for planes, values in zip(batch.planes, batch.globals, strict=True):
+            # Komi tells whose the stones are; behind it lies whether a pass would end the game.
+            seen.append(planes[[OWN, OPPONENT, BANNED]].tobytes() + values[KOMI:].tobytes())
+        return opinions()(batch)
+
+    for graph in (False, True):
+        seen.clear()
+        search = searching(Position(3, komi=0.5), noting, leaves=1, graph=graph)
+        result = search.run(Limits(visits=3000))
+        assert len(seen) == result.evaluated
+        assert len(set(seen)) == len(seen)
+        assert result.shared > 100
+
+
+def test_two_orders_of_moves_lead_to_one_node_in_a_graph_and_to_one_evaluation_in_a_tree() -> None:
+    script = preferring(Point(0, 0), Point(2, 2), Point(0, 2))
+
+    def own_opinions(batch: Batch) -> Evaluation:
+        return opinions()(batch)._replace(policy=script(batch).policy)
+
+    orders = ["A4 C2 A2", "A2 C2 A4"]
+    graph = searching(Position(4, komi=0.5), own_opinions, leaves=1, graph=True)
+    graph.run(Limits(visits=500))
+    one, other = (node_after(graph, order) for order in orders)
+    assert one == other
+    tree = searching(Position(4, komi=0.5), own_opinions, leaves=1)
+    tree.run(Limits(visits=500))
+    one, other = (node_after(tree, order) for order in orders)
+    assert one != other
+    nodes = forest_of(tree).nodes
+    assert nodes[one]["key"] == nodes[other]["key"]
+    assert nodes[one]["own"].tolist() == nodes[other]["own"].tolist()
+
+
+KO = """
+    . X O .
+    X O . O
+    . X O .
+    . . . .
+"""
+
+
+@pytest.mark.parametrize("rules", ["chinese", "tromp-taylor"])
+def test_equal_stones_with_and_without_a_ko_ban_are_two_positions(rules: str) -> None:
+    position = Position.from_diagram(KO, "black", rules, 0.5)
+    banned, free = "A1 D1 C3", "C3 D1 A1"  # Black takes the ko at C3 last, or first
+    assert position.play_all(banned).stones_hash == position.play_all(free).stones_hash
+    assert not position.play_all(banned).is_legal("B3")
+    assert position.play_all(free).is_legal("B3")
+    script = preferring(Point(0, 3), Point(3, 3), Point(2, 1))
+    search = searching(position, script, leaves=1, graph=True)
+    search.run(Limits(visits=800))
+    one, other = node_after(search, banned), node_after(search, free)
+    assert one != other
+    nodes = forest_of(search).nodes
+    assert nodes[one]["n_candidates"] + 1 == nodes[other]["n_candidates"]
+
+
+# Giving up
+
+
+@pytest.mark.parametrize("least", [0, 2, 6, 30, 10**6])
+def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
+    # Without points in the utility nothing depends on where they are centred.
+    search = searching(Position(4, komi=0.5), opinions(), static_score=0, dynamic_score=0)
+    search.run(Limits(visits=500))
+    forest = forest_of(search)
+    check_books(forest)
+    before = search.result()
+    visits = Counter(int(forest.nodes[i]["visits"]) for i in nodes_of(forest))
+    compact(forest, 0, least, *working_memory(forest))
+    check_books(forest, compacted=True)
+    kept = Counter(int(forest.nodes[i]["visits"]) for i in nodes_of(forest))
+    # Nodes with enough visits stay, and so do their children; nothing is counted twice.
+    assert all(kept[n] == count for n, count in visits.items() if n >= least)
+    assert kept <= visits
+    assert (kept == visits) == (least <= 2)
+    root = int(forest.trees[0]["root"])
+    for index in nodes_of(forest):
+        node = forest.nodes[index]
+        if index != root and node["status"] != TERMINAL and node["visits"] < least:
+            assert node["status"] != EXPANDED
+            assert node["first_link"] == NONE
+            assert node["own_visits"] == node["visits"]
+    after = search.result()
+    assert [(m.move, m.visits, m.winrate) for m in after.moves] == [
+        (m.move, m.visits, m.winrate) for m in before.moves
+    ]
+    # Made anew from what is left, the statistics are the same.
+    assert search._driver is not None
+    centre_again(forest, 0, search._driver.settings)
+    again = search.result()
+    assert again.winrate == pytest.approx(before.winrate, abs=1e-5)
+    assert again.lead == pytest.approx(before.lead, abs=1e-4)
+    assert again.visits == 500
+    search.run(Limits(visits=700))
+    check_books(forest)
+
+
+def test_a_small_memory_holds_a_long_search(capsys: pytest.CaptureFixture[str]) -> None:
+    good = Point(6, 2)
+
+    def script(batch: Batch) -> Evaluation:
+        forest = forest_of(search)
+        tree = forest.trees[0]
+        assert tree["n_nodes"] <= forest.node_room
+        assert tree["n_links"] <= forest.node_room
+        assert tree["n_candidates"] <= forest.candidate_room
+        used.append(tree_bytes(forest, tree))
+        mine, theirs = (batch.planes[:, plane, good.y, good.x] for plane in (OWN, OPPONENT))
+        win = 0.5 + 0.4 * (mine - theirs)
+        return opinions()(batch)._replace(value=np.stack([win, 1 - win, 0 * win], 1))
+
+    used: list[int] = []
+    search = searching(Position(9), script, megabytes=1, leaves=16, ownership=True)
+    result = search.run(Limits(visits=20_000))
+    forest = forest_of(search)
+    assert result.visits == 20_000 > 10 * forest.node_room
+    check_books(forest)
+    assert 0.5e6 < max(used) < 1.1e6
+    (line,) = (line for line in capsys.readouterr().err.splitlines() if "megabytes" in line)
+    assert line.startswith("tengen: the search tree fills its 1 MB at")
+    assert result.move == good
+    assert result.moves[0].winrate == pytest.approx(0.9, abs=0.02)
+    used_nodes = forest.nodes[: forest.trees[0]["n_nodes"]]
+    for name in (MEANS, "own", "weight"):
+        assert np.isfinite(used_nodes[name]).all()
+    for index in nodes_of(forest):
+        assert 0 <= judgement(forest.nodes[index], 1)["winrate"] <= 1
+    # What the tree still knows goes on with the game.
+    search.set_position(Position(9).play(result.move))
+    check_books(forest, compacted=True)
+    assert search.run(Limits(playouts=100)).visits == result.moves[0].visits + 100
+
+
+def test_a_large_enough_memory_gives_up_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    search = searching(Position(9), opinions(), megabytes=20)
+    search.run(Limits(visits=5000))
+    forest = forest_of(search)
+    assert all(forest.nodes[i]["own_visits"] == 1 for i in nodes_of(forest))
+    assert "megabytes" not in capsys.readouterr().err
+
+
+def test_children_are_counted_by_their_parents_visits() -> None:
+    search = searching(Position(5), opinions())
+    search.run(Limits(visits=700))
+    forest = forest_of(search)
+    counts = np.full(32, -1)
+    children_by_visits(forest, 0, counts)
+    expected: Counter[int] = Counter()
+    for index in nodes_of(forest):
+        visits = int(forest.nodes[index]["visits"])
+        expected[visits.bit_length() - 1] += len(links_of(forest, index))
+    assert counts.tolist() == [expected[k] for k in range(32)]
+
+
+# Several trees in one forest
+
+
+def three_trees(visits: int) -> tuple[Driver, list[Position]]:
+    positions = [Position(3, komi=0.5), Position(3, komi=0.5).play("B2"), Position(3, komi=2)]
+    evaluator = FakeEvaluator(opinions())
+    forest = forest_for(evaluator, 3, 9, node_room=visits + 20, moves=50, ownership=True)
+    driver = Driver(evaluator, SearchParams(), forest, 3)
+    for g, position in enumerate(positions):
+        driver.place(g, position, seed=1)
+        forest.trees[g]["leaves"] = 2
+        forest.trees[g]["target"] = visits
+    while (forest.nodes[forest.trees["root"]]["visits"] < visits).any():
+        driver.absorb(driver.tick(0, 3))
+    return driver, positions
+
+
+def slabs(forest: Forest, g: int) -> list[bytes]:
+    """All that belongs to one tree."""
+    first, room = g * forest.candidate_room, forest.candidate_room
+    nodes = slice(g * forest.node_room, (g + 1) * forest.node_room)
+    table = slice(g * forest.table_room, (g + 1) * forest.table_room)
+    return [
+        forest.trees[g].tobytes(),
+        forest.boards[g].tobytes(),
+        forest.nodes[nodes].tobytes(),
+        forest.links[nodes].tobytes(),
+        forest.ownership[nodes].tobytes(),
+        forest.caught[nodes].tobytes(),
+        forest.candidates[first : first + room].tobytes(),
+        forest.table[table].tobytes(),
+    ]
+
+
+@pytest.mark.kernel
+def test_a_move_in_one_tree_leaves_the_others_alone() -> None:
+    driver, positions = three_trees(25)
+    forest = driver.forest
+    for g in range(3):
+        check_books(forest, g)
+        assert forest.nodes[forest.trees[g]["root"]]["visits"] == 25
+    others = [slabs(forest, g) for g in (0, 2)]
+    root = int(forest.trees[1]["root"])
+    best = max(links_of(forest, root), key=lambda link: link.visits)
+    known = {
+        int(forest.nodes[i]["key"]): forest.ownership[i].tobytes() + forest.caught[i].tobytes()
+        for i in nodes_of(forest, 1)
+        if forest.nodes[i]["status"] == EXPANDED
+    }
+    advance(forest, 1, best.point, *working_memory(forest))
+    check_books(forest, 1, compacted=True)
+    assert forest.nodes[forest.trees[1]["root"]]["visits"] == best.visits > 3
+    assert forest.boards[1]["ply"] == positions[1].move_number + 1
+    for i in nodes_of(forest, 1):
+        if forest.nodes[i]["status"] == EXPANDED:
+            key = int(forest.nodes[i]["key"])
+            assert known[key] == forest.ownership[i].tobytes() + forest.caught[i].tobytes()
+    compact(forest, 1, 3, *working_memory(forest))
+    check_books(forest, 1, compacted=True)
+    # A move that was not tried: the tree starts anew.
+    root = int(forest.trees[1]["root"])
+    advance(forest, 1, PASS, *working_memory(forest))
+    assert [slabs(forest, g) for g in (0, 2)] == others
+    for g in range(3):
+        forest.trees[g]["target"] = 30
+    while (forest.nodes[forest.trees["root"]]["visits"] < 30).any():
+        driver.absorb(driver.tick(0, 3))
+    for g in range(3):
+        check_books(forest, g)
+
+
+@pytest.mark.kernel
+def test_a_small_tree_gives_up_its_thin_branches() -> None:
+    search = searching(Position(3, komi=0.5), opinions(), leaves=2)
+    search.run(Limits(visits=40))
+    forest = forest_of(search)
+    compact(forest, 0, 4, *working_memory(forest))
+    check_books(forest, compacted=True)
+    assert len(nodes_of(forest)) < 40
+    result = search.run(Limits(visits=50))
+    assert result.visits == 50
+
+
+# Avoided and allowed moves
+
+
+def test_moves_are_avoided_as_deep_as_they_are_told_to_be() -> None:
+    centre, corner = Point(2, 2), Point(0, 0)
+    avoid = (
+        Avoid(Color.BLACK, centre, 3),
+        Avoid(Color.WHITE, centre, 4),
+        Avoid(Color.BLACK, corner, 3),
+        Avoid(Color.WHITE, corner, 2),
+        Avoid(Color.WHITE, None, 1),
+    )
+    search = searching(Position(5), preferring(centre, corner), RootOptions(avoid=avoid))
+    search.run(Limits(visits=2000))
+    visited: dict[tuple[Color, Point | None], set[int]] = {}
+    for place in places(search):
+        for link in place.links:
+            move = move_of(link.point, place.position)
+            visited.setdefault((place.position.to_play, move), set()).add(place.depth)
+    assert min(visited[Color.BLACK, centre]) == 4
+    assert not {1, 3} & visited.get((Color.WHITE, centre), set())
+    assert not {0, 2} & visited.get((Color.BLACK, corner), set())
+    assert min(visited[Color.WHITE, corner]) == 3
+    assert min(visited[Color.WHITE, None]) == 1  # the first move of a line is Black's
+    assert min(visited[Color.BLACK, None]) == 0
+
+
+def test_only_allowed_moves_are_searched() -> None:
+    position = Position(5).play("C3")
+    allowed = {Point(1, 1), Point(3, 1), None}
+    search = searching(position, opinions(), allow_only(position, allowed))
+    result = search.run(Limits(visits=300))
+    assert {each.move for each in result.moves} == allowed
+    assert sum(each.prior for each in result.moves) == pytest.approx(1, abs=1e-3)
+    assert {
+        move_of(link.point, place.position)
+        for place in places(search)
+        if place.depth == 2
+        for link in place.links
+    } - allowed
+
+
+def test_a_search_answers_even_if_all_moves_are_avoided() -> None:
+    position = Position(5)
+    result = searching(position, opinions(), allow_only(position, [])).run(Limits(visits=100))
+    assert result.visits == 100
+    assert position.is_legal(result.move)
+
+
+def test_options_can_be_changed_by_hand() -> None:
+    position = Position(5)
+    options = replace(allow_only(position, [Point(2, 2), Point(1, 1)]), noisy=True)
+    result = searching(position, opinions(), options).run(Limits(visits=50))
+    assert {each.move for each in result.moves} == {Point(2, 2), Point(1, 1)}
+
+
+# Mirror images
+
+
+def orbit(point: Point, size: Size, symmetries: list[Symmetry]) -> frozenset[Point]:
+    return frozenset(symmetry.point(point, size) for symmetry in symmetries)
+
+
+SQUARE = list(Symmetry)
+RECTANGLE = [Symmetry.IDENTITY, Symmetry.FLIP_X, Symmetry.FLIP_Y, Symmetry.ROTATE_180]
+DIAGONAL = [Symmetry.IDENTITY, Symmetry.TRANSPOSE]
+
+
+@pytest.mark.parametrize(
+    ("position", "symmetries", "kinds"),
+    [
+        (Position(5), SQUARE, 6),  # a triangle with sides of three points
+        (Position((5, 4)), RECTANGLE, 6),  # a quarter: three by two
+        # A stone on the diagonal: its other four points, and half of all others.
+        (Position(5).set_up(["B4"], to_play="white"), DIAGONAL, 14),
+        (Position(5).set_up(["B5"], to_play="white"), [Symmetry.IDENTITY], 24),
+    ],
+)
+def test_one_of_several_mirror_images_is_searched_and_all_are_told(
+    position: Position, symmetries: list[Symmetry], kinds: int
+) -> None:
+    search = searching(position, uniform, RootOptions(symmetry_pruning=True))
+    result = search.run(Limits(visits=1000))
+    root = int(forest_of(search).trees[0]["root"])
+    searched = {
+        move_of(link.point, position)
+        for link in links_of(forest_of(search), root)
+        if link.visits and link.point != PASS
+    }
+    orbits = {orbit(point, position.size, symmetries) for point in position.legal_moves()}
+    assert len(orbits) == kinds
+    assert all(len(searched & each) == 1 for each in orbits)
+    assert len(searched) == kinds
+    told = {each.move: each for each in result.moves}
+    assert set(told) == {*position.legal_moves(), None}
+    assert len(told) == len(result.moves)
+    assert [each.order for each in result.moves] == list(range(len(told)))
+    for move, each in told.items():
+        if move is None or move in searched:
+            assert each.symmetry_of is None
+        else:
+            assert each.symmetry_of is not None
+            original = told[each.symmetry_of]
+            assert move in orbit(each.symmetry_of, position.size, symmetries)
+            assert (each.visits, each.winrate, each.prior, each.pv[0]) == (
+                original.visits,
+                original.winrate,
+                original.prior,
+                move,
+            )
