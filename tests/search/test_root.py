@@ -379,17 +379,17 @@ def with_statistics(
     """A search that found moves with these visits, means and standard deviations of utility, for
     the side to play.
     """
-    position = Position(5) if to_play is Color.BLACK else Position(5).play("A1")
-    moves = [Point(k, 2) for k in range(len(statistics))]
+    position = Position(3) if to_play is Color.BLACK else Position(3).play("A1")
+    moves = [Point(k, 1) for k in range(len(statistics))]
     search = searching(position, preferring(*moves), allow_only(position, moves), **params)
-    assert len(search.run(Limits(visits=60)).moves) == len(moves)
+    assert len(search.run(Limits(visits=10)).moves) == len(moves)
     forest = forest_of(search)
     sign = 1 if to_play is Color.BLACK else -1
     root = int(forest.trees[0]["root"])
     at = int(forest.nodes[root]["first_link"])
     while at >= 0:
         link = forest.links[at]
-        place = int(edge_point(link["edge"])) - point_index((0, 2), 5)
+        place = int(edge_point(link["edge"])) - point_index((0, 1), 3)
         visits, mean, stdev = statistics[place]
         child = forest.nodes[link["child"]]
         link["visits"] = child["visits"] = child["weight"] = child["weight_square"] = visits
@@ -405,12 +405,12 @@ def test_a_surer_move_is_preferred_to_the_most_visited_one(to_play: Color) -> No
     # Five standard errors below its mean the first is worth 0.3 - 5 * 1 / 10, the second more than
     # 0.25 - 5 * 0.1 / 7.
     wild, sure = (100, 0.3, 1.0), (60, 0.25, 0.1)
-    assert with_statistics(to_play, [wild, sure]).result().move == Point(1, 2)
-    assert with_statistics(to_play, [wild, sure], lcb_stdevs=0).result().move == Point(0, 2)
+    assert with_statistics(to_play, [wild, sure]).result().move == Point(1, 1)
+    assert with_statistics(to_play, [wild, sure], lcb_stdevs=0).result().move == Point(0, 1)
     # A move with few visits is not to be trusted.
     few = (14, 0.25, 0.01)
-    assert with_statistics(to_play, [wild, few]).result().move == Point(0, 2)
-    assert with_statistics(to_play, [wild, few], lcb_least=0.1).result().move == Point(1, 2)
+    assert with_statistics(to_play, [wild, few]).result().move == Point(0, 1)
+    assert with_statistics(to_play, [wild, few], lcb_least=0.1).result().move == Point(1, 1)
     # The surer move weighs as much as the most visited one.
     first, second = with_statistics(to_play, [wild, sure]).result().moves
     assert first.play_weight >= second.play_weight == 100

@@ -620,6 +620,16 @@ def test_the_same_search_grows_the_same_tree(leaves: int) -> None:
         assert (dump(one) == dump(third)) == (options == ROOT_DEFAULTS)
 
 
+def test_a_tree_grown_in_a_used_forest_is_the_one_of_a_fresh_forest() -> None:
+    used = searching(Position(5, komi=0.5), opinions())
+    used.run(Limits(visits=500))
+    used.set_position(Position(5, komi=3))
+    fresh = searching(Position(5, komi=3), opinions())
+    for search in (used, fresh):
+        search.run(Limits(visits=500))
+    assert dump(used) == dump(fresh)
+
+
 @pytest.mark.kernel
 def test_a_small_search_keeps_its_books() -> None:
     position = Position(3, komi=0.5).play("B2")

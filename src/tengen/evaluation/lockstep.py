@@ -38,6 +38,7 @@ class Game(NamedTuple):
     start: Position
     end: Position
     black: int  # which of the two players had Black
+    number: int
 
 
 class _Seat:
@@ -95,15 +96,21 @@ def play_in_lockstep(
     starts: Sequence[Position],
     seed: int = 0,
     on_end: Callable[[Game], None] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> list[Game]:
-    """Play two games from each position, colours exchanged; every start needs a move limit."""
-    boards = [start for start in starts for _ in range(2)]
+    """Play two games from each position, colours exchanged; every start needs a move limit.
+
+    With numbers, only those games: 2k and 2k + 1 begin at starts[k], the even one with Black for
+    the first player.
+    """
+    numbers = range(2 * len(starts)) if numbers is None else numbers
+    boards = [starts[number // 2] for number in numbers]
     positions = list(boards)
     seats = tuple(_Seat(player, boards, seed + i) for i, player in enumerate(players))
     games: list[Game] = []
 
     def to_move(g: int) -> int:
-        black = g % 2  # the player that has Black in game g
+        black = numbers[g] % 2  # the player that has Black
         return black if positions[g].to_play is Color.BLACK else 1 - black
 
     going = len(boards)
@@ -120,7 +127,7 @@ def play_in_lockstep(
                 positions[g] = positions[g].play(move)
                 seat.rest(g)
                 if positions[g].is_over:
-                    games.append(Game(boards[g], positions[g], g % 2))
+                    games.append(Game(boards[g], positions[g], numbers[g] % 2, numbers[g]))
                     if on_end:
                         on_end(games[-1])
                     going -= 1

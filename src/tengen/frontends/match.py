@@ -2,91 +2,188 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.evaluation.elo import Tally, estimate
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
-from tengen.game.color import Color
+from tengen.evaluation.match import (
+    Contestant,
+    GtpContestant,
+    NetworkContestant,
+    Played,
+    Store,
+    play_match,
+    points,
+    with_points,
+)
+from tengen.evaluation.sprt import Sprt
 from tengen.game.position import Position
-from tengen.game.sgf import record, save_sgf
 from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files import load_network
+from tengen.network.shared import SharedEvaluator
+from tengen.search.params import Limits, SearchParams
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
+AT_A_TIME = 256  # games of two networks in lockstep
+GTP = "gtp:"
 
 
-class EngineSpec(NamedTuple):
-    """An engine as the command line names it: a network and its visits."""
+@dataclass(frozen=True)
+class EngineSpec:
+    """An engine as the command line names it: a network and its limits, or a GTP command."""
 
-    model: str
-    visits: int
+    text: str
+    model: str = ""
+    limits: Limits = field(default_factory=Limits)
+    command: str = ""
 
-    def __str__(self) -> str:
-        return f"{Path(self.model).name}@{self.visits}"
+    @property
+    def name(self) -> str:
+        """For tables and records."""
+        if self.command:
+            return self.command
+        return f"{Path(self.model).name}@{self.text.rpartition('@')[2]}"
 
 
 def parse_engine(text: str) -> EngineSpec:
-    """Read MODEL@VISITS; raises ValueError."""
-    model, at, visits = text.rpartition("@")
-    if not at or not model or not visits.isdigit() or int(visits) < 1:
-        raise ValueError(f"{text!r} is no engine: write MODEL@VISITS, such as net.bin.gz@64")
-    return EngineSpec(model, int(visits))
+    """Read MODEL@VISITS, MODEL@SECONDSs or gtp:COMMAND; raises ValueError."""
+    if text.startswith(GTP) and text[len(GTP) :].strip():
+        return EngineSpec(text, command=text[len(GTP) :].strip())
+    match = re.fullmatch(r"(?P<model>.+)@(?:(?P<visits>\d+)|(?P<seconds>\d*\.?\d+)s)", text)
+    if not match:
+        raise ValueError(
+            f"{text!r} is no engine: write MODEL@VISITS such as net.bin.gz@64, MODEL@SECONDSs such "
+            "as net.bin.gz@0.5s, or gtp:COMMAND"
+        )
+    if match["visits"]:
+        return EngineSpec(text, match["model"], Limits(visits=int(match["visits"])))
+    return EngineSpec(text, match["model"], Limits(seconds=float(match["seconds"])))
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """How to play a match."""
+
+    games: int = 100
+    opening_moves: int = 4
+    parallel: int = 2  # games at a time, where an engine is no network with visits
+    device: str = "auto"
+    seed: int = 1
+    folder: str | None = None  # for results and games; a match that was stopped goes on
+    sprt: Sprt | None = None
 
 
 def run_match(
-    engines: tuple[EngineSpec, EngineSpec],
-    empty: Position,
-    games: int,
-    opening_moves: int,
-    device: str,
-    seed: int,
-    sgf_folder: str | None,
+    engines: tuple[EngineSpec, EngineSpec], empty: Position, options: MatchOptions
 ) -> Tally:
     """Play pairs of games with colours exchanged and print the result, the first engine's view."""
-    evaluators: dict[str, Evaluator] = {}
-    for engine in engines:
-        if engine.model not in evaluators:
-            evaluators[engine.model] = open_evaluator(load_network(engine.model), device)
-    players = tuple(Player(str(e), evaluators[e.model], e.visits) for e in engines)
-    starts = openings(players[0].evaluator, empty, opening_moves, max(1, games // 2), seed)
-    folder = Path(sgf_folder) if sgf_folder else None
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
+    names = engines[0].name, engines[1].name
+    store = Store(Path(options.folder), names) if options.folder else None
+    known = store.finished() if store else {}
     tally = Tally()
+    for gained in known.values():
+        tally = with_points(tally, gained)
+    numbers = [number for number in range(options.games) if number not in known]
+    networks = _open_networks(engines, options.device)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=2 * len(starts))
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task(_summary(names, tally), total=options.games, completed=len(known))
 
-        def count(game: Game) -> None:
+        def on_end(played: Played) -> bool:
             nonlocal tally
-            tally = with_game(tally, game)
-            text = f"{players[0].name} {tally} {players[1].name}, {estimate(tally)} Elo"
-            progress.update(task, advance=1, description=text)
-            if folder:
-                names = tuple(player.name for player in players)
-                _save(game, names, folder / f"game-{tally.games:05}.sgf")
+            tally = with_points(tally, points(played))
+            if store:
+                store.add(played)
+            if played.remark:
+                console.print(f"game {played.number}: {played.remark}", markup=False)
+            progress.update(task, advance=1, description=_summary(names, tally))
+            return options.sprt is None or options.sprt.verdict(tally) is None
 
-        play_in_lockstep((players[0], players[1]), starts, seed, count)
-    print(f"{players[0].name} - {players[1].name}: {tally} (wins, draws, losses)")
+        if numbers and (options.sprt is None or options.sprt.verdict(tally) is None):
+            _play(engines, networks, empty, options, numbers, on_end)
+    print(f"{names[0]} - {names[1]}: {tally} (wins, draws, losses)")
     print(f"Elo difference with its 95% interval: {estimate(tally)}")
+    if options.sprt is not None:
+        verdict = options.sprt.verdict(tally)
+        decided = {True: f"at least {options.sprt.high:g}", False: f"at most {options.sprt.low:g}"}
+        print(f"Sequential test: {decided[verdict] if verdict is not None else 'not decided'}")
     return tally
 
 
-def with_game(tally: Tally, game: Game) -> Tally:
-    """The first player's results with one game more."""
-    outcome = game.end.outcome()
-    if outcome is None or outcome.winner is None:
-        return tally._replace(draws=tally.draws + 1)
-    if (outcome.winner is Color.BLACK) == (game.black == 0):
-        return tally._replace(wins=tally.wins + 1)
-    return tally._replace(losses=tally.losses + 1)
+def _summary(names: tuple[str, str], tally: Tally) -> str:
+    return f"{names[0]} {tally} {names[1]}, {estimate(tally)} Elo"
 
 
-def _save(game: Game, names: tuple[str, ...], path: Path) -> None:
-    black, white = names[game.black], names[1 - game.black]
-    path.write_bytes(save_sgf(record(game.end, black=black, white=white)))
+def _open_networks(engines: Sequence[EngineSpec], device: str) -> dict[str, Evaluator]:
+    """The networks by their files, each once."""
+    models = dict.fromkeys(engine.model for engine in engines if engine.model)
+    return {model: open_evaluator(load_network(model), device) for model in models}
+
+
+def _play(
+    engines: tuple[EngineSpec, EngineSpec],
+    evaluators: dict[str, Evaluator],
+    empty: Position,
+    options: MatchOptions,
+    numbers: Sequence[int],
+    on_end: Callable[[Played], bool],
+) -> None:
+    with ExitStack() as closing:
+        starts = [empty] * (options.games // 2 + 1)
+        if evaluators and options.opening_moves:
+            drawn_from = next(iter(evaluators.values()))
+            starts = openings(
+                drawn_from, empty, options.opening_moves, len(starts), seed=options.seed
+            )
+        if all(engine.model and engine.limits.visits for engine in engines):
+            _play_in_lockstep(engines, evaluators, starts, numbers, options.seed, on_end)
+            return
+        shared = {
+            model: closing.enter_context(SharedEvaluator(network))
+            for model, network in evaluators.items()
+        }
+        make = [partial(_contestant, engine, shared, options.seed) for engine in engines]
+        play_match(make, starts, numbers, options.parallel, on_end)
+
+
+def _contestant(engine: EngineSpec, networks: dict[str, SharedEvaluator], seed: int) -> Contestant:
+    if engine.command:
+        return GtpContestant(engine.command)
+    return NetworkContestant(networks[engine.model], engine.limits, SearchParams(), seed)
+
+
+def _play_in_lockstep(
+    engines: tuple[EngineSpec, EngineSpec],
+    evaluators: dict[str, Evaluator],
+    starts: Sequence[Position],
+    numbers: Sequence[int],
+    seed: int,
+    on_end: Callable[[Played], bool],
+) -> None:
+    players = [
+        Player(engine.name, evaluators[engine.model], engine.limits.visits or 1)
+        for engine in engines
+    ]
+    going_on = True
+
+    def report(game: Game) -> None:
+        nonlocal going_on
+        outcome = game.end.outcome()
+        assert outcome is not None
+        going_on = on_end(Played(game.number, game.end, outcome))
+
+    for first in range(0, len(numbers), AT_A_TIME):
+        if not going_on:
+            return
+        batch = numbers[first : first + AT_A_TIME]
+        play_in_lockstep((players[0], players[1]), starts, seed + first, report, batch)

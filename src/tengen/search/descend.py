@@ -44,7 +44,7 @@ from tengen.search.forest import (
 from tengen.search.puct import best_child, root_child
 from tengen.search.utility import utility_of
 
-VISITS_PER_LEAF = 16
+VISITS_PER_LEAF = 24
 
 # What became of a descent.
 BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2

@@ -1,0 +1,227 @@
+"""Matches between any engines: the referee, programs that fail, matches that were stopped."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tengen.evaluation.elo import Tally
+from tengen.evaluation.gtp_opponent import EngineError, GtpOpponent
+from tengen.evaluation.match import (
+    Contestant,
+    GtpContestant,
+    NetworkContestant,
+    Played,
+    Store,
+    play_game,
+    play_match,
+    points,
+)
+from tengen.evaluation.sprt import Sprt
+from tengen.game.color import Color
+from tengen.game.outcome import Reason
+from tengen.game.position import Position
+from tengen.game.sgf import load_sgf
+from tengen.network.fake import FakeEvaluator
+from tengen.search.params import Limits, SearchParams
+
+# A program that speaks GTP and plays the moves of a list, whatever the opponent does.
+PROGRAM = """
+import sys
+moves = iter(sys.argv[1].split())
+for line in sys.stdin:
+    words = line.split()
+    reply = "= "
+    if words[0] == "genmove":
+        move = next(moves, "pass")
+        if move == "die":
+            sys.exit(1)
+        reply += move
+    elif words[0] == "name":
+        reply += "Scripted"
+    elif words[0] == "komi" and words[1] == "13":
+        reply = "? bad luck"
+    print(reply, end="\\n\\n", flush=True)
+    if words[0] == "quit":
+        break
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "scripted.py"
+    path.write_text(PROGRAM)
+    return f"{sys.executable} {path}"
+
+
+class Listed:
+    """A contestant that plays the moves of a list, then passes."""
+
+    def __init__(self, moves: str) -> None:
+        self._list = moves
+        self.closed = False
+
+    def begin(self, position: Position) -> None:
+        self._moves = iter(self._list.split())
+
+    def move(self, position: Position) -> str | None:
+        return next(self._moves, None)
+
+    def told(self, position: Position) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+EMPTY = Position(5, "tromp-taylor", 0.5, move_limit=60)
+
+
+def test_colours_are_exchanged_from_game_to_game() -> None:
+    sides = Listed("C3 C2"), Listed("")
+    first, second = (play_game(number, sides, EMPTY) for number in (0, 1))
+    assert [move.color for move in first.end.moves if move.point] == [Color.BLACK] * 2
+    assert [move.color for move in second.end.moves if move.point] == [Color.WHITE] * 2
+    assert points(first) == points(second) == 1
+
+
+def test_an_illegal_move_loses_and_is_told() -> None:
+    played = play_game(0, (Listed("C3 C3"), Listed("")), EMPTY)
+    assert played.outcome.winner is Color.WHITE
+    assert played.outcome.reason is Reason.FORFEIT
+    assert "C3" in played.remark
+    assert "occupied" in played.remark
+
+
+def test_a_program_plays_a_whole_game_against_our_search(program: str) -> None:
+    ours = NetworkContestant(FakeEvaluator(), Limits(visits=20), SearchParams(), seed=1)
+    theirs = GtpContestant(f"{program} 'C3 B2 D4'")
+    try:
+        played = play_game(1, (ours, theirs), EMPTY)
+    finally:
+        theirs.close()
+        ours.close()
+    assert played.remark == ""
+    black = [move.point for move in played.end.moves if move.color is Color.BLACK]
+    assert EMPTY.text(black[0]) == "C3"
+    assert played.end.is_over
+
+
+def test_a_program_may_resign(program: str) -> None:
+    theirs = GtpContestant(f"{program} 'C3 resign'")
+    try:
+        played = play_game(1, (Listed("A1"), theirs), EMPTY)
+    finally:
+        theirs.close()
+    assert str(played.outcome) == "W+R"
+
+
+def test_a_program_that_dies_loses_that_game_and_is_started_again(program: str) -> None:
+    ends: list[Played] = []
+
+    def on_end(played: Played) -> bool:
+        ends.append(played)
+        return True
+
+    def sides() -> list[Contestant]:
+        return [Listed("A1 A2"), GtpContestant(f"{program} 'C3 die'")]
+
+    made: list[Contestant] = []
+
+    def make(index: int) -> Contestant:
+        side = sides()[index] if index == 0 else GtpContestant(f"{program} 'C3 die'")
+        made.append(side)
+        return side
+
+    play_match([lambda: make(0), lambda: make(1)], [EMPTY] * 2, range(4), 1, on_end)
+    assert sorted(played.number for played in ends) == [0, 1, 2, 3]
+    assert all("has ended" in played.remark and points(played) == 1 for played in ends)
+    assert all(side.closed for side in made if isinstance(side, Listed))
+
+
+def test_errors_of_programs_are_for_people(program: str) -> None:
+    with pytest.raises(EngineError, match="does not start"):
+        GtpOpponent("no-such-program-anywhere")
+    with pytest.raises(EngineError, match="has ended"):
+        GtpOpponent(f"{sys.executable} -c pass")
+    engine = GtpOpponent(f"{program} ''")
+    with pytest.raises(EngineError, match="bad luck"):
+        engine.start(Position(5, "tromp-taylor", 13))
+    engine.close()
+    silent = "import time; print('= x\\n', flush=True); time.sleep(60)"
+    waiting = GtpOpponent(f'{sys.executable} -c "{silent}"', patience=0.2)
+    with pytest.raises(EngineError, match="does not answer"):
+        waiting.ask("genmove black")
+    waiting.close()
+
+
+def test_a_match_ends_when_it_is_told_to() -> None:
+    ends: list[int] = []
+
+    def on_end(played: Played) -> bool:
+        ends.append(played.number)
+        return len(ends) < 3
+
+    sides = [lambda: Listed("C3"), lambda: Listed("")]
+    play_match(sides, [EMPTY] * 50, range(100), 1, on_end)
+    assert ends == [0, 1, 2]
+
+
+def test_games_at_a_time_are_all_played_once() -> None:
+    ends: list[int] = []
+    lock = threading.Lock()
+
+    def on_end(played: Played) -> bool:
+        with lock:
+            ends.append(played.number)
+        return True
+
+    sides = [lambda: Listed("C3"), lambda: Listed("")]
+    play_match(sides, [EMPTY] * 20, range(40), 4, on_end)
+    assert sorted(ends) == list(range(40))
+
+
+def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) -> None:
+    store = Store(tmp_path, ("one", "other"))
+    assert store.finished() == {}
+    for number in (0, 1, 5):
+        store.add(play_game(number, (Listed("C3"), Listed("")), EMPTY))
+    assert store.finished() == {0: 1.0, 1: 1.0, 5: 1.0}
+    results = tmp_path / "results.jsonl"
+    results.write_text(results.read_text()[:-20])
+    assert store.finished() == {0: 1.0, 1: 1.0}
+    (game,) = load_sgf(tmp_path / "games" / "00001.sgf")
+    assert game.root.properties["PB"] == ["other"]
+    line = json.loads(results.read_text().splitlines()[0])
+    assert game.root.properties["RE"] != [line["result"]]  # colours were exchanged
+    with pytest.raises(ValueError, match="name another folder"):
+        Store(tmp_path, ("one", "third")).finished()
+
+
+def test_the_sequential_test_decides_clear_cases_and_waits_in_others() -> None:
+    test = Sprt(0, 50)
+    assert test.verdict(Tally()) is None
+    assert test.verdict(Tally(3, 0, 0)) is None
+    assert test.verdict(Tally(300, 20, 150)) is True
+    assert test.verdict(Tally(150, 20, 300)) is False
+    # Wald's bound for 5% errors is ln 19; in the middle between both hypotheses the ratio is 0.
+    middle = (test.log_likelihood_ratio(Tally(5360, 0, 4640)),)
+    assert abs(middle[0]) < 2.94
+
+
+def test_the_sequential_test_is_seldom_wrong() -> None:
+    import numpy as np
+
+    random = np.random.default_rng(1)
+    test, wrong, runs = Sprt(0, 100), 0, 200
+    for _ in range(runs):
+        tally = Tally()
+        while test.verdict(tally) is None:
+            won = random.random() < 0.5  # equal players: the low hypothesis is true
+            tally = tally._replace(wins=tally.wins + won, losses=tally.losses + (not won))
+        wrong += test.verdict(tally) is True
+    assert wrong / runs < 0.1
