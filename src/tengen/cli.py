@@ -148,6 +148,38 @@ def match(
 
 
 @app.command()
+def benchmark(
+    model: Annotated[str, typer.Option(help="A network file.")],
+    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,
+    seconds: Annotated[float, typer.Option(min=0.1, help="For each measurement.")] = 3.0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the recommended settings.")
+    ] = None,
+) -> None:
+    """Measure visits/s with more and more leaves in flight, and recommend settings."""
+    from tengen.frontends.benchmark import run_benchmark
+
+    run_benchmark(model, device, board_size, seconds, config)
+
+
+@app.command("config")
+def write_settings(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Such as tengen.toml.")],
+    model: Annotated[str, typer.Option(help="A network file.")] = "",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+) -> None:
+    """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
+    from pathlib import Path
+
+    from tengen.config import EngineConfig, write_config
+
+    if Path(file).exists():
+        raise ValueError(f"{file} is there already; name another file, or remove it")
+    Path(file).write_text(write_config(EngineConfig(model=model, device=device)), "utf-8")
+
+
+@app.command()
 def doctor() -> None:
     """Show what is installed, what would run networks, and what is missing."""
     from tengen.frontends.doctor import examine

@@ -1,0 +1,78 @@
+"""`tengen benchmark`: visits/s for a network and a board, and the settings that give most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from tengen.config import EngineConfig, write_config
+from tengen.game.position import Position
+from tengen.network.devices import open_evaluator
+from tengen.network.evaluator import Evaluator
+from tengen.network.files import load_network
+from tengen.search.params import Limits
+from tengen.search.search import Search
+from tengen.search.warm import compile_kernels
+
+LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose
+VISITS_PER_LEAF_NEEDED = 24  # see descend.py: a tree needs so many for each leaf in flight
+
+
+class Rate(NamedTuple):
+    """What a number of leaves in flight brings."""
+
+    leaves: int
+    visits: float  # a second
+    evaluations: float  # a second
+
+
+def measure(evaluator: Evaluator, position: Position, leaves: int, seconds: float) -> Rate:
+    """Search for some seconds with so many leaves in flight."""
+    search = Search(evaluator, leaves=leaves, ownership=False)
+    search.set_position(position)
+    search.run(Limits(visits=VISITS_PER_LEAF_NEEDED * leaves, seconds=4 * seconds))
+    result = search.run(Limits(playouts=10**9, seconds=seconds))
+    visits = result.visits - result.reused
+    return Rate(leaves, visits / result.seconds, result.evaluated / result.seconds)
+
+
+def recommended(rates: list[Rate]) -> Rate:
+    """The fewest leaves in flight that are nearly as fast as any."""
+    best = max(rate.visits for rate in rates)
+    return next(rate for rate in rates if rate.visits >= NEARLY * best)
+
+
+def run_benchmark(
+    model: str, device: str, board_size: int, seconds: float, config: str | None
+) -> None:
+    """Measure, show a table, recommend, and write the settings if a file is named."""
+    evaluator = open_evaluator(load_network(model), device)
+    compile_kernels(evaluator.features)
+    position = Position(board_size, "tromp-taylor")
+    rates: list[Rate] = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("measuring", total=len(LEAVES))
+        for leaves in LEAVES:
+            rates.append(measure(evaluator, position, leaves, seconds))
+            progress.advance(task)
+            if leaves >= 4 * evaluator.best_batch:
+                break  # far beyond what the device likes
+    best = recommended(rates)
+    table = Table("leaves in flight", "visits/s", "evaluations/s", "")
+    for rate in rates:
+        mark = "recommended" if rate is best else ""
+        table.add_row(str(rate.leaves), f"{rate.visits:,.0f}", f"{rate.evaluations:,.0f}", mark)
+    console = Console()
+    console.print(
+        f"{evaluator.name} on {evaluator.device}, {board_size}x{board_size}", markup=False
+    )
+    console.print(table)
+    if config is not None:
+        settings = EngineConfig(model=model, device=device, leaves=best.leaves)
+        Path(config).write_text(write_config(settings), encoding="utf-8")
+        console.print(f"Settings written to {config}.", markup=False)

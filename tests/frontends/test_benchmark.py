@@ -1,0 +1,32 @@
+"""`tengen benchmark`: a table, a recommendation, settings that are read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tengen.config import load_config
+from tengen.frontends.benchmark import Rate, recommended, run_benchmark
+from tengen.network.store import save_network
+from tests.network.test_store import random_network
+
+
+def test_the_fewest_leaves_that_are_nearly_as_fast_are_recommended() -> None:
+    rates = [Rate(1, 100, 90), Rate(4, 290, 280), Rate(8, 300, 280), Rate(16, 301, 290)]
+    assert recommended(rates).leaves == 4
+    assert recommended([Rate(1, 100, 1), Rate(2, 90, 1)]).leaves == 1
+
+
+def test_it_shows_rates_and_writes_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, config = tmp_path / "net.safetensors", tmp_path / "tengen.toml"
+    save_network(random_network("b2c32", 1), model)
+    run_benchmark(str(model), "cpu", 5, 0.1, str(config))
+    shown = capsys.readouterr().out
+    assert "recommended" in shown
+    assert "visits/s" in shown
+    engine = load_config(config).engine
+    assert engine.model == str(model)
+    assert engine.leaves >= 1
