@@ -107,3 +107,19 @@ def test_closing_ends_the_thread() -> None:
     engine.start(Position(5), Limits(seconds=60))
     engine.close()
     assert threading.active_count() == before
+
+
+def test_a_network_that_failed_once_is_asked_again() -> None:
+    calls = 0
+
+    def failing_once(batch: Batch) -> Evaluation:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise RuntimeError("out of memory")
+        return uniform(batch)
+
+    with Engine(FakeEvaluator(failing_once)) as engine:
+        with pytest.raises(RuntimeError, match="out of memory"):
+            engine.search(Position(5), visits=50)
+        assert engine.start(Position(5), Limits(visits=50)).result(20).visits == 50

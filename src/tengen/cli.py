@@ -148,6 +148,59 @@ def match(
 
 
 @app.command()
+def gtp(
+    model: Annotated[
+        str | None, typer.Option(help="A network file of Tengen's or KataGo's.")
+    ] = None,
+    visits: Annotated[int | None, typer.Option(min=1, help="For each move.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="For each move.")] = None,
+    board_size: Annotated[int, typer.Option(min=2, max=19, help="Until the client sets it.")] = 19,
+    rules: Annotated[str, typer.Option(help="Name of a rule set.")] = "tromp-taylor",
+    komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
+    resign: Annotated[bool, typer.Option(help="Give up lost games.")] = True,
+    ponder: Annotated[bool, typer.Option(help="Think while the opponent does.")] = False,
+    name: Annotated[str, typer.Option(help="What the client is told.")] = "Tengen",
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
+    log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
+) -> None:
+    """Speak GTP on stdin and stdout, for Sabaki, Lizzie, q5Go, GoGui and servers."""
+    from tengen.frontends.gtp import GtpOptions, run_gtp
+
+    options = GtpOptions(
+        model=model,
+        device=device or "auto",
+        visits=visits,
+        seconds=seconds,
+        rules=rules,
+        komi=komi,
+        board_size=board_size,
+        resign=resign,
+        ponder=ponder,
+        seed=seed,
+        name=name,
+        log_file=log,
+    )
+    if config is not None:
+        from dataclasses import replace
+
+        from tengen.config import load_config
+
+        settings = load_config(config)
+        options = replace(
+            options,
+            model=model or settings.engine.model or None,
+            device=device or settings.engine.device,
+            visits=visits or settings.engine.visits,
+            seconds=seconds or settings.engine.seconds or None,
+            leaves=settings.engine.leaves or None,
+            params=settings.search,
+        )
+    run_gtp(options)
+
+
+@app.command()
 def benchmark(
     model: Annotated[str, typer.Option(help="A network file.")],
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,

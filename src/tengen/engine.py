@@ -36,9 +36,13 @@ class Engine:
         *,
         device: str = AUTO,
         params: SearchParams | None = None,
+        leaves: int | None = None,
         seed: int = 0,
     ) -> None:
-        """A network by its file, its data, or running already; raises what loading it raises."""
+        """A network by its file, its data, or running already; raises what loading it raises.
+
+        Leaves in flight follow the device unless given.
+        """
         if isinstance(model, str | Path):
             model = load_network(model)
         if isinstance(model, NetworkData):
@@ -46,8 +50,12 @@ class Engine:
         self.evaluator: Evaluator = model
         compile_kernels(model.features)
         self.params = params or SearchParams()
-        self._seed = seed
-        self._background = BackgroundSearch(Search(self.evaluator, self.params, seed=seed))
+        self._seed, self._leaves = seed, leaves
+        self._background = self._new_background()
+
+    def _new_background(self) -> BackgroundSearch:
+        search = Search(self.evaluator, self.params, seed=self._seed, leaves=self._leaves)
+        return BackgroundSearch(search)
 
     @property
     def name(self) -> str:
@@ -190,7 +198,7 @@ class Engine:
             raise ValueError(str(error)) from None
         self._background.close()
         self.params = params
-        self._background = BackgroundSearch(Search(self.evaluator, params, seed=self._seed))
+        self._background = self._new_background()
 
     def clear(self) -> None:
         """Forget the tree."""

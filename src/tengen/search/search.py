@@ -252,7 +252,18 @@ class Search:
         """
         stop = stop or threading.Event()
         with self._running:
-            return self._run(limits or Limits(), wanted or Wanted(), stop, on_progress, every)
+            try:
+                return self._run(limits or Limits(), wanted or Wanted(), stop, on_progress, every)
+            except BaseException:
+                self._start_afresh()
+                raise
+
+    def _start_afresh(self) -> None:
+        """After a failure leaves may wait for ever: only a new tree is sound."""
+        with self._lock:
+            self._driver = None
+            if self._position is not None:
+                self._plant(self._position, self._options)
 
     def _run(
         self,

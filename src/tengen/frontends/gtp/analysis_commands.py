@@ -101,23 +101,18 @@ class AnalysisCommands:
 
     @command("kata-get-models")
     def kata_get_models(self) -> str:
-        if self._session.options.model is None and self._session.loader.ready:
-            engine = self._session.loader.engine_if_ready()
-        else:
-            engine = self._session.engine()
-        models = []
-        if engine is not None:
-            models.append(
-                {
-                    "internalName": engine.name,
-                    "maxBatchSize": engine.evaluator.best_batch,
-                    "name": Path(self._session.options.model or engine.name).name,
-                    "usesHumanSLProfile": False,
-                    "usingFP16": "auto",
-                    "version": 0,
-                }
-            )
-        return json.dumps(models, separators=(",", ":"))
+        session = self._session
+        session.engine()
+        engine, version = session.loader.loaded()
+        model = {
+            "internalName": engine.name,
+            "maxBatchSize": engine.evaluator.best_batch,
+            "name": Path(session.options.model or engine.name).name,
+            "usesHumanSLProfile": False,
+            "usingFP16": "auto",
+            "version": version,
+        }
+        return json.dumps([model], separators=(",", ":"))
 
     @command()
     def clear_cache(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tengen.frontends.gtp.dispatch import Vertex, parse_bool, parse_float, parse_int, parse_vertex
 from tengen.frontends.gtp.protocol import GtpError
@@ -103,15 +103,18 @@ def _with_key(asked: Analysis, key: str, words: list[str]) -> Analysis:
         raise GtpError(f"not a key of this analysis: {key[:40]!r}")
     if len(words) < (3 if name in ("avoid", "allow") else 1):
         raise GtpError(f"{key} lacks its value")
+    values: dict[str, Any] = {}
     if name == "interval":
         return replace(asked, interval=_interval(words.pop(0)))
     if name in _COUNTS:
         count = parse_int(words.pop(0))
         if count < 0:
             raise GtpError(f"{key} must be 0 or more, not {count}")
-        return replace(asked, **{_COUNTS[name]: count})
+        values[_COUNTS[name]] = count
+        return replace(asked, **values)
     if name in _SWITCHES:
-        return replace(asked, **{_SWITCHES[name]: parse_bool(words.pop(0))})
+        values[_SWITCHES[name]] = parse_bool(words.pop(0))
+        return replace(asked, **values)
     color, depth = parse_color(words.pop(0)), words.pop(1)
     moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
     restriction = Restriction(color, moves, parse_int(depth), name == "allow")
@@ -221,7 +224,7 @@ def _untried(result: SearchResult, asked: Analysis) -> list[MoveResult]:
         for each in root_options(asked, position, False).avoid
         if each.color is position.to_play
     }
-    found = []
+    found: list[MoveResult] = []
     for place in sorted(range(len(result.policy)), key=lambda p: -result.policy[p]):
         move, prior = place_point(place, position.size), float(result.policy[place])
         if prior > 0 and move not in known and move not in avoided:

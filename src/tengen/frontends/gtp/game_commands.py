@@ -14,7 +14,7 @@ from tengen.game.color import Color, parse_color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
-    from tengen.game.position import Position
+    from tengen.game.position import PointLike, Position
     from tengen.game.rules import Rules
     from tengen.game.sgf import SgfGame
 
@@ -29,9 +29,11 @@ class GameCommands:
 
     @command("boardsize", "rectangular_boardsize")
     def board_size(self, width: str, height: int | None = None) -> None:
-        first, _, second = width.partition(":")
-        sides = parse_int(first), parse_int(second) if second else None
-        self._session.clear((sides[0], sides[1] or height or sides[0]))
+        try:
+            first, *second = (parse_int(side) for side in width.split(":"))
+        except ValueError as error:
+            raise GtpError(f"syntax error: {error}; write boardsize WIDTH [HEIGHT]") from None
+        self._session.clear((first, [*second, height or first][0]))
 
     @command()
     def clear_board(self) -> None:
@@ -110,7 +112,8 @@ class GameCommands:
         from tengen.game.position import Position
 
         old = self._session.position
-        black, white = [], []
+        black: list[PointLike] = []
+        white: list[PointLike] = []
         placed: set[str] = set()
         for color, vertex in _moves(stones):
             if vertex in placed:
@@ -163,10 +166,11 @@ class GameCommands:
 
         session = self._session
         position = session.position
-        players = {session.own_color: session.options.name}
-        if session.own_color is not None and session.opponent:
-            players[session.own_color.opponent] = session.opponent
-        game = record(position, players.get(Color.BLACK, ""), players.get(Color.WHITE, ""))
+        opponent = session.opponent if session.own_colors else ""
+        black, white = (
+            session.options.name if color in session.own_colors else opponent for color in Color
+        )
+        game = record(position, black, white)
         if session.resigned is not None:
             game.root.set_text("RE", str(session.outcome()))
         elif position.is_over:

@@ -73,11 +73,13 @@ class GoguiCommands:
     @command("gogui-winrate")
     def winrate(self) -> str:
         """The moves that were searched, from red for a loss to green for a win."""
+        from tengen.game.geometry import Point
+
         found = self._search()
         rates = {move.move: move.winrate for move in found.moves}
 
         def shade(x: int, y: int) -> str:
-            rate = rates.get((x, y))  # type: ignore[call-overload]
+            rate = rates.get(Point(x, y))
             return NOTHING if rate is None else blend((0.9, 0.0, 0.0), (0.0, 0.8, 0.0), rate)
 
         return _board(found, shade)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError, note
@@ -16,46 +16,53 @@ if TYPE_CHECKING:
 NO_NETWORK = "no network: start with --model FILE"
 
 
+class Loaded(NamedTuple):
+    """An engine, and what is known of its network."""
+
+    engine: Engine
+    katago_version: int = 0  # of the network's file; 0 if it is not KataGo's
+
+
 class EngineLoader:
     """An engine now or later."""
 
-    def __init__(self, make: Callable[[], Engine] | None) -> None:
+    def __init__(self, make: Callable[[], Loaded] | None) -> None:
         """Begin to make it in a thread; None where there is nothing to make one of."""
-        self._engine: Future[Engine] = Future()
+        self._engine: Future[Loaded] = Future()
         if make is None:
             self._engine.set_exception(GtpError(NO_NETWORK))
         else:
             threading.Thread(target=self._work, args=[make], name="loading", daemon=True).start()
 
-    def _work(self, make: Callable[[], Engine]) -> None:
+    def _work(self, make: Callable[[], Loaded]) -> None:
         try:
-            engine = make()
+            loaded = make()
         except BaseException as error:  # whoever asks for the engine must hear of it
             message = " ".join(f"the network cannot be used: {error}".split())
             note(message)
             self._engine.set_exception(GtpError(message))
         else:
-            self._engine.set_result(engine)
+            self._engine.set_result(loaded)
 
     @property
     def ready(self) -> bool:
         """Is it known whether there is an engine?"""
         return self._engine.done()
 
-    def engine(self) -> Engine:
+    def loaded(self) -> Loaded:
         """Wait for the engine; raises GtpError if there is none."""
         return self._engine.result()
 
     def check(self) -> None:
         """Raise GtpError if it is known that there is no engine; waits for nothing."""
         if self.ready:
-            self.engine()
+            self.loaded()
 
     def engine_if_ready(self) -> Engine | None:
         """The engine, None if there is none now."""
         if not self.ready or self._engine.exception() is not None:
             return None
-        return self._engine.result()
+        return self._engine.result().engine
 
 
 def start_loading(options: GtpOptions) -> EngineLoader:
@@ -64,11 +71,20 @@ def start_loading(options: GtpOptions) -> EngineLoader:
     if model is None:
         return EngineLoader(None)
 
-    def make() -> Engine:
+    def make() -> Loaded:
         from tengen.engine import Engine
+        from tengen.network.files import load_network
 
-        engine = Engine(model, device=options.device, seed=options.seed)
+        data = load_network(model)
+        engine = Engine(
+            data,
+            device=options.device,
+            params=options.params,
+            leaves=options.leaves,
+            seed=options.seed,
+        )
         note(f"ready: {engine.name} on {engine.device}")
-        return engine
+        version = data.provenance.get("katago_version", "")
+        return Loaded(engine, int(version) if version.isdecimal() else 0)
 
     return EngineLoader(make)

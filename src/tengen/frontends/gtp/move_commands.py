@@ -56,7 +56,8 @@ class MoveCommands:
         return self._analyzed(parse_analysis(Style.LZ, arguments), reply, play=True)
 
     @command("cgos-genmove_analyze")
-    def cgos_genmove_analyze(self, reply: Reply, color: Color, *_arguments: str) -> str:
+    def cgos_genmove_analyze(self, reply: Reply, color: Color, *arguments: str) -> str:
+        del arguments
         self._session.loader.check()
         reply.begin()
         thought = think(self._session, color, Analysis(color=color, ownership=True))
@@ -140,7 +141,7 @@ class MoveCommands:
 
         session.hopeless[color] = count
         session.seconds_thought += thought.seconds
-        session.own_color = color
+        session.own_colors.add(color)
         session.set_clock(color, after_move(session.clock(color), thought.seconds))
         if resigns:
             session.resigned = color

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tengen.search.params import SearchParams
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class GtpOptions:
     resign_turns: int = 3  # at so many own moves in a row,
     resign_least_moves: float = 0.2  # after so many moves for each point of the board
     ponder: bool = False  # think while the opponent does
+    params: SearchParams | None = None  # of the search
+    leaves: int | None = None  # positions that the network gets at a time
     seed: int = 0
     name: str = "Tengen"  # Lizzie shows scores for names that begin with KataGo
     log_file: str | None = None  # everything said and heard is added to it

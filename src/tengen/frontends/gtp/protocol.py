@@ -66,7 +66,7 @@ class Log:
 
     def __init__(self, path: str | None) -> None:
         """Raises OSError for a file that cannot be written."""
-        self._file = Path(path).open("a", encoding="utf-8") if path else None
+        self._file = Path(path).open("a", encoding="utf-8") if path else None  # noqa: SIM115
         self._lock = threading.Lock()
 
     def add(self, mark: str, text: str) -> None:
@@ -109,6 +109,7 @@ class Inbox:
     """The lines of a stream, read ahead."""
 
     def __init__(self, stream: BinaryIO, log: Log | None = None) -> None:
+        """Read a stream to its end, and close it then."""
         self._stream = stream
         self._log = log or Log(None)
         self._lines: deque[str] = deque()
@@ -119,7 +120,7 @@ class Inbox:
         threading.Thread(target=self._read, name="gtp-input", daemon=True).start()
 
     def _read(self) -> None:
-        with suppress(OSError, ValueError):  # a closed stream is the end of it
+        with suppress(OSError, ValueError), self._stream:
             while data := self._stream.readline():
                 self._add(data.decode(errors="replace").rstrip("\r\n"))
         with self._changed:
@@ -134,7 +135,7 @@ class Inbox:
         with self._changed:
             self._lines.append(line)
             stops = list(self._stop_at_input)
-            if line.strip().lower() == INTERRUPT:
+            if _interrupts(line):
                 stops += self._stop_at_interrupt
             self._changed.notify_all()
         for stop in stops:
@@ -159,11 +160,14 @@ class Inbox:
 
     @contextmanager
     def calling(self, stop: Callable[[], None], *, at_any_input: bool) -> Iterator[None]:
-        """Call `stop` as soon as there is input, at once if there is; or only at an interrupt."""
+        """Call `stop` as soon as there is input, or only at an interrupt; at once if there is."""
         stops = self._stop_at_input if at_any_input else self._stop_at_interrupt
         with self._changed:
             stops.append(stop)
-            now = at_any_input and (bool(self._lines) or self._ended)
+            if at_any_input:
+                now = bool(self._lines) or self._ended
+            else:
+                now = any(_interrupts(line) for line in self._lines)
         if now:
             stop()
         try:
@@ -171,6 +175,10 @@ class Inbox:
         finally:
             with self._changed:
                 stops.remove(stop)
+
+
+def _interrupts(line: str) -> bool:
+    return line.strip().lower() == INTERRUPT
 
 
 class Reply:

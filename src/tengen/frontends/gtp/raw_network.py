@@ -25,13 +25,13 @@ def evaluate_position(evaluator: Evaluator, position: Position) -> Evaluation:
 
 
 def raw_errors(evaluation: Evaluation) -> RawErrors:
-    """How unsure it is; older networks do not tell, and their zeros become KataGo's -1."""
+    """How unsure it is; networks before KataGo's version 9 do not tell, and KataGo says -1."""
     errors = RawErrors(
         float(evaluation.value_error),
         float(evaluation.score_error),
         float(evaluation.variance_time),
     )
-    return errors if any(errors) else RawErrors(-1.0, -1.0, -1.0)
+    return errors if errors.value or errors.score else RawErrors(-1.0, -1.0, -1.0)
 
 
 def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from tengen.frontends.gtp.analysis_commands import AnalysisCommands
@@ -28,7 +28,9 @@ def run_gtp(options: GtpOptions) -> None:
     with _own_stdout() as stdout:
         log = Log(options.log_file)
         loader = start_loading(options)
-        inbox, outlet = Inbox(sys.stdin.buffer, log), Outlet(stdout, log)
+        # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
+        stdin = open(0, "rb", closefd=False)  # noqa: SIM115
+        inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = Session(options, loader, inbox)
         serve(inbox, outlet, all_commands(session), log)
         session.rest()
@@ -64,9 +66,9 @@ def _own_stdout() -> Iterator[BinaryIO]:
     sys.stdout.flush()
     descriptor = os.dup(1)
     os.dup2(2, 1)
+    stream = os.fdopen(descriptor, "wb")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            yield stream
+        yield stream
     finally:
-        sys.stdout.flush()
-        os.dup2(2, 1)
+        with suppress(OSError):  # nobody may be listening any more
+            stream.close()

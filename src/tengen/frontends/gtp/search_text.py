@@ -15,11 +15,12 @@ _LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 def moves_text(result: SearchResult) -> str:
     """The moves of a search, one a line, for the side to play."""
     position = result.position
-    lines = [
+    head = (
         f"{position.to_play} to play, move {position.move_number + 1}: {result.visits} visits, "
         f"winrate {100 * result.winrate:.1f}%, lead {result.lead:+.1f}, "
         f"{result.seconds:.2f} s ({result.stopped_by})"
-    ]
+    )
+    lines = [head]
     lines += [
         f"{position.text(move.move):>4}: visits {move.visits}, winrate {100 * move.winrate:.1f}%, "
         f"lcb {100 * move.lcb:.1f}%, lead {move.lead:+.1f}, prior {100 * move.prior:.2f}%, "

@@ -19,7 +19,7 @@ from tengen.frontends.gtp.settings import initial_settings
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tengen.engine import Engine
     from tengen.game.geometry import Point
@@ -34,14 +34,20 @@ if TYPE_CHECKING:
 
 STATUS_VISITS = 100  # to find out which stones are dead
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
-LEAST_SIDE = 2
+LEAST_SIDE, MOST_SIDE = 2, 19
 
 
 class Session:
     """What commands share. Its heavy parts are imported when they are first needed."""
 
     def __init__(self, options: GtpOptions, loader: EngineLoader, inbox: Inbox) -> None:
-        """Raises ValueError for options that cannot be, as far as that is cheap to tell."""
+        """Raises ValueError for options that cannot be."""
+        from tengen.game.rules import check_komi, parse_rules
+
+        parse_rules(options.rules)
+        check_komi(0 if options.komi is None else options.komi)
+        if not LEAST_SIDE <= options.board_size <= MOST_SIDE:
+            raise GtpError(f"boards run from {LEAST_SIDE} to {MOST_SIDE}, not {options.board_size}")
         self.options = options
         self.settings = initial_settings(options)
         self.loader = loader
@@ -50,7 +56,7 @@ class Session:
         self.hopeless = dict.fromkeys(Color, 0)  # moves in a row that looked lost
         self.resigned: Color | None = None
         self.last_result: SearchResult | None = None
-        self.own_color: Color | None = None  # that moves were last asked for
+        self.own_colors: set[Color] = set()  # that moves were asked for in this game
         self.opponent = ""
         self._position: Position | None = None
         self._given = 0  # handicap stones that were not laid out by moves
@@ -82,6 +88,7 @@ class Session:
         self.go_to(position)
         self._given = position.handicap
         self.hopeless = dict.fromkeys(Color, 0)
+        self.own_colors = set()
         self.last_result = None
         self._restart_clocks()
 
@@ -90,7 +97,7 @@ class Session:
         from tengen.game.position import Position
 
         old = self.position
-        if size is not None and not all(LEAST_SIDE <= side <= 19 for side in size):
+        if size is not None and not all(LEAST_SIDE <= side <= MOST_SIDE for side in size):
             raise GtpError("unacceptable size")
         self.new_game(Position(size or old.size, old.rules, old.komi))
 
@@ -105,11 +112,12 @@ class Session:
     def play(self, color: Color, vertex: str) -> None:
         """Play a move of either colour; raises GtpError."""
         if vertex == "RESIGN":
+            self.rest()
             self.resigned = color
             return
         self.go_to(with_handicap_moves(played(self.position, color, vertex), self._given))
 
-    def play_all(self, moves: list[tuple[Color, str]]) -> None:
+    def play_all(self, moves: Sequence[tuple[Color, str]]) -> None:
         """Play several moves, or none of them; raises GtpError."""
         position = self.position
         for color, vertex in moves:
@@ -154,7 +162,7 @@ class Session:
 
     def engine(self, *, analysis: bool = False) -> Engine:
         """The engine with the settings for playing, or for analysis; raises GtpError."""
-        engine = self.loader.engine()
+        engine = self.loader.loaded().engine
         if self._params is None:
             self._params = engine.params
         changes: dict[str, Any] = dict(self.settings.search)
@@ -175,10 +183,14 @@ class Session:
         wanted: Wanted | None = None,
         analysis: bool = False,
         until_input: bool = False,
+        stoppable: bool = True,
         on_progress: Callable[[SearchResult], None] | None = None,
         every: float = 1.0,
     ) -> SearchResult:
-        """Search and wait, until a limit, an interrupt or, if told so, any input; or GtpError."""
+        """Search and wait, until a limit, an interrupt or, if told so, any input; or GtpError.
+
+        What is not stoppable waits for its limit alone.
+        """
         from tengen.search.result import Wanted
         from tengen.search.search import RootOptions
 
@@ -192,8 +204,13 @@ class Session:
             every=every,
         )
         self._task = task
-        with self.inbox.calling(task.cancel, at_any_input=until_input):
-            self.last_result = task.result()
+        stop = task.cancel if stoppable else _go_on
+        with self.inbox.calling(stop, at_any_input=until_input):
+            try:
+                self.last_result = task.result()
+            except Exception:
+                engine.clear()  # its tree waits for evaluations that never come
+                raise
         return self.last_result
 
     def ponder(self) -> None:
@@ -233,7 +250,8 @@ class Session:
     def outcome(self) -> Outcome:
         """How the game ended, or would end if it ended here; raises GtpError.
 
-        Counted by the rules, after dead stones were taken off where the rules take them off.
+        Counted by the rules, after dead stones were taken off where the rules take them off; a game
+        that goes on is counted as if they were captured.
         """
         from tengen.frontends.gtp.final import counts_dead_stones
         from tengen.game.outcome import Outcome, Reason
@@ -247,3 +265,7 @@ class Session:
         ):
             return outcome
         return position.score(self.dead_stones()).outcome(Reason.SCORE)
+
+
+def _go_on() -> None:
+    """Do not stop."""

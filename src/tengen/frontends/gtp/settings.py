@@ -126,8 +126,8 @@ def _value(settings: Settings, name: str) -> Any:
     if name in _SEARCH:
         from tengen.search.params import SearchParams
 
-        changed = _SEARCH[name]
-        return settings.search.get(changed, getattr(SearchParams(), changed))
+        parameter = _SEARCH[name]
+        return settings.search.get(parameter, getattr(SearchParams(), parameter))
     raise GtpError(f"unknown parameter: {name[:80]}")
 
 
@@ -157,6 +157,6 @@ def _with_search(settings: Settings, name: str, text: str) -> Settings:
 
     is_switch = isinstance(getattr(SearchParams(), name), bool)
     value = parse_bool(text) if is_switch else parse_float(text)
-    search = {**settings.search, name: value}
+    search: dict[str, Any] = {**settings.search, name: value}
     SearchParams(**search)  # raises ValueError for what cannot be
     return replace(settings, search=search)

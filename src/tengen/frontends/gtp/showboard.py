@@ -14,7 +14,7 @@ SHOWN_MOVES = 3  # the last ones, numbered
 def board_text(position: Position) -> str:
     """The board with what matters about the game."""
     from tengen.game.color import Color
-    from tengen.game.geometry import COLUMN_LETTERS
+    from tengen.game.geometry import COLUMN_LETTERS, Point
 
     total = sum(later.last_move is not None and later.move_number > 0 for later in position.line())
     rules = {**position.rules.as_json(), "komi": position.komi}
@@ -25,7 +25,7 @@ def board_text(position: Position) -> str:
         "   " + " ".join(COLUMN_LETTERS[: position.width]),
     ]
     for y, row in enumerate(position.stones.tolist()):
-        signs = "".join(".XO"[stone] + numbers.get((x, y), " ") for x, stone in enumerate(row))
+        signs = "".join(".XO"[stone] + numbers.get(Point(x, y), " ") for x, stone in enumerate(row))
         lines.append(f"{position.height - y:2} {signs.rstrip()}")
     lines += [
         f"Next player: {'Black' if position.to_play is Color.BLACK else 'White'}",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tengen.search.result import SearchResult
     from tengen.search.search import RootOptions
 
+FEWEST_VISITS = 2  # that a move is worth: the position's own, and one of a move
+SHORTEST = 0.001  # seconds
 # A search is unsettled if its second move has this share of the first one's visits.
 CLOSE = 0.8
 # White is behind from the start in a handicap game, and waits for so much of the board.
@@ -41,6 +43,7 @@ def think(
     options: RootOptions | None = None,
 ) -> Thought:
     """Search for a move of this colour within the limits in force; raises GtpError."""
+    from tengen.search.params import Limits
     from tengen.search.result import Wanted
     from tengen.search.search import CANCELLED, TIME
 
@@ -55,13 +58,14 @@ def think(
     else:
         wanted = Wanted(pv_length=settings.pv_length)
 
-    def search(limits: Limits) -> SearchResult:
+    def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
         return session.search(
             position,
             limits,
             options=options,
             wanted=wanted,
             until_input=until_input,
+            stoppable=stoppable,
             on_progress=report,
             every=asked.interval if asked is not None else 1.0,
         )
@@ -69,8 +73,10 @@ def think(
     result = search(limits)
     if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
         result = search(replace(limits, seconds=spare))
-    seconds = time.monotonic() - start
-    return Thought(result, seconds, until_input and result.stopped_by == CANCELLED)
+    cancelled = until_input and result.stopped_by == CANCELLED
+    if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
+        result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
+    return Thought(result, time.monotonic() - start, cancelled)
 
 
 def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
@@ -85,7 +91,7 @@ def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limi
         return Limits(visits=settings.visits, seconds=settings.seconds), 0.0
     cap = settings.seconds or allowed.most
     target, most = min(allowed.target, cap), min(allowed.most, cap)
-    seconds = max(target - spent, 0.05 * target)
+    seconds = max(target - spent, 0.05 * target, SHORTEST)
     limits = Limits(visits=settings.visits, seconds=seconds, stop_when_decided=True)
     return limits, most - max(target, spent)
 

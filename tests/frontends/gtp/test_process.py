@@ -1,0 +1,198 @@
+"""Sessions as processes: how they start, what they print where, how they end."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.frontends.gtp.client import assert_protocol
+from tests.katago_data import FOLDER, needs_katago_data
+
+NETWORK = FOLDER / "g170-b6c96.bin.gz"
+RUN = "from tengen.frontends.gtp import GtpOptions, run_gtp; run_gtp(GtpOptions({}))"
+WITH_NETWORK = f"model={str(NETWORK)!r}, board_size=9, visits=100"
+
+
+@contextmanager
+def _process(
+    options: str = "", before: str = "", stderr: int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", f"{before}\n{RUN.format(options)}"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _ask(process: subprocess.Popen[bytes], command: str) -> str:
+    stdin, stdout = _streams(process)
+    stdin.write(f"{command}\n".encode())
+    stdin.flush()
+    lines = []
+    while (line := stdout.readline()) not in (b"\n", b""):
+        lines.append(line.decode().rstrip("\n"))
+    return "\n".join(lines)
+
+
+def _end(process: subprocess.Popen[bytes], data: bytes = b"") -> tuple[bytes, bytes]:
+    """Send the last of the input; what was printed besides what was read."""
+    out, err = process.communicate(data, timeout=60)
+    return out, err or b""
+
+
+def _assert_harmless(stderr: bytes) -> None:
+    for line in stderr.decode().splitlines():
+        assert not line.startswith(("=", "?", "info", "play"))
+        assert " -> " not in line
+
+
+def test_a_name_is_answered_within_a_second() -> None:
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        with _process(WITH_NETWORK if NETWORK.exists() else "") as process:
+            assert _ask(process, "name") == "= Tengen"
+            times.append(time.monotonic() - start)
+    assert min(times) < 1.0
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    heavy = "{'numba', 'numpy', 'openvino', 'torch', 'sgfmill'}"
+    code = f"import sys, tengen.frontends.gtp; sys.exit(str({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert found.stderr.decode().strip() == "set()"
+
+
+def test_a_session_can_be_logged(tmp_path: Path) -> None:
+    path = tmp_path / "gtp.log"
+    with _process(f"log_file={str(path)!r}") as process:
+        _end(process, b"1 name\n2 nonsense\n")
+    log = path.read_text()
+    assert [line[20:] for line in log.splitlines() if line[20:22] == "> "] == [
+        "> 1 name",
+        "> 2 nonsense",
+    ]
+    assert "< =1 Tengen" in log
+    assert "< ?2 unknown command" in log
+
+
+def test_a_session_without_a_network_plays_along() -> None:
+    with _process("board_size=9") as process:
+        out, err = _end(
+            process,
+            b"1 boardsize 5\n2 play b C3\n3 genmove w\n4 undo\n"
+            b"5 known_command genmove\n6 quit\n7 name\n",
+        )
+        assert out == (
+            b"=1\n\n=2\n\n?3 no network: start with --model FILE\n\n=4\n\n=5 true\n\n=6\n\n"
+        )
+        assert process.returncode == 0
+        _assert_harmless(err)
+
+
+def test_a_network_that_is_not_there_is_named() -> None:
+    with _process("model='/nonexistent.bin.gz'") as process:
+        out, err = _end(process, b"1 genmove b\n2 name\n")
+        assert re.fullmatch(rb"\?1 [^\n]*/nonexistent.bin.gz[^\n]*\n\n=2 Tengen\n\n", out)
+        assert process.returncode == 0
+        assert b"/nonexistent.bin.gz" in err
+        _assert_harmless(err)
+
+
+@pytest.mark.parametrize("options", ["rules='martian'", "komi=0.3", "board_size=50", "visits=0"])
+def test_options_that_cannot_be_are_refused_at_once(options: str) -> None:
+    with _process(options) as process:
+        out, err = _end(process)
+        assert out == b""
+        assert process.returncode == 1
+        assert b"Error: " in err
+
+
+def test_whatever_else_is_printed_stays_out_of_the_protocol() -> None:
+    noisy = """
+import os
+import tengen.frontends.gtp.run as run
+serve = run.serve
+def noisily(*arguments):
+    os.write(1, b"noise of a library\\n")
+    print("noise of Python's", flush=True)
+    serve(*arguments)
+run.serve = noisily
+"""
+    with _process("", noisy) as process:
+        out, err = _end(process, b"1 name\n2 protocol_version\n")
+        assert out == b"=1 Tengen\n\n=2 2\n\n"
+        assert err.count(b"noise") == 2
+
+
+def test_a_session_ends_with_its_input_even_while_it_loads() -> None:
+    with _process(WITH_NETWORK if NETWORK.exists() else "") as process:
+        out, _ = _end(process, b"1 name\n")
+        assert out == b"=1 Tengen\n\n"
+        assert process.returncode == 0
+
+
+def test_a_session_ends_when_nobody_reads_its_answers() -> None:
+    with _process() as process:
+        stdin, stdout = _streams(process)
+        stdout.close()
+        stdin.write(b"name\n")
+        stdin.flush()
+        assert process.wait(60) == 0
+
+
+@needs_katago_data
+def test_a_whole_session_with_a_network_and_merged_streams() -> None:
+    """As Lizzie has it: stderr is merged into stdout, and no line may be mistaken."""
+    with _process(WITH_NETWORK, stderr=subprocess.STDOUT) as process:
+        stdin, stdout = _streams(process)
+        stdin.write(
+            b"0 name\n1 version\n2 boardsize 9\n3 komi 7\n4 kata-analyze 5 ownership true\n"
+        )
+        stdin.flush()
+        lines = []
+        while not (line := stdout.readline().decode()).startswith("info "):
+            assert line
+            lines.append(line)
+        stdin.write(b"5 play B E5\n6 kata-genmove_analyze W 20\n7 final_score\n8 quit\n")
+        stdin.flush()
+        rest, _ = process.communicate(timeout=60)
+        lines += [line, *rest.decode().splitlines(keepends=True)]
+        assert process.returncode == 0
+    ours = [line for line in lines if not line.startswith("tengen: ")]
+    assert_protocol("".join(ours).encode())
+    assert [line.split()[0] for line in ours if line[0] in "=?"] == [f"={i}" for i in range(9)]
+    assert sum(line.startswith("play ") for line in ours) == 1
+    assert any("ready" in line for line in lines if line.startswith("tengen: "))
+
+
+@needs_katago_data
+@pytest.mark.long
+def test_the_first_move_comes_within_three_seconds() -> None:
+    """On an idle machine, with kernels compiled before; the best of three."""
+    times = []
+    for _ in range(3):
+        with _process(WITH_NETWORK, stderr=subprocess.DEVNULL) as process:
+            _ask(process, "name")
+            start = time.monotonic()
+            assert re.fullmatch(r"= [A-HJ][1-9]", _ask(process, "genmove b"))
+            times.append(time.monotonic() - start)
+    assert min(times) < 3.0, times
