@@ -233,11 +233,14 @@ def write_settings(
 
 
 @app.command()
-def doctor() -> None:
-    """Show what is installed, what would run networks, and what is missing."""
+def doctor(
+    model: Annotated[str | None, typer.Option(help="A network file to try.")] = None,
+) -> None:
+    """Show what is installed, what would run networks, what is missing, and whether it works."""
     from tengen.frontends.doctor import examine
 
-    examine()
+    if not examine(model):
+        raise typer.Exit(1)
 
 
 def main() -> None:

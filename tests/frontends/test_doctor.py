@@ -48,6 +48,23 @@ def test_the_doctor_names_the_command_for_what_is_missing() -> None:
     assert "pip install 'tengen[train]'" in process.stdout
 
 
+def test_the_doctor_compiles_searches_and_tries_a_network(tmp_path: Path) -> None:
+    architecture = named_architecture("b1c32")
+    weights = {n: t.numpy() for n, t in Network(architecture).state_dict().items()}
+    good, bad = tmp_path / "n.safetensors", tmp_path / "bad.bin.gz"
+    save_network(NetworkData("mine", architecture, weights), good)
+    bad.write_bytes(b"no network")
+    process = run("doctor", "--model", str(good))
+    assert process.returncode == 0, process.stdout
+    assert "compiled and loaded" in process.stdout
+    assert "mine on" in process.stdout
+    assert "100 visits" in process.stdout
+    refused = run("doctor", "--model", str(bad))
+    assert refused.returncode == 1
+    assert "FAILED" in refused.stdout
+    assert "name another file" in refused.stdout
+
+
 def test_a_network_is_exported_as_onnx_or_the_remedy_is_named(tmp_path: Path) -> None:
     architecture = named_architecture("b1c32")
     weights = {n: t.numpy() for n, t in Network(architecture).state_dict().items()}

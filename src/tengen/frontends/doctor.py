@@ -1,36 +1,98 @@
-"""`tengen doctor`: what is here, what would be chosen, what is missing and how to get it."""
+"""`tengen doctor`: what is here, what would be chosen, whether it works, and how to mend it."""
 
 from __future__ import annotations
 
 import os
 import platform
-from importlib.metadata import version
+import time
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import tengen
+from tengen.features.feature_set import KATAGO
+from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
-from tengen.network.devices import chosen_device, find_devices
+from tengen.network.devices import chosen_device, find_devices, open_evaluator
+from tengen.network.evaluator import Evaluator
+from tengen.network.fake import FakeEvaluator
+from tengen.network.files import load_network
+from tengen.search.params import Limits
+from tengen.search.search import Search
+from tengen.search.warm import compile_kernels
 
 
-def examine() -> None:
-    """Show the state of the installation on stdout."""
+class Check(NamedTuple):
+    """One thing that was looked at."""
+
+    name: str
+    well: bool
+    what: str
+    remedy: str = ""
+
+
+def examine(model: str | None) -> bool:
+    """Show the state of the installation on stdout, line by line; is all well?"""
     console = Console()
-    facts = Table(show_header=False, box=None)
-    system = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    facts.add_row("tengen", tengen.__version__)
-    facts.add_row("Python", f"{system}, {os.cpu_count()} processors")
-    for package in ("numpy", "numba", "openvino"):
-        facts.add_row(package, version(package))
-    facts.add_row("files kept in", str(user_cache()))
-    facts.add_row("compiled kernels", str(kernel_cache()))
-    console.print(facts)
+    table = Table("", "", "what", "to mend it")
     devices = list(find_devices())
-    table = Table("device", "", "what", "to get it")
+    checks = [*_installation(), *_kernels(), *_network(model)]
+    for check in checks:
+        row = (check.name, "ok" if check.well else "FAILED", check.what, check.remedy)
+        table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
     for device in devices:
         row = (device.name, "ready" if device.ready else "-", device.what, device.remedy)
-        table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
+        table.add_row(*map(Text, row))
     console.print(table)
     console.print(f"Networks run on: {chosen_device(devices).name}")
+    return all(check.well for check in checks)
+
+
+def _installation() -> Iterator[Check]:
+    yield Check("tengen", True, tengen.__version__)
+    system = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield Check("Python", True, f"{system}, {os.cpu_count()} processors")
+    for package in ("numpy", "numba", "openvino"):
+        try:
+            yield Check(package, True, version(package))
+        except PackageNotFoundError:
+            yield Check(package, False, "not installed", f"pip install {package}")
+    yield Check("files kept in", True, str(user_cache()))
+
+
+def _kernels() -> Iterator[Check]:
+    began = time.monotonic()
+    try:
+        compile_kernels(KATAGO)
+    except Exception as error:  # a broken cache or compiler may raise anything
+        remedy = f"remove {kernel_cache()}"
+        yield Check("kernels", False, f"{type(error).__name__}: {error}"[:200], remedy)
+    else:
+        seconds = time.monotonic() - began
+        yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {kernel_cache()}")
+
+
+def _network(model: str | None) -> Iterator[Check]:
+    evaluator: Evaluator = FakeEvaluator()
+    if model is None:
+        yield Check("network", True, "none named; tengen doctor --model FILE tries one")
+    else:
+        try:
+            evaluator = open_evaluator(load_network(model))
+        except (ValueError, OSError) as error:
+            yield Check("network", False, str(error), "name another file")
+            return
+        yield Check("network", True, f"{evaluator.name} on {evaluator.device}")
+    try:
+        search = Search(evaluator)
+        search.set_position(Position(9))
+        result = search.run(Limits(visits=100))
+    except Exception as error:  # drivers fail in many ways
+        yield Check("test search", False, f"{type(error).__name__}: {error}"[:200], "--device cpu")
+    else:
+        rate = result.visits / result.seconds
+        yield Check("test search", True, f"{result.visits} visits, {rate:,.0f} a second")
