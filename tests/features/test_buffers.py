@@ -13,8 +13,8 @@ from tengen.features.feature_set import (
     KATAGO,
     RICH,
     FeatureSet,
-    new_feature_scratch,
 )
+from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Size
 from tests.features.samples import encoded, random_positions
 
