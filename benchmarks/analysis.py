@@ -29,7 +29,7 @@ from tengen.search.search import Search
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 MOVES, VISITS, SIZE, KOMI = 100, 100, 9, 7.0
 RULES = "tromp-taylor"
-ROUNDS = 7
+ROUNDS = 3
 GOAL = 1.5
 
 

@@ -201,6 +201,47 @@ def gtp(
 
 
 @app.command()
+def analysis(
+    model: Annotated[str, typer.Option(help="A network file of Tengen's or KataGo's.")],
+    visits: Annotated[int, typer.Option(min=1, help="Where a query does not say.")] = 500,
+    searches: Annotated[
+        int | None, typer.Option(min=1, help="Positions at a time; else what suits the device.")
+    ] = None,
+    perspective: Annotated[
+        str, typer.Option(help="Whose win rates: BLACK, WHITE or SIDETOMOVE.")
+    ] = "BLACK",
+    listen: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Serve a WebSocket in place of stdin.")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="What WebSocket clients must know; needed beyond loopback.")
+    ] = None,
+    quit_without_waiting: Annotated[
+        bool, typer.Option("--quit-without-waiting", help="Drop open queries at the end of input.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
+) -> None:
+    """Speak KataGo's JSON analysis protocol, for KaTrain and other programs."""
+    from tengen.frontends.analysis.options import AnalysisOptions
+    from tengen.frontends.analysis.server import run_analysis
+
+    run_analysis(
+        AnalysisOptions(
+            model=model,
+            device=device,
+            visits=visits,
+            searches=searches,
+            perspective=perspective,
+            quit_without_waiting=quit_without_waiting,
+            listen=listen,
+            token=token,
+            log=log,
+        )
+    )
+
+
+@app.command()
 def benchmark(
     model: Annotated[str, typer.Option(help="A network file.")],
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,

@@ -6,7 +6,8 @@ import random
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -100,11 +101,82 @@ def test_another_position_from_another_thread_ends_a_search() -> None:
     assert search.run(Limits(playouts=5)).position == second
 
 
+# When something fails
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[threading.Event]:
+    """An event that ends a search that would never end."""
+    stop = threading.Event()
+    timer = threading.Timer(seconds, stop.set)
+    timer.start()
+    try:
+        yield stop
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+class Failing:
+    """A network that fails as often as it is told to."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+
+    def __call__(self, batch: Batch) -> Evaluation:
+        if self.failures:
+            self.failures -= 1
+            raise RuntimeError("no network")
+        return uniform(batch)
+
+
+def test_a_search_goes_on_after_the_network_failed_several_times() -> None:
+    failing = Failing()
+    search = searching(Position(5), failing)
+    for komi in range(3):
+        failing.failures = 1
+        search.set_position(Position(5, komi=komi))
+        with pytest.raises(RuntimeError, match="no network"):
+            search.run(Limits(visits=20))
+    search.set_position(Position(5, komi=7))
+    assert search.run(Limits(visits=20)).visits == 20
+
+
+@pytest.mark.parametrize("before", [0, 20])
+def test_the_same_position_can_be_searched_after_the_network_failed(before: int) -> None:
+    failing = Failing()
+    search = searching(Position(5), failing)
+    if before:
+        search.run(Limits(visits=before))
+    failing.failures = 1
+    with pytest.raises(RuntimeError, match="no network"):
+        search.run(Limits(visits=before + 20))
+    search.set_position(Position(5))
+    with at_most(5) as stop:
+        assert search.run(Limits(visits=60), stop=stop).stopped_by == "visits"
+
+
+def test_a_search_goes_on_after_whoever_watched_it_failed() -> None:
+    def raising(_: object) -> None:
+        raise RuntimeError("no screen")
+
+    search = searching(Position(5), opinions(), leaves=64)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="no screen"):
+            search.run(Limits(visits=200), on_progress=raising, every=0)
+    with at_most(5) as stop:
+        assert search.run(Limits(visits=200), stop=stop).stopped_by == "visits"
+
+
 # In the background
 
 
 def background(script: Script = slowly) -> BackgroundSearch:
     return BackgroundSearch(Search(FakeEvaluator(script), SearchParams(megabytes=1)))
+
+
+def search_threads() -> int:
+    return sum(thread.name == "search" for thread in threading.enumerate())
 
 
 def wait_for_visits(searches: BackgroundSearch, task: Task, visits: int) -> SearchResult:
@@ -186,12 +258,12 @@ def test_stopping_ends_what_is_under_way() -> None:
 
 
 def test_closing_ends_the_thread_and_what_it_searches() -> None:
-    threads = threading.active_count()
+    threads = search_threads()
     searches = background()
-    assert threading.active_count() == threads + 1
+    assert search_threads() == threads + 1
     task = searches.start(Position(5), ENDLESS)
     searches.close()
-    assert threading.active_count() == threads
+    assert search_threads() == threads
     assert task.result(0).position == Position(5)
     with pytest.raises(ValueError, match="closed"):
         searches.start(Position(5), Limits(visits=1))
@@ -236,7 +308,7 @@ def random_games(choice: random.Random) -> list[Position]:
 def test_ten_thousand_random_orders_do_no_harm() -> None:
     choice = random.Random(11)
     positions = random_games(choice)
-    threads = threading.active_count()
+    threads = search_threads()
     tasks: deque[Task] = deque()
     seen, finished, memory = 0, 0, 0.0
 
@@ -276,6 +348,6 @@ def test_ten_thousand_random_orders_do_no_harm() -> None:
     assert resident_megabytes() - memory < 40
     for task in tasks:
         check(task, task.result(timeout=0))
-    assert threading.active_count() == threads
+    assert search_threads() == threads
     assert seen > 20
     assert finished > 200

@@ -165,6 +165,17 @@ def test_what_was_found_of_the_moves_played_is_kept() -> None:
     assert (result.reused, result.visits) == (found.visits, found.visits + 20)
 
 
+def test_points_count_most_around_what_is_expected_after_the_move() -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions())
+    found = search.run(Limits(visits=400)).moves[0]
+    search.set_position(position.play(found.move))
+    # White's view of the score, turned to Black's, and a fifth of the way to an even game.
+    expected = -search.result().score * 0.8
+    assert abs(expected) > 0.1
+    assert forest_of(search).trees[0]["centre"] == pytest.approx(expected, abs=1e-3)
+
+
 def test_own_move_and_reply_keep_the_visits_of_the_line() -> None:
     position = Position(5, komi=0.5)
     search = searching(position, opinions())
@@ -196,21 +207,21 @@ def test_a_position_set_twice_keeps_the_tree() -> None:
 
 
 OTHERS: dict[str, Callable[[Position], Position]] = {
-    "komi": lambda _: Position(5, komi=3).play_all("C3 D3"),
-    "rules": lambda _: Position(5, "chinese", 7.5).play_all("C3 D3"),
-    "move limit": lambda _: Position(5, komi=7.5, move_limit=9).play_all("C3 D3"),
+    "komi": lambda _: Position(5, komi=3).play_all("C3 D3 A1"),
+    "rules": lambda _: Position(5, "chinese", 7.5).play_all("C3 D3 A1"),
+    "move limit": lambda _: Position(5, komi=7.5, move_limit=9).play_all("C3 D3 A1"),
     "undo": lambda position: position.undo(),
-    "other game": lambda _: Position(5, komi=7.5).play_all("B3 D3"),
-    "same stones by other moves": lambda _: Position(5, komi=7.5).play_all("pass D3 C3 pass"),
-    "colour out of turn": lambda position: position.play("B2", "white"),
+    "other game": lambda _: Position(5, komi=7.5).play_all("B3 D3 A1"),
+    "same stones by other moves": lambda _: Position(5, komi=7.5).play_all("A1 D3 C3"),
+    "colour out of turn": lambda position: position.play("B2", "black"),
     "set up": lambda position: position.set_up(black=["B2"]),
-    "other size": lambda _: Position(6, komi=7.5).play_all("C3 D3"),
+    "other size": lambda _: Position(6, komi=7.5).play_all("C3 D3 A1"),
 }
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_position_that_does_not_continue_the_game_starts_anew(name: str) -> None:
-    position = Position(5, "tromp-taylor", 7.5).play_all("C3 D3")
+    position = Position(5, "tromp-taylor", 7.5).play_all("C3 D3 A1")
     search = searching(position, opinions())
     search.run(Limits(visits=60))
     other = OTHERS[name](position)
@@ -331,8 +342,6 @@ def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
     assert again.winrate == pytest.approx(before.winrate, abs=1e-5)
     assert again.lead == pytest.approx(before.lead, abs=1e-4)
     assert again.visits == 500
-    search.run(Limits(visits=700))
-    check_books(forest)
 
 
 def test_a_small_memory_holds_a_long_search(capsys: pytest.CaptureFixture[str]) -> None:

@@ -511,6 +511,35 @@ def test_the_policy_reported_is_the_networks_own() -> None:
         assert result.raw.lead == pytest.approx(raw.lead[0], abs=1e-5)
 
 
+def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
+    def doubting(batch: Batch) -> Evaluation:
+        evaluation = opinions()(batch)
+        evaluation.policy[:, -1] = -20
+        doubt = np.abs(evaluation.ownership[:, 0, 0])
+        return evaluation._replace(
+            value_error=np.asarray(doubt / 2, np.float32),
+            score_error=np.asarray(3 * doubt, np.float32),
+        )
+
+    position = random_position(1)
+    # Without a weight by value a node's mean is the plain mean of all evaluations below it.
+    search = searching(position, doubting, value_weight=0)
+    result = search.run(Limits(visits=200))
+    total = winrate = lead = 0.0
+    for place in places(search):
+        found = doubting(encode(KATAGO, [place.position]))
+        sign = 1 if place.position.to_play is position.to_play else -1
+        error = found.value_error[0] + 0.02 * found.score_error[0]
+        weight = 0.25 / (error + 0.25 / 8)  # 1 at an average doubt, at most 8
+        total += weight
+        winrate += weight * (found.value[0, 0] if sign > 0 else found.value[0, 1])
+        lead += weight * sign * found.lead[0]
+    assert result.weight == pytest.approx(total, rel=1e-4)
+    assert abs(result.weight - result.visits) > 5
+    assert result.winrate == pytest.approx(winrate / total, abs=1e-4)
+    assert result.lead == pytest.approx(lead / total, abs=1e-3)
+
+
 Owned: TypeAlias = NDArray[np.float64]
 
 

@@ -1,0 +1,86 @@
+"""Fields of a query by their kinds; null is as good as no field. Every error names its field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
+
+from tengen.game.color import Color, parse_color
+
+Fields: TypeAlias = Mapping[str, Any]
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered, and the field that is to blame."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+def read_whole(fields: Fields, name: str, low: int, high: int) -> int | None:
+    """A whole number, None where there is none; raises QueryError, as all of these."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not is_whole(value) or not low <= value <= high:
+        raise QueryError(name, f"a whole number from {low} to {high} is needed")
+    return value
+
+
+def read_wholes(fields: Fields, name: str) -> list[int] | None:
+    """A list of whole numbers."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(is_whole(each) for each in value):
+        raise QueryError(name, f"a list of whole numbers is needed, not {shown(value)}")
+    return value
+
+
+def read_number(fields: Fields, name: str, low: float, high: float) -> float | None:
+    """A number that may have a fraction."""
+    value = fields.get(name)
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high or not math.isfinite(value):
+        raise QueryError(name, f"a number from {low:g} to {high:g} is needed")
+    return float(value)
+
+
+def read_switch(fields: Fields, name: str) -> bool:
+    """True or false; false where it is not said."""
+    value = fields.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise QueryError(name, "true or false is needed")
+    return value
+
+
+def color_of(name: str, value: Any) -> Color:
+    """A player within a field."""
+    try:
+        return parse_color(value if isinstance(value, str) else "")
+    except ValueError:
+        raise QueryError(name, f'a player is "B" or "W", not {shown(value)}') from None
+
+
+def list_of(name: str, value: Any, wanted: str) -> Sequence[Any]:
+    """A list within a field."""
+    if not isinstance(value, list):
+        raise QueryError(name, wanted)
+    return value
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Is it a whole number, and not true or false?"""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """A value as an error shows it: short."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

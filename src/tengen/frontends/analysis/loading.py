@@ -1,0 +1,130 @@
+"""The network, loaded in the background, and what all clients share around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.pool import Pool
+from tengen.frontends.analysis.session import Model, Service
+from tengen.messages import say
+
+if TYPE_CHECKING:
+    from tengen.network.evaluator import Batch, Evaluator, Pending
+    from tengen.network.shared import SharedEvaluator
+    from tengen.network.wrappers import CachingEvaluator
+
+LARGEST_BATCH = 256
+
+
+class Loaded(NamedTuple):
+    """A network that runs, and what is known of it."""
+
+    evaluator: Evaluator
+    model: Model
+
+
+class Loading:
+    """A service whose network is made in a thread; queries wait for it, all else does not.
+
+    Close it in the end.
+    """
+
+    def __init__(self, options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
+        self._network: Future[Evaluator] = Future()
+        self._model: Future[Model] = Future()
+        self._shared: SharedEvaluator | None = None
+        self._cache: _Cache | None = None
+        self._cache_megabytes = options.cache_megabytes
+        self.failed = threading.Event()
+        self.pool = Pool(self._network, options.searches, options.megabytes)
+        self.service = Service(
+            pool=self.pool,
+            model=self._model,
+            visits=options.visits,
+            perspective=options.perspective,
+            clear_cache=self._clear_cache,
+        )
+        self._thread = threading.Thread(target=self._work, args=[make], name="loading", daemon=True)
+        self._thread.start()
+
+    def _work(self, make: Callable[[], Loaded]) -> None:
+        try:
+            from tengen.network.shared import SharedEvaluator
+
+            loaded = make()
+            evaluator = loaded.evaluator
+            if self._cache_megabytes:
+                self._cache = _Cache(evaluator, self._cache_megabytes)
+                evaluator = self._cache
+            self._shared = SharedEvaluator(evaluator, LARGEST_BATCH)
+        except BaseException as error:  # whoever asks for the network must hear of it
+            self._network.set_exception(error)
+            self._model.set_exception(error)
+            self.failed.set()
+        else:
+            self._network.set_result(self._shared)
+            self._model.set_result(loaded.model)
+            ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
+            say(f"{ready}: {loaded.model.internal_name} on {loaded.model.device}")
+
+    def _clear_cache(self) -> None:
+        if self._cache is not None:
+            self._cache.clear()
+
+    def wait(self) -> None:
+        """Wait until the network is there, or known not to be, and who asked for it was told."""
+        self._thread.join()
+
+    def close(self) -> None:
+        """End all searches and the network; raises what went wrong when it was loaded."""
+        self.wait()  # a thread in the middle of native code does not survive the end
+        self.pool.close()
+        if self._shared is not None:
+            self._shared.close()
+        if (error := self._network.exception()) is not None:
+            raise error
+
+
+class _Cache:
+    """Evaluations that queries share: neighbouring turns of a game look at the same positions."""
+
+    def __init__(self, inner: Evaluator, megabytes: float) -> None:
+        from tengen.network.wrappers import CachingEvaluator
+
+        self._caching: CachingEvaluator = CachingEvaluator(inner, megabytes)
+        self.name, self.device = inner.name, inner.device
+        self.features, self.best_batch = inner.features, inner.best_batch
+        self._outdated = threading.Event()
+
+    def clear(self) -> None:
+        """Forget everything, before the next batch: another thread may be looking something up."""
+        self._outdated.set()
+
+    def submit(self, batch: Batch) -> Pending:
+        if self._outdated.is_set():
+            self._outdated.clear()
+            self._caching.clear()
+        return self._caching.submit(batch)
+
+
+def load(options: AnalysisOptions) -> Loaded:
+    """The network that the options name, on its device; raises what loading it raises."""
+    from tengen.network.devices import open_evaluator
+    from tengen.network.files import load_network
+
+    data = load_network(options.model)
+    evaluator = open_evaluator(data, options.device)
+    version = data.provenance.get("katago_version", "")
+    model = Model(
+        name=Path(options.model).name,
+        internal_name=data.name,
+        device=evaluator.device,
+        largest_batch=LARGEST_BATCH,
+        version=int(version) if version.isdecimal() else 0,
+    )
+    return Loaded(evaluator, model)

@@ -1,0 +1,142 @@
+"""Threads that search the positions of all clients, with one network."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from tengen.frontends.analysis.alarms import calm
+from tengen.frontends.analysis.jobs import Job, JobQueue, Send, in_stretches, jobs_of
+from tengen.messages import say
+
+if TYPE_CHECKING:
+    from tengen.frontends.analysis.analyse import Analyst
+    from tengen.frontends.analysis.respond import Answer
+    from tengen.frontends.analysis.schema import Query, Turn
+    from tengen.network.evaluator import Evaluator
+
+USUAL_SEARCHES = 16  # at a time
+LEAST_MEGABYTES = 16.0  # for a tree
+# A tree of n visits takes less than (n + spare) nodes of these sizes.
+_SPARE_NODES = 600
+_NODE_BYTES, _NODE_BYTES_PER_POINT = 500, 6
+
+
+class Pool:
+    """Searches many positions at a time; all methods may be called from any thread.
+
+    Close it in the end.
+    """
+
+    def __init__(self, network: Future[Evaluator], searches: int | None, megabytes: float) -> None:
+        """Jobs wait until the network is there; `megabytes` are for all trees together."""
+        self._network = network
+        self._searches = searches or USUAL_SEARCHES
+        self._memory = Memory(megabytes)
+        self._jobs = JobQueue()
+        self._threads: list[threading.Thread] = []
+        self._failure: str | None = None  # why there is no network
+        network.add_done_callback(self._begin)
+
+    def submit(self, owner: object, query: Query, send: Send) -> None:
+        """Search all positions of a query; `send` gets what is found."""
+        self._jobs.put(in_stretches(jobs_of(owner, query, send), self._searches))
+        if self._failure is not None:
+            self._give_up(self._failure)
+
+    def terminate(
+        self, owner: object, query_id: str | None = None, turns: Collection[int] | None = None
+    ) -> None:
+        """End an owner's searches with what they have; those not begun end with nothing."""
+        from tengen.frontends.analysis.respond import nothing_found
+
+        for job in self._jobs.take_out(owner, query_id, turns):
+            job.send(nothing_found(job.query, job.turn.number))
+
+    def drop(self, owner: object) -> None:
+        """End all searches of an owner who is gone."""
+        self._jobs.take_out(owner)
+
+    def drain(self, until: threading.Event) -> None:
+        """Wait until nothing is left to do, or the event is set."""
+        self._jobs.drain(until)
+
+    def close(self) -> None:
+        """End all searches, and the threads; what was not begun is not answered."""
+        self._jobs.close()
+        for thread in self._threads:
+            thread.join()
+
+    # The threads
+
+    def _begin(self, network: Future[Evaluator]) -> None:
+        """Start the threads when the network is there, or tell everybody that there is none."""
+        error = network.exception()
+        if error is not None:
+            self._failure = f"the network cannot be used: {error}"
+            self._give_up(self._failure)
+            return
+        for k in range(self._searches):
+            thread = threading.Thread(target=self._work, name=f"search {k}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _give_up(self, why: str) -> None:
+        for job in self._jobs.take_all_out():
+            job.send(_failed(job.query, job.turn, why))
+
+    def _work(self) -> None:
+        from tengen.frontends.analysis.analyse import Analyst
+
+        analyst = Analyst(self._network.result())
+        while (job := self._jobs.next()) is not None:
+            megabytes = self._memory.take(_megabytes(job))
+            next_job: Job | None = job
+            while next_job is not None:
+                job = next_job
+                self._search(job, analyst, megabytes)
+                next_job = self._jobs.follower(job)
+                self._jobs.done(job)
+            analyst.forget()
+            self._memory.give_back(megabytes)
+
+    def _search(self, job: Job, analyst: Analyst, megabytes: float) -> None:
+        try:
+            job.send(analyst.analyse(job.query, job.turn, megabytes, job.stop, job.send))
+        except Exception as error:  # whoever asked must hear of it, and the thread go on
+            analyst.forget()
+            what = calm(f"the search failed: {type(error).__name__}: {error}")
+            say(what)
+            job.send(_failed(job.query, job.turn, what))
+
+
+def _megabytes(job: Job) -> float:
+    """What a tree with all the visits that a job may make would take."""
+    nodes = job.query.settings.visits + _SPARE_NODES
+    return nodes * (_NODE_BYTES + _NODE_BYTES_PER_POINT * job.turn.position.size.area) / 1e6
+
+
+class Memory:
+    """Megabytes shared by trees: a large one gets at most half of what is left."""
+
+    def __init__(self, megabytes: float) -> None:
+        self._left = megabytes
+        self._lock = threading.Lock()
+
+    def take(self, need: float) -> float:
+        """As many as are needed, or as can be had."""
+        with self._lock:
+            taken = min(need, max(self._left / 2, LEAST_MEGABYTES))
+            self._left -= taken
+            return taken
+
+    def give_back(self, megabytes: float) -> None:
+        """They are free again."""
+        with self._lock:
+            self._left += megabytes
+
+
+def _failed(query: Query, turn: Turn, text: str) -> Answer:
+    return {"id": query.id, "turnNumber": turn.number, "error": text}

@@ -1,0 +1,172 @@
+"""What a search found, in the shape of KataGo's answers."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.frontends.analysis.schema import Include, Query
+from tengen.frontends.analysis.settings import SIDE_TO_MOVE
+from tengen.game.color import Color
+from tengen.game.geometry import Point, point_text
+from tengen.game.position import Position
+from tengen.network.evaluator import Evaluation
+from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
+
+Answer: TypeAlias = dict[str, Any]
+
+DIGITS = 8  # of a number, as in KataGo
+PLACES = 6  # of an ownership
+_KO = 3  # marks a forbidden point among the stones that are hashed
+
+
+def found(
+    query: Query, turn: int, result: SearchResult, root: Evaluation, during: bool, real: Position
+) -> Answer:
+    """The answer for one position: a result with visits, and the network's word on its root.
+
+    `real` is the position as the game has it, which decides what is legal.
+    """
+    include, position = query.include, result.position
+    sign = _sign(query.settings.perspective, position.to_play)
+    answer: Answer = {
+        "id": query.id,
+        "turnNumber": turn,
+        "isDuringSearch": during,
+        "moveInfos": [_move(move, position, sign, include) for move in result.moves],
+        "rootInfo": _root(result, root, sign),
+    }
+    if include.ownership:
+        answer["ownership"] = _owners(result.ownership, sign)
+    if include.ownership_stdev:
+        answer["ownershipStdev"] = _owners(result.ownership_stdev, 1)
+    if include.policy:
+        legal = position.legal_mask()
+        if not real.is_over:
+            legal &= real.legal_mask()
+        answer["policy"] = [_number(p) for p in _policy(root.policy, legal)]
+    return answer
+
+
+def nothing_found(query: Query, turn: int) -> Answer:
+    """The answer for a position that was given up before anything was known of it."""
+    return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
+
+
+def _sign(perspective: str, to_play: Color) -> int:
+    """1 if reports are for the side to play, -1 if they are for its opponent."""
+    return 1 if perspective in (SIDE_TO_MOVE, to_play.name) else -1
+
+
+def _move(move: MoveResult, position: Position, sign: int, include: Include) -> Answer:
+    edge = move.weight  # what came by this move; its position may have been reached otherwise too
+    weight = edge * move.visits / move.edge_visits if move.edge_visits else edge
+    info: Answer = {
+        "move": _text(move.move, position),
+        "visits": move.visits,
+        "edgeVisits": move.edge_visits,
+        "weight": _number(weight),
+        "edgeWeight": _number(edge),
+        **_judgement(move, sign),
+        "scoreMean": _number(sign * move.lead),
+        "prior": _number(move.prior),
+        "lcb": _number(_winrate(move.lcb, sign)),
+        "utilityLcb": _number(sign * move.utility_lcb),
+        "order": move.order,
+        "playSelectionValue": _number(move.play_weight),
+        "pv": [_text(point, position) for point in move.pv],
+    }
+    if move.symmetry_of is not None:
+        info["isSymmetryOf"] = _text(move.symmetry_of, position)
+    if include.no_result:
+        info["noResultValue"] = _number(move.no_result)
+    if include.pv_visits:
+        info["pvVisits"] = info["pvEdgeVisits"] = list(move.pv_visits[: len(move.pv)])
+    if include.moves_ownership:
+        info["ownership"] = _owners(move.ownership, sign)
+    if include.moves_ownership_stdev:
+        info["ownershipStdev"] = _owners(move.ownership_stdev, 1)
+    return info
+
+
+def _root(result: SearchResult, root: Evaluation, sign: int) -> Answer:
+    raw, position = result.raw, result.position
+    this_hash, symmetric_hash = _hashes(position)
+    value_error, score_error = float(root.value_error), float(root.score_error)
+    time_left = float(root.variance_time)
+    if not (value_error or score_error):
+        value_error = score_error = time_left = -1.0  # KataGo's word where a network does not tell
+    return {
+        "visits": result.visits,
+        "weight": _number(result.weight),
+        **_judgement(result, sign),
+        "lcb": _number(_winrate(result.winrate, sign)),
+        "thisHash": this_hash,
+        "symHash": symmetric_hash,
+        "currentPlayer": position.to_play.letter,
+        "rawWinrate": _number(_winrate(raw.winrate, sign)),
+        "rawLead": _number(sign * raw.lead),
+        "rawScoreSelfplay": _number(sign * raw.score),
+        "rawScoreSelfplayStdev": _number(raw.spread),
+        "rawNoResultProb": _number(raw.no_result),
+        "rawStWrError": _number(value_error / 2),
+        "rawStScoreError": _number(score_error),
+        "rawVarTimeLeft": _number(time_left),
+    }
+
+
+def _judgement(judged: Judgement, sign: int) -> Answer:
+    """What positions and moves have in common."""
+    return {
+        "winrate": _number(_winrate(judged.winrate, sign)),
+        "scoreLead": _number(sign * judged.lead),
+        "scoreSelfplay": _number(sign * judged.score),
+        "scoreStdev": _number(judged.spread),
+        "utility": _number(sign * judged.utility),
+    }
+
+
+def _winrate(own: float, sign: int) -> float:
+    return own if sign > 0 else 1 - own
+
+
+def _policy(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """[area + 1] the network's own chances of each move, -1 where it is illegal."""
+    policy = np.full(len(legal), -1.0)
+    weights = np.exp(logits[legal].astype(np.float64) - logits[legal].max())
+    policy[legal] = weights / weights.sum()
+    return policy
+
+
+def _owners(ownership: Ownership | None, sign: int) -> list[float]:
+    """Row by row from the top."""
+    if ownership is None:
+        return []
+    owners: list[float] = np.round(sign * ownership.astype(np.float64), PLACES).ravel().tolist()
+    return owners
+
+
+def _hashes(position: Position) -> tuple[str, str]:
+    """The hash of stones, ko and player, and one that mirror images have in common."""
+    stones = position.stones
+    if position.ko is not None:
+        stones[position.ko.y, position.ko.x] = _KO
+    images = [np.rot90(side, turns) for side in (stones, stones.T) for turns in range(4)]
+    hashes = [_hash(image, position.to_play) for image in images]
+    return hashes[0], min(hashes)
+
+
+def _hash(stones: NDArray[np.int8], to_play: Color) -> str:
+    head = f"{stones.shape} {int(to_play)} ".encode()
+    return hashlib.blake2b(head + stones.tobytes(), digest_size=16).hexdigest().upper()
+
+
+def _text(point: Point | None, position: Position) -> str:
+    return "pass" if point is None else point_text(point, position.height)
+
+
+def _number(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}") + 0.0  # which turns -0.0 into 0.0

@@ -1,0 +1,165 @@
+"""`tengen analysis`: one client on stdin and stdout, or many over a WebSocket."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import Queue
+
+from tengen.frontends.analysis.loading import Loaded, Loading, load
+from tengen.frontends.analysis.log import Log
+from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
+
+CHUNK = 1 << 16
+# Lines that may wait for a slow reader before those that are soon overtaken are left out.
+PATIENCE = 100
+LINES_AHEAD = 1000
+GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
+
+
+def run_analysis(options: AnalysisOptions) -> None:
+    """Answer queries until the end of input, or of the connections' server.
+
+    Raises ValueError for bad options, and what loading the network raises.
+    """
+    if options.listen is not None:
+        from tengen.frontends.analysis.websocket import check_listening
+
+        check_listening(options.listen, options.token)
+    serve(options, lambda: load(options))
+
+
+def serve(options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
+    """The same with a network from anywhere."""
+    with Log(options.log) as log, own_stdout() as stdout:
+        loading = Loading(options, make)
+        try:
+            if options.listen is None:
+                _serve_pipes(options, loading, stdout, log)
+            else:
+                from tengen.frontends.analysis.websocket import serve_websocket
+
+                serve_websocket(options, loading, log)
+        except BaseException:
+            loading.pool.close()
+            raise
+        loading.close()
+
+
+def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: Log) -> None:
+    inbox: Queue[bytes | None] = Queue(LINES_AHEAD)
+    deaf = threading.Event()  # nobody reads the answers any more
+
+    def hang_up() -> None:
+        deaf.set()
+        inbox.put(None)
+
+    def end_when_failed() -> None:
+        loading.failed.wait()
+        time.sleep(GRACE)
+        inbox.put(None)
+
+    outbox = Outbox(stdout, hang_up, log)
+    session = Session(loading.service, outbox.put)
+    # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
+    for work in (lambda: _read(0, inbox), end_when_failed):
+        threading.Thread(target=work, daemon=True).start()
+    while (line := inbox.get()) is not None:
+        if line.strip():
+            log.write(">", line.decode(errors="replace"))
+            session.take(line)
+    if options.quit_without_waiting:
+        session.close()
+    loading.pool.drain(until=deaf)
+    if deaf.is_set():
+        session.close()
+    loading.wait()
+    outbox.close()
+
+
+def _read(descriptor: int, inbox: Queue[bytes | None]) -> None:
+    """Put the lines of a stream into the inbox, and None at its end."""
+    with suppress(OSError):  # which is the same as its end
+        for line in lines_of(lambda: os.read(descriptor, CHUNK)):
+            inbox.put(line)
+    inbox.put(None)
+
+
+def lines_of(read: Callable[[], bytes]) -> Iterator[bytes]:
+    """Lines from chunks; of one that is far too long only so much that it is seen to be."""
+    pieces: list[bytes] = []
+    size = 0
+    while chunk := read():
+        *ended, rest = chunk.split(b"\n")
+        for end in ended:
+            yield b"".join([*pieces, end])
+            pieces, size = [], 0
+        if size <= LONGEST_LINE:
+            pieces.append(rest)
+            size += len(rest)
+    if size:
+        yield b"".join(pieces)
+
+
+class Outbox:
+    """Lines on their way to a pipe, in a thread of their own: no search waits for a reader."""
+
+    def __init__(self, descriptor: int, hang_up: Callable[[], None], log: Log) -> None:
+        """Calls `hang_up` when nobody reads the pipe any more."""
+        self._descriptor, self._hang_up, self._log = descriptor, hang_up, log
+        self._lines: deque[Line] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
+        self._thread.start()
+
+    def put(self, line: Line) -> None:
+        """Send a line, or leave it out if it is soon overtaken and many are waiting."""
+        with self._changed:
+            if not (line.overtaken and len(self._lines) > PATIENCE):
+                self._lines.append(line)
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Send what is waiting, and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (line := self._next()) is not None:
+            self._log.write("<", line.text)
+            try:
+                left = memoryview(line.text.encode() + b"\n")
+                while left:
+                    left = left[os.write(self._descriptor, left) :]
+            except OSError:
+                self._hang_up()
+                return
+
+    def _next(self) -> Line | None:
+        with self._changed:
+            while not self._lines and not self._closed:
+                self._changed.wait()
+            return self._lines.popleft() if self._lines else None
+
+
+@contextmanager
+def own_stdout() -> Iterator[int]:
+    """Where the protocol alone is written; what else is printed goes to stderr."""
+    sys.stdout.flush()
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield descriptor
+    finally:
+        sys.stdout.flush()
+        os.dup2(descriptor, 1)
+        os.close(descriptor)

@@ -1,0 +1,209 @@
+"""One client: its lines in, answers out. Knows nothing of pipes and sockets.
+
+Imports what searches only when a query wants it: a client that asks for the version is answered
+while all that still loads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import tengen
+from tengen.frontends.analysis.alarms import calm
+
+if TYPE_CHECKING:
+    from tengen.frontends.analysis.pool import Pool
+    from tengen.frontends.analysis.settings import Settings
+
+LONGEST_LINE = 64 << 20  # bytes
+LONGEST_ERROR = 500
+
+
+class Model(NamedTuple):
+    """What is known of the network, for `query_models`."""
+
+    name: str  # of its file
+    internal_name: str
+    device: str
+    largest_batch: int
+    version: int  # of KataGo's format, 0 if it is not KataGo's
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """What all clients share."""
+
+    pool: Pool
+    model: Future[Model]
+    visits: int
+    perspective: str
+    clear_cache: Callable[[], None]
+
+    def settings(self) -> Settings:
+        """What holds where a query says nothing."""
+        from tengen.frontends.analysis.settings import Settings
+
+        return Settings(visits=self.visits, perspective=self.perspective)
+
+
+class Line(NamedTuple):
+    """A line of JSON for the client; one that is soon overtaken may be left out."""
+
+    text: str
+    overtaken: bool = False
+
+
+@dataclass(eq=False)
+class Session:
+    """A client's conversation; `send` may be called from any thread and does not wait."""
+
+    service: Service
+    send: Callable[[Line], None]
+    _closed: bool = field(default=False, init=False)
+
+    def take(self, line: bytes | str) -> None:
+        """Answer a line, or see to it that it is answered."""
+        if not line.strip():
+            return
+        try:
+            fields = _parse(line)
+        except (ValueError, RecursionError) as error:
+            self._error(f"this line is no JSON that can be read: {error}")
+            return
+        if not isinstance(fields, dict):
+            self._error("a query is a JSON object: {...}")
+            return
+        if not isinstance(fields.get("id"), str):
+            self._error('a query needs an "id" that is text', "id", fields.get("id"))
+            return
+        if fields.get("action") is not None:
+            self._act(fields)
+        else:
+            self._search(fields)
+
+    def close(self) -> None:
+        """The client is gone: free what works for it."""
+        self._closed = True
+        self.service.pool.drop(self)
+
+    # Actions
+
+    def _act(self, fields: dict[str, Any]) -> None:
+        actions = {
+            "query_version": self._version,
+            "query_models": self._models,
+            "clear_cache": self._clear_cache,
+            "terminate": self._terminate,
+            "terminate_all": self._terminate,
+        }
+        action = fields["action"]
+        act = actions.get(action) if isinstance(action, str) else None
+        if act is None:
+            self._error(f"an action is one of {', '.join(actions)}", "action", fields["id"])
+        else:
+            act(fields)
+
+    def _version(self, fields: dict[str, Any]) -> None:
+        self._answer({**fields, "version": tengen.__version__, "git_hash": "<omitted>"})
+
+    def _models(self, fields: dict[str, Any]) -> None:
+        self.service.model.add_done_callback(lambda model: self._tell_models(fields, model))
+
+    def _tell_models(self, fields: dict[str, Any], model: Future[Model]) -> None:
+        if (error := model.exception()) is not None:
+            self._error(f"the network cannot be used: {error}", "action", fields["id"])
+            return
+        known = model.result()
+        described = {
+            "name": known.name,
+            "internalName": known.internal_name,
+            "maxBatchSize": known.largest_batch,
+            "usesHumanSLProfile": False,
+            "version": known.version,
+            "usingFP16": "auto",
+            "device": known.device,
+        }
+        self._answer({**fields, "models": [described]})
+
+    def _clear_cache(self, fields: dict[str, Any]) -> None:
+        self.service.clear_cache()
+        self._answer(fields)
+
+    def _terminate(self, fields: dict[str, Any]) -> None:
+        from tengen.frontends.analysis.fields import QueryError, read_wholes
+
+        query_id = None
+        if fields["action"] == "terminate":
+            query_id = fields.get("terminateId")
+            if not isinstance(query_id, str):
+                text = "terminate needs a terminateId that is text"
+                self._error(text, "terminateId", fields["id"])
+                return
+        try:
+            turns = read_wholes(fields, "turnNumbers")
+        except QueryError as error:
+            self._error(str(error), error.field, fields["id"])
+            return
+        self.service.pool.terminate(self, query_id, None if turns is None else set(turns))
+        self._answer(fields)
+
+    # Searches
+
+    def _search(self, fields: dict[str, Any]) -> None:
+        from tengen.frontends.analysis.fields import QueryError
+        from tengen.frontends.analysis.schema import read_query
+
+        try:
+            query = read_query(fields, self.service.settings())
+        except QueryError as error:
+            self._error(str(error), error.field, fields["id"])
+            return
+        except Exception as error:  # a mistake of ours must not end the conversation
+            what = f"this should not happen: {type(error).__name__}: {error}"
+            self._error(what, None, fields["id"])
+            return
+        for notice in query.notices:
+            self._answer({"id": query.id, "field": notice.field, "warning": notice.text})
+        self.service.pool.submit(self, query, self._answer)
+
+    # Answers
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        if self._closed:
+            return
+        for kind in ("error", "warning"):
+            if kind in answer:
+                answer = {**answer, kind: calm(answer[kind])[:LONGEST_ERROR]}
+        text = json.dumps(answer, separators=(",", ":"), allow_nan=False)
+        self.send(Line(text, overtaken=answer.get("isDuringSearch") is True))
+
+    def _error(self, text: str, field: str | None = None, query_id: object = None) -> None:
+        answer: dict[str, Any] = {"error": text}
+        if field is not None:
+            answer["field"] = field
+        if query_id is not None:
+            answer["id"] = query_id
+        self._answer(answer)
+
+
+def _parse(line: bytes | str) -> Any:
+    """JSON in UTF-8; raises ValueError."""
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"it has more than {LONGEST_LINE >> 20} MiB")
+    text = line.decode("utf-8-sig") if isinstance(line, bytes) else line.removeprefix("\ufeff")
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON's")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return number

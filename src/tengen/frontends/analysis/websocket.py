@@ -1,0 +1,166 @@
+"""The analysis protocol over a WebSocket: a line of JSON a message, many clients at a time.
+
+Who may connect: programs on this machine, or whoever knows the token. Web pages of strangers may
+not, though they run in a browser on this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from contextlib import suppress
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.asyncio.server import Server, ServerConnection
+from websockets.asyncio.server import serve as listen_at
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from tengen.frontends.analysis.loading import Loading
+from tengen.frontends.analysis.log import Log
+from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
+from tengen.messages import say
+
+LOOPBACK = "127.0.0.1"
+PATIENCE = 100  # lines that may wait for a slow client before some are left out
+
+
+class Address(NamedTuple):
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def check_listening(listen: str, token: str | None) -> Address:
+    """An address from HOST:PORT or PORT; raises ValueError, also where a token is missing."""
+    host, _, port = listen.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or LOOPBACK
+    if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
+        raise ValueError(f"{listen!r} is no address: write HOST:PORT, such as {LOOPBACK}:2718")
+    if token is not None and not token.strip():
+        raise ValueError("the token is empty: choose one that nobody guesses")
+    if token is None and not is_loopback(host):
+        raise ValueError(
+            f"{host} can be reached from other machines: choose a token that clients must know,"
+            f" or listen at {LOOPBACK}"
+        )
+    return Address(host, int(port))
+
+
+def is_loopback(host: str | None) -> bool:
+    """Is it an address or a name of this machine that no other machine can reach?"""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def serve_websocket(options: AnalysisOptions, loading: Loading, log: Log) -> None:
+    """Serve clients until interrupted, or until it is known that there is no network."""
+    address = check_listening(options.listen or "", options.token)
+    asyncio.run(_serve(address, options.token, loading, log))
+
+
+async def _serve(address: Address, token: str | None, loading: Loading, log: Log) -> None:
+    async def converse(connection: ServerConnection) -> None:
+        await _converse(connection, loading, log)
+
+    def admit(connection: ServerConnection, request: Request) -> Response | None:
+        refusal = why_refused(request, token)
+        if refusal is None:
+            return None
+        return connection.respond(HTTPStatus.UNAUTHORIZED, f"{refusal}\n")
+
+    async with listen_at(
+        converse,
+        address.host,
+        address.port,
+        process_request=admit,
+        max_size=LONGEST_LINE,
+        logger=_silent_logger(),
+    ) as server:
+        say(f"listening at ws://{_bound(server, address)}")
+        await asyncio.to_thread(loading.wait)
+        if loading.failed.is_set():
+            return
+        await server.serve_forever()
+
+
+def _bound(server: Server, address: Address) -> Address:
+    """Where it listens indeed: the system chooses a port for 0."""
+    return Address(address.host, next(iter(server.sockets)).getsockname()[1])
+
+
+def why_refused(request: Request, token: str | None) -> str | None:
+    """Why a client may not connect, None if it may."""
+    if token is not None:
+        known = parse_qs(urlsplit(request.path).query).get("token", [""])[-1]
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            known = given.strip()
+        if hmac.compare_digest(known.encode(), token.encode()):
+            return None
+        return "the token is missing or wrong: add ?token=... to the address"
+    # A page of another site may lead here in two ways: straight, which its origin tells, or by a
+    # name of its own for this machine, which the host tells.
+    host = urlsplit(f"//{request.headers.get('Host', '')}").hostname
+    origin = request.headers.get("Origin")
+    if not is_loopback(host):
+        return "this engine serves its own machine: connect to 127.0.0.1 or localhost"
+    if origin is not None and not is_loopback(urlsplit(origin).hostname):
+        return "pages of other sites are not served without a token"
+    return None
+
+
+async def _converse(connection: ServerConnection, loading: Loading, log: Log) -> None:
+    """Serve one client; when it is gone, what worked for it is free."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def put(line: Line) -> None:
+        if not (line.overtaken and lines.qsize() > PATIENCE):
+            lines.put_nowait(line.text)
+
+    def send(line: Line) -> None:
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(put, line)
+
+    session = Session(loading.service, send)
+    writer = asyncio.create_task(_write(connection, lines, log))
+    try:
+        with suppress(ConnectionClosed):
+            async for message in connection:
+                for line in message.splitlines():
+                    text = line if isinstance(line, str) else line.decode(errors="replace")
+                    log.write(">", text)
+                    await asyncio.to_thread(session.take, line)
+    finally:
+        session.close()
+        writer.cancel()
+
+
+async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: Log) -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            text = await lines.get()
+            log.write("<", text)
+            await connection.send(text)
+
+
+def _silent_logger() -> logging.Logger:
+    """Connections that break are nothing to report."""
+    logger = logging.getLogger("tengen.websocket")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger

@@ -1,0 +1,86 @@
+"""KaTrain, as PyPI has it, reviews a whole game with our engine and finds nothing to complain of.
+
+It is no dependency of ours: it needs a window toolkit. So it lives in an environment of its own,
+whose interpreter TENGEN_KATRAIN_PYTHON names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.frontends.analysis.engine import FAKE, LIMIT, Engine, command
+from tests.katago_data import FOLDER
+
+ROOT = Path(__file__).parents[2]
+PYTHON = os.environ.get("TENGEN_KATRAIN_PYTHON", sys.executable)
+NETWORK = FOLDER / "g170-b6c96.bin.gz"
+MOVES = 200  # at most
+
+
+def has_katrain() -> bool:
+    looks = "import importlib.util as u, sys; sys.exit(u.find_spec('katrain') is None)"
+    return subprocess.run([PYTHON, "-c", looks], capture_output=True).returncode == 0
+
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.timeout(1200),
+    pytest.mark.skipif(
+        not has_katrain(),
+        reason="KaTrain is not at hand: python -m venv KT; KT/bin/pip install katrain; "
+        "then set TENGEN_KATRAIN_PYTHON=KT/bin/python",
+    ),
+]
+
+
+def drive(settings: dict[str, Any], moves: int, folder: Path) -> dict[str, Any]:
+    """Let KaTrain play and analyse; what it reports."""
+    asked = json.dumps({"engine": settings, "moves": moves})
+    process = subprocess.run(
+        [PYTHON, str(Path(__file__).with_name("katrain_drive.py")), asked],
+        cwd=ROOT,
+        env=os.environ | {"HOME": str(folder), "KIVY_HOME": str(folder)},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stdout[-2000:] + process.stderr[-2000:]
+    report = json.loads(process.stdout.splitlines()[-1])
+    assert isinstance(report, dict)
+    return report
+
+
+def check(report: dict[str, Any]) -> None:
+    assert report["errors"] == []
+    assert report["more"] > report["before"]
+    assert report["swept"] > report["tried"]
+
+
+def test_katrain_plays_a_whole_game_with_us_as_its_engine_command(tmp_path: Path) -> None:
+    if not NETWORK.exists():
+        pytest.skip(f"{NETWORK.name} is not at hand: no sensible game without a network")
+    settings = {"backend": "custom", "altcommand": shlex.join(command(str(NETWORK)))}
+    report = drive(settings, MOVES, tmp_path)
+    check(report)
+    assert report["analysed"] >= 40
+
+
+def test_katrain_reaches_us_over_a_websocket(tmp_path: Path) -> None:
+    with Engine(FAKE, listen="127.0.0.1:0") as engine:
+        end = time.monotonic() + LIMIT
+        match = None
+        while match is None and time.monotonic() < end:
+            match = re.search(rb"listening at (ws://[\d.:]+)", b"".join(engine.errors))
+            time.sleep(0.02)
+        assert match is not None
+        settings = {"backend": "remote", "remote_url": match[1].decode()}
+        check(drive(settings, 10, tmp_path))
