@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 
+from tengen.closing import Closing
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.devices import AUTO, open_evaluator
@@ -23,7 +23,7 @@ from tengen.search.warm import compile_kernels
 WITH_OWNERSHIP = Wanted(ownership=True)
 
 
-class Engine:
+class Engine(Closing):
     """Searches positions, one at a time, and remembers its tree from move to move.
 
     All methods may be called from any thread; a new search ends the one under way. Close it, or
@@ -207,14 +207,3 @@ class Engine:
     def close(self) -> None:
         """End the search under way and the thread."""
         self._background.close()
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

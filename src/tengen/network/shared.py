@@ -6,10 +6,10 @@ import threading
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
-from types import TracebackType
 
 import numpy as np
 
+from tengen.closing import Closing
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 
 
@@ -19,7 +19,7 @@ class _Question:
     answer: Future[Evaluation]
 
 
-class SharedEvaluator:
+class SharedEvaluator(Closing):
     """Gathers the batches of several threads while the network is busy, and submits them as one.
 
     Boards of one size at a time go together. Close it, or use it in a `with` statement.
@@ -53,17 +53,6 @@ class SharedEvaluator:
             self._closed = True
             self._changed.notify()
         self._thread.join()
-
-    def __enter__(self) -> SharedEvaluator:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _work(self) -> None:
         while questions := self._gather():

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from types import TracebackType
 
+from tengen.closing import Closing
 from tengen.game.position import Position
 from tengen.search.params import Limits
 from tengen.search.result import SearchResult, Wanted
@@ -43,7 +43,7 @@ class Task:
         return self.future.result(timeout)
 
 
-class BackgroundSearch:
+class BackgroundSearch(Closing):
     """One search at a time in a thread of its own; a new one ends the one under way.
 
     All methods may be called from any thread. Close it, or use it in a `with` statement.
@@ -101,17 +101,6 @@ class BackgroundSearch:
                 self._latest.cancel()
             self._queue.put(None)
         self._thread.join()
-
-    def __enter__(self) -> BackgroundSearch:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _work(self) -> None:
         while (task := self._queue.get()) is not None:
