@@ -34,8 +34,13 @@ def test_the_cpu_is_always_there() -> None:
 def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find_spec", lambda _: None)
     missing = [device for device in find_devices() if not device.ready]
-    assert {device.name for device in missing} == {CUDA, "onnxruntime"}
-    assert all(device.remedy.startswith("pip install 'tengen[") for device in missing)
+    assert {device.name: device.remedy for device in missing} == {
+        CUDA: "pip install 'tengen[train]'",
+        CPU: "pip install openvino",
+        "onnxruntime": "pip install 'tengen[onnxruntime]'",
+    }
+    with pytest.raises(ValueError, match="pip install openvino"):
+        chosen_device(missing)
 
 
 def test_the_first_that_is_ready_is_chosen() -> None:

@@ -35,8 +35,11 @@ def find_devices() -> Iterator[Device]:
 
 
 def chosen_device(devices: Iterable[Device]) -> Device:
-    """The device that `auto` stands for."""
-    return next(device for device in devices if device.ready)
+    """The device that `auto` stands for; raises ValueError if there is none."""
+    for device in devices:
+        if device.ready:
+            return device
+    raise ValueError("nothing here can run networks: pip install openvino")
 
 
 def open_evaluator(
