@@ -68,7 +68,9 @@ def check(report: dict[str, Any]) -> None:
 def test_katrain_plays_a_whole_game_with_us_as_its_engine_command(tmp_path: Path) -> None:
     if not NETWORK.exists():
         pytest.skip(f"{NETWORK.name} is not at hand: no sensible game without a network")
-    settings = {"backend": "custom", "altcommand": shlex.join(command(str(NETWORK)))}
+    # KaTrain ends the shell that it starts, and waits for what the shell started to end as well.
+    ours = f"exec {shlex.join(command(str(NETWORK)))}"
+    settings = {"backend": "custom", "altcommand": ours}
     report = drive(settings, MOVES, tmp_path)
     check(report)
     assert report["analysed"] >= 40

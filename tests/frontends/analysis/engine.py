@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -117,6 +118,8 @@ def main() -> None:
     from tengen.frontends.analysis.options import AnalysisOptions
     from tengen.frontends.analysis.server import run_analysis, serve
 
+    # Tests may run in the background of a shell, whose jobs ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = AnalysisOptions(**json.loads(sys.argv[1]))
     if options.model != FAKE:
         run_analysis(options)
