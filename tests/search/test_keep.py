@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, Symmetry, point_index
 from tengen.game.moves import PASS
 from tengen.game.position import Position
-from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.driver import Driver, forest_for
 from tengen.search.forest import (
@@ -37,6 +38,7 @@ from tests.search.test_search import (
     KOMI,
     OPPONENT,
     OWN,
+    doubting,
     dump,
     forest_of,
     links_of,
@@ -53,6 +55,10 @@ from tests.search.test_search import (
 
 def working_memory(forest: Forest) -> tuple[Any, Any]:
     return np.zeros(forest.node_room, np.int32), np.zeros(forest.node_room, np.int32)
+
+
+def place_of(move: Point | None, side: int) -> int:
+    return side * side if move is None else move.y * side + move.x
 
 
 def nodes_of(forest: Forest, g: int = 0) -> range:
@@ -163,6 +169,20 @@ def test_what_was_found_of_the_moves_played_is_kept() -> None:
 
     result = search.run(Limits(playouts=20))
     assert (result.reused, result.visits) == (found.visits, found.visits + 20)
+
+
+@pytest.mark.parametrize("options", [ROOT_DEFAULTS, RootOptions(noisy=True)])
+def test_the_root_after_a_move_has_its_own_policy(options: RootOptions) -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions(), options)
+    reply = position.play(search.run(Limits(visits=100)).move)
+    search.set_position(reply, options)
+    result = search.run(Limits(playouts=5))
+    assert result.reused
+    odds = np.exp(opinions()(encode(KATAGO, [reply])).policy[0].astype(float)) * reply.legal_mask()
+    np.testing.assert_allclose(result.policy, odds / odds.sum(), rtol=1e-4)
+    noise = max(abs(each.prior - result.policy[place_of(each.move, 5)]) for each in result.moves)
+    assert (noise > 1e-3) == options.noisy
 
 
 def test_points_count_most_around_what_is_expected_after_the_move() -> None:
@@ -305,13 +325,31 @@ def test_equal_stones_with_and_without_a_ko_ban_are_two_positions(rules: str) ->
     assert nodes[one]["n_candidates"] + 1 == nodes[other]["n_candidates"]
 
 
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "aga"])
+def test_a_position_offers_its_own_legal_moves_whatever_equal_stones_offered(rules: str) -> None:
+    # On so small a board the way to a position often forbids moves.
+    search = searching(Position((3, 2), rules, 0.5), least_prior=0)
+    search.run(Limits(visits=3000))
+    forest = forest_of(search)
+    bans = 0
+    for place in places(search):
+        node = forest.nodes[place.node]
+        if node["status"] != EXPANDED:
+            continue
+        edges = forest.candidates[node["block"] : node["block"] + node["n_candidates"]]
+        offered = {move_of(int(edge_point(edge)), place.position) for edge in edges}
+        assert offered == {*place.position.legal_moves(), None}
+        bans += int(np.count_nonzero(encode(KATAGO, [place.position]).planes[0, BANNED]))
+    assert bans > 20
+
+
 # Giving up
 
 
 @pytest.mark.parametrize("least", [0, 2, 6, 30, 10**6])
 def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
     # Without points in the utility nothing depends on where they are centred.
-    search = searching(Position(4, komi=0.5), opinions(), static_score=0, dynamic_score=0)
+    search = searching(Position(4, komi=0.5), doubting, static_score=0, dynamic_score=0)
     search.run(Limits(visits=500))
     forest = forest_of(search)
     check_books(forest)
@@ -341,6 +379,7 @@ def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
     again = search.result()
     assert again.winrate == pytest.approx(before.winrate, abs=1e-5)
     assert again.lead == pytest.approx(before.lead, abs=1e-4)
+    assert again.weight == pytest.approx(before.weight, rel=1e-5)
     assert again.visits == 500
 
 

@@ -61,6 +61,17 @@ def opinions(seed: int = 0, sharpness: float = 2.0) -> Script:
     return script
 
 
+def doubting(batch: Batch) -> Evaluation:
+    """Opinions with doubts of their own; nobody passes."""
+    evaluation = opinions()(batch)
+    evaluation.policy[:, -1] = -20
+    doubt = np.abs(evaluation.ownership[:, 0, 0])
+    return evaluation._replace(
+        value_error=np.asarray(doubt / 2, np.float32),
+        score_error=np.asarray(3 * doubt, np.float32),
+    )
+
+
 def scattered(numbers: NDArray[np.uint64]) -> NDArray[np.float32]:
     """Numbers between 0 and 1 that look random."""
     for _ in range(2):
@@ -512,15 +523,6 @@ def test_the_policy_reported_is_the_networks_own() -> None:
 
 
 def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
-    def doubting(batch: Batch) -> Evaluation:
-        evaluation = opinions()(batch)
-        evaluation.policy[:, -1] = -20
-        doubt = np.abs(evaluation.ownership[:, 0, 0])
-        return evaluation._replace(
-            value_error=np.asarray(doubt / 2, np.float32),
-            score_error=np.asarray(3 * doubt, np.float32),
-        )
-
     position = random_position(1)
     # Without a weight by value a node's mean is the plain mean of all evaluations below it.
     search = searching(position, doubting, value_weight=0)

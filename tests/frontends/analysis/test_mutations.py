@@ -22,7 +22,7 @@ SEED = 5
 PATIENCE = 64  # lines that the client sends before it waits
 QUIET = 0.3  # seconds without an answer, after which it ends what goes on
 SECONDS_FOR_EACH = 30.0  # within which all answers must come
-KILOBYTES = 200_000  # that a long run may grow by, after its first part
+KILOBYTES = 50_000  # that a long run may grow by, after its first part
 
 COLUMNS = "ABCDEFGHJ"
 ODD: list[Any] = [
@@ -169,8 +169,8 @@ class Ledger:
             self.nameless -= 1
             assert self.nameless >= 0
             return
-        assert query_id in self.due, f"nobody asked for {query_id!r}"
-        due = self.due[query_id]
+        assert query_id in self.asked, f"nobody asked for {query_id!r}"
+        due = self.due.get(query_id, set())
         if "warning" in answer or answer.get("isDuringSearch"):
             due.discard("a warning")
             return
@@ -193,7 +193,7 @@ def converse(count: int) -> list[int]:
     rng = random.Random(SEED)
     ledger = Ledger()
     memory = []
-    with Engine(searches=4) as engine:
+    with Engine(searches=4, cache_megabytes=8) as engine:  # so that it is soon full
         for number in range(count):
             line = mutated(rng, number)
             ledger.ask(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tengen.frontends.analysis.alarms import calm
 from tengen.frontends.analysis.jobs import Job, JobQueue, Send, in_stretches, jobs_of
+from tengen.frontends.analysis.memory import Memory, megabytes_for
 from tengen.messages import say
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from tengen.network.evaluator import Evaluator
 
 USUAL_SEARCHES = 16  # at a time
-LEAST_MEGABYTES = 16.0  # for a tree
-# A tree of n visits takes less than (n + spare) nodes of these sizes.
-_SPARE_NODES = 600
-_NODE_BYTES, _NODE_BYTES_PER_POINT = 500, 6
 
 
 class Pool:
@@ -92,7 +89,8 @@ class Pool:
 
         analyst = Analyst(self._network.result())
         while (job := self._jobs.next()) is not None:
-            megabytes = self._memory.take(_megabytes(job))
+            visits, area = job.query.settings.visits, job.turn.position.size.area
+            megabytes = self._memory.take(megabytes_for(visits, area))
             next_job: Job | None = job
             while next_job is not None:
                 job = next_job
@@ -110,32 +108,6 @@ class Pool:
             what = calm(f"the search failed: {type(error).__name__}: {error}")
             say(what)
             job.send(_failed(job.query, job.turn, what))
-
-
-def _megabytes(job: Job) -> float:
-    """What a tree with all the visits that a job may make would take."""
-    nodes = job.query.settings.visits + _SPARE_NODES
-    return nodes * (_NODE_BYTES + _NODE_BYTES_PER_POINT * job.turn.position.size.area) / 1e6
-
-
-class Memory:
-    """Megabytes shared by trees: a large one gets at most half of what is left."""
-
-    def __init__(self, megabytes: float) -> None:
-        self._left = megabytes
-        self._lock = threading.Lock()
-
-    def take(self, need: float) -> float:
-        """As many as are needed, or as can be had."""
-        with self._lock:
-            taken = min(need, max(self._left / 2, LEAST_MEGABYTES))
-            self._left -= taken
-            return taken
-
-    def give_back(self, megabytes: float) -> None:
-        """They are free again."""
-        with self._lock:
-            self._left += megabytes
 
 
 def _failed(query: Query, turn: Turn, text: str) -> Answer:

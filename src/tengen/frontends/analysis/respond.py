@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -62,6 +63,7 @@ def _sign(perspective: str, to_play: Color) -> int:
 
 
 def _move(move: MoveResult, position: Position, sign: int, include: Include) -> Answer:
+    lcb = move.utility_lcb if math.isfinite(move.utility_lcb) else move.utility
     edge = move.weight  # what came by this move; its position may have been reached otherwise too
     weight = edge * move.visits / move.edge_visits if move.edge_visits else edge
     info: Answer = {
@@ -74,7 +76,7 @@ def _move(move: MoveResult, position: Position, sign: int, include: Include) -> 
         "scoreMean": _number(sign * move.lead),
         "prior": _number(move.prior),
         "lcb": _number(_winrate(move.lcb, sign)),
-        "utilityLcb": _number(sign * move.utility_lcb),
+        "utilityLcb": _number(sign * lcb),
         "order": move.order,
         "playSelectionValue": _number(move.play_weight),
         "pv": [_text(point, position) for point in move.pv],
