@@ -74,6 +74,10 @@ def estimate(tally: Tally) -> Estimate:
 
 def _variance_per_game(tally: Tally) -> float:
     share = tally.share
+    # One game more that was not drawn: draws alone must not look certain.
     return (
-        tally.wins * (1 - share) ** 2 + tally.draws * (0.5 - share) ** 2 + tally.losses * share**2
-    ) / tally.games
+        tally.wins * (1 - share) ** 2
+        + tally.draws * (0.5 - share) ** 2
+        + tally.losses * share**2
+        + share * (1 - share)
+    ) / (tally.games + 1)

@@ -15,6 +15,7 @@ from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.search.driver import Driver, forest_for
+from tengen.search.forest import EXPANDED, plant
 from tengen.search.keep import advance, centre_again
 from tengen.search.params import SearchParams
 from tengen.search.root import choose_move, prepare_root
@@ -84,10 +85,19 @@ class _Seat:
     def choose(self, g: int) -> int:
         return int(choose_move(self.forest, g, self.driver.settings, self._weights))
 
-    def advance(self, g: int, point: int) -> None:
+    def advance(self, g: int, point: int, position: Position) -> None:
         advance(self.forest, g, point, self._forward, self._queue)
-        if self.forest.nodes[self.forest.trees[g]["root"]]["visits"]:
+        self.driver.look_back(g, position)
+        if self.player.gumbel:
+            plant(self.forest, g)  # its rounds begin without visits
+        elif self.forest.nodes[self.forest.trees[g]["root"]]["visits"]:
             centre_again(self.forest, g, self.driver.settings)
+
+    def prepare(self) -> None:
+        """Give roots that were just evaluated, or just became roots, their priors."""
+        trees = self.forest.trees
+        roots = self.forest.nodes[trees["root"]]
+        for g in np.flatnonzero((trees["prepared"] == 0) & (roots["status"] == EXPANDED)):
             prepare_root(self.forest, g, self.driver.settings)
 
 
@@ -101,8 +111,10 @@ def play_in_lockstep(
     """Play two games from each position, colours exchanged; every start needs a move limit.
 
     With numbers, only those games: 2k and 2k + 1 begin at starts[k], the even one with Black for
-    the first player.
+    the first player. Raises ValueError.
     """
+    if any(start.move_limit is None or start.is_over for start in starts):
+        raise ValueError("a game needs a move limit, and must not be over")
     numbers = range(2 * len(starts)) if numbers is None else numbers
     boards = [starts[number // 2] for number in numbers]
     positions = list(boards)
@@ -120,6 +132,7 @@ def play_in_lockstep(
         flights = [seat.driver.tick(0, len(boards)) for seat in seats]
         for seat, flight in zip(seats, flights, strict=True):
             seat.driver.absorb(flight)
+            seat.prepare()
         for seat in seats:
             for g in seat.done():
                 point = seat.choose(g)
@@ -133,7 +146,7 @@ def play_in_lockstep(
                     going -= 1
                     continue
                 for each in seats:
-                    each.advance(g, point)
+                    each.advance(g, point, positions[g])
                 seats[to_move(g)].think(g)
     return games
 
@@ -149,6 +162,8 @@ def openings(
         for i, policy in enumerate(policies.astype(float)):
             chances = np.exp(policy - policy.max()) * positions[i].legal_mask()
             chances[-1] = 0
+            if not chances.any():
+                continue  # nothing but a pass is left
             place = int(random.choice(len(chances), p=chances / chances.sum()))
             y, x = divmod(place, empty.width)
             positions[i] = positions[i].play((x, y))

@@ -133,6 +133,10 @@ def find_leaf(forest, g, row, settings, walker):
         take_back(forest, row, depth)
         tree.collisions += 1
         return BLOCKED
+    if status == FRESH and forest.nodes[index].own_visits > 0 and not has_room(forest, g):
+        tree.full = 1  # its subtree was given up; its candidates need room again
+        take_back(forest, row, depth)
+        return BLOCKED
     if status == FRESH:
         return _meet_leaf(forest, g, row, settings, walker)
     if status == TERMINAL:
@@ -195,7 +199,8 @@ def _meet_leaf(forest, g, row, settings, walker):
         row.key = ~row.key
     forest.nodes[leaf].key = row.key
     twin = find_twin(forest, g, row.key)
-    if twin != NONE and depth > 0:
+    # A node whose subtree was given up keeps its visits and its place: it takes over nothing.
+    if twin != NONE and depth > 0 and forest.nodes[leaf].own_visits == 0:
         tree.shared += 1
         if settings.graph:
             _join(forest, g, row, depth, twin)

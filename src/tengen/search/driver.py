@@ -79,7 +79,7 @@ class Driver:
         boards, history = position.arrays(room=0)
         forest.boards[g] = boards[0]
         forest.histories[g, : len(history)] = history
-        self._look_back(g, position)
+        self.look_back(g, position)
         tree = forest.trees[g]
         limit = position.move_limit
         tree["move_limit"] = ENDLESS if limit is None else limit
@@ -94,7 +94,7 @@ class Driver:
             count = len(forest.trees) * self._leaves
             self._spare = [new_rows(count, self._features, self._size) for _ in range(IN_FLIGHT)]
 
-    def _look_back(self, g: int, position: Position) -> None:
+    def look_back(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago."""
         self.forest.caught_before[g] = 0
         if not self._features.sees_ladders:

@@ -293,7 +293,9 @@ def new_node(forest, g, to_play):
     node.weight = np.float32(0)
     node.weight_square = np.float32(0)
     for k in range(OWN_STATISTICS):
-        node.own[k] = np.float32(0)  # means are read only where there are visits
+        node.own[k] = np.float32(0)
+    for k in range(STATISTICS):
+        node.means[k] = np.float32(0)
     return index
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.game.moves import play
+from tengen.game.moves import GOING_ON, play
 from tengen.jit import kernel
 from tengen.search.backup import gather
 from tengen.search.forest import (
@@ -31,6 +31,7 @@ def advance(forest, g, point, forward, queue):
     copy_values(forest.caught_before[g, 1], forest.caught_before[g, 0])
     copy_values(forest.caught_before[g, 0], forest.caught[tree.root])
     child = child_at(forest, tree.root, point)
+    forest.boards[g].end = GOING_ON  # whoever plays on has not agreed to the end
     play(forest.boards[g], forest.histories[g], point)
     tree.prepared = 0
     if child == NONE or forest.nodes[child].visits == 0:

@@ -76,7 +76,13 @@ class SearchParams:
             value = getattr(self, field.name)
             if not math.isfinite(value) or value < 0:
                 raise ValueError(f"{field.name} must be a number of 0 or more, not {value!r}")
-        for name in ("exploration_base", "stdev_prior", "score_scale", "temperature_halflife"):
+        for name in (
+            "exploration_base",
+            "stdev_prior",
+            "score_scale",
+            "temperature_halflife",
+            "most_weight",
+        ):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0")
         if self.noise_share > 1:

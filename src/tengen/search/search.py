@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import deque
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tengen.game.color import Color
-from tengen.game.geometry import Point, Symmetry, point_index
+from tengen.game.geometry import Point, Symmetry, point_index, symmetry_points
 from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.messages import say
@@ -151,6 +150,8 @@ class Search:
             if not self._follow(position, options):
                 self._plant(position, options)
             self._position, self._options = position, options
+            assert self._driver is not None
+            self._mark_start(self._driver)
 
     def forget(self) -> None:
         """Drop the tree; ends a search under way."""
@@ -175,7 +176,7 @@ class Search:
         if before is None or driver is None or options.gumbel or options != self._options:
             return False
         if options.avoid or options.symmetry_pruning:
-            return position == before and position.move_number == before.move_number
+            return moves_between(before, position) == []
         moves = moves_between(before, position)
         if moves is None or position.move_number + MAX_DEPTH >= driver.forest.histories.shape[1]:
             return False
@@ -184,6 +185,7 @@ class Search:
             point = PASS if move is None else point_index(move, position.width)
             room = np.zeros((2, forest.node_room), np.int32)
             advance(forest, 0, point, room[0], room[1])
+        driver.look_back(0, position)
         if moves and forest.nodes[forest.trees[0]["root"]]["visits"]:
             centre_again(forest, 0, driver.settings)
         return True
@@ -210,7 +212,7 @@ class Search:
         candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
         node = NODE.itemsize + LINK.itemsize + 10  # and its place in the table
         node += 8 * ladder_words(area) * ladders + area * self._ownership + 4 * candidates
-        room = max(64, int(self.params.megabytes * 1e6 / node))
+        room = max(2 * (area + 2), int(self.params.megabytes * 1e6 / node))  # the root's moves fit
         return new_forest(
             1,
             area,
@@ -232,7 +234,7 @@ class Search:
         forest.avoid[0] = 0
         for color, move, depth in avoid:
             point = PASS if move is None else point_index(move, position.width)
-            forest.avoid[0, color, point] = min(depth, 255)
+            forest.avoid[0, color, point] = max(forest.avoid[0, color, point], min(depth, 255))
 
     # Searching
 
@@ -301,15 +303,19 @@ class Search:
         with self._lock:
             tree = driver.forest.trees[0]
             visits = self._visits(driver)
-            self._start = _Start(
-                time.monotonic(), visits, int(tree["evaluated"]), int(tree["shared"])
-            )
+            self._mark_start(driver)
             self._slowest = 0.0
             most = limits.most_visits
             if limits.playouts is not None:
                 most = min(most, visits + limits.playouts)
-            tree["target"] = ENDLESS if most == math.inf else int(most)
+            tree["target"] = int(min(most, ENDLESS))
             self._prepare(driver)
+
+    def _mark_start(self, driver: Driver) -> None:
+        tree = driver.forest.trees[0]
+        self._start = _Start(
+            time.monotonic(), self._visits(driver), int(tree["evaluated"]), int(tree["shared"])
+        )
 
     def _prepare(self, driver: Driver) -> None:
         tree = driver.forest.trees[0]
@@ -332,13 +338,17 @@ class Search:
         return None
 
     def _decided(self, driver: Driver, limits: Limits, visits: int, spent: float) -> bool:
-        """Could the visits that are left not make another move the most visited one?"""
+        """Could the visits that are left not let another move be chosen?
+
+        Where lower bounds choose, that is any move with `lcb_least` of the most visits.
+        """
         left = float(driver.forest.trees[0]["target"]) - visits
         if limits.seconds is not None and spent > 0:
             rate = (visits - self._start.visits) / spent
             left = min(left, rate * (limits.seconds - spent))
         counts = sorted(_link_visits(driver.forest), reverse=True)
-        return len(counts) > 1 and counts[0] - counts[1] > left
+        least = self.params.lcb_least if self.params.lcb_stdevs else 1.0
+        return len(counts) > 1 and counts[1] + left < least * counts[0]
 
     def _land(self, driver: Driver, under_way: deque[InFlight]) -> None:
         """Wait for the oldest leaves and take them in."""
@@ -383,10 +393,11 @@ class Search:
             ownership = stdev = None
             if wanted.ownership and self._ownership and root["visits"]:
                 ownership, stdev = tree_ownership(forest, int(tree["root"]), sign, position)
+            wanted = replace(wanted, moves_ownership=wanted.moves_ownership and self._ownership)
             moves = read_moves(forest, 0, driver.settings, position, wanted)
             moves = _with_sensible_pass(moves)
             if self._options.symmetry_pruning:
-                moves = _with_mirror_images(moves, position)
+                moves = _with_mirror_images(moves, position, _unwanted(position, self._options))
             return SearchResult(
                 position=position,
                 moves=moves,
@@ -471,14 +482,22 @@ def _images(point: Point, symmetries: list[Symmetry], position: Position) -> set
     return {symmetry.point(point, position.size) for symmetry in symmetries} - {point}
 
 
+def _unwanted(position: Position, options: RootOptions) -> set[Point | None]:
+    """The moves that the side to play was told to avoid now."""
+    return {each.move for each in options.avoid if each.color is position.to_play}
+
+
 def _mirrored(position: Position, options: RootOptions) -> list[Avoid]:
     """The moves that are mirror images of others, all but one of each kind."""
     if not options.symmetry_pruning:
         return []
     symmetries = _symmetries_of(position)
+    unwanted = _unwanted(position, options)
     kept: set[Point] = set()
     avoid = []
     for point in position.legal_moves():
+        if point in unwanted:
+            continue
         if _images(point, symmetries, position) & kept:
             avoid.append(Avoid(position.to_play, point))
         else:
@@ -487,7 +506,7 @@ def _mirrored(position: Position, options: RootOptions) -> list[Avoid]:
 
 
 def _with_mirror_images(
-    moves: tuple[MoveResult, ...], position: Position
+    moves: tuple[MoveResult, ...], position: Position, unwanted: set[Point | None]
 ) -> tuple[MoveResult, ...]:
     """The moves with those added that were not searched because they are mirror images."""
     symmetries = _symmetries_of(position)
@@ -495,8 +514,28 @@ def _with_mirror_images(
     for each in moves:
         shown.append(each)
         if each.move is not None:
+            images = {symmetry.point(each.move, position.size): symmetry for symmetry in symmetries}
             shown.extend(
-                replace(each, move=image, symmetry_of=each.move, pv=(image,))
-                for image in sorted(_images(each.move, symmetries, position))
+                _image(each, symmetry, position)
+                for point, symmetry in sorted(images.items())
+                if point != each.move and point not in unwanted
             )
     return tuple(replace(move, order=i) for i, move in enumerate(shown))
+
+
+def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResult:
+    """What was found of a move, as it looks from its mirror image."""
+    line = tuple(None if p is None else symmetry.point(p, position.size) for p in move.pv)
+    places = symmetry_points(symmetry, position.size)
+    ownership, stdev = (
+        None if each is None else each.ravel()[places].reshape(each.shape)
+        for each in (move.ownership, move.ownership_stdev)
+    )
+    return replace(
+        move,
+        move=line[0],
+        symmetry_of=move.move,
+        pv=line,
+        ownership=ownership,
+        ownership_stdev=stdev,
+    )
