@@ -1,0 +1,1 @@
+"""Self-play: a fleet of games in lockstep, and their records."""
