@@ -66,7 +66,9 @@ def find_leaves(forest, trees, rows, n, last, settings, walker, kind):
             if found == BLOCKED:
                 break
             if found == TO_EVALUATE:
-                _encode(forest, row, walker, kind, rows.planes[n], rows.globals[n], rows.caught[n])
+                encode_leaf(
+                    forest, row, walker, kind, rows.planes[n], rows.globals[n], rows.caught[n]
+                )
                 n += 1
     return n
 
@@ -323,7 +325,7 @@ def _copy_evaluation(forest, g, leaf, twin):
 
 
 @kernel(inline=True)
-def _encode(forest, row, walker, kind, planes, globals_, caught):
+def encode_leaf(forest, row, walker, kind, planes, globals_, caught):
     """Show the leaf where the walker stands to the network."""
     board, scratch = walker.boards[0], walker.scratch
     if kind == KATAGO:

@@ -1,0 +1,94 @@
+"""Self-play on one GPU: leaves/s of the fleet, against the network alone at the same batch.
+
+Everything is on: KataGo's inputs (without ladders unless asked for), noise, forced playouts, tree
+reuse and records. Networks are random, so games are long and aimless; that makes no difference
+to the rates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+
+import numba
+import torch
+
+from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.game.geometry import Size
+from tengen.network.architecture import named_architecture
+from tengen.network.cuda_station import CudaStation, PlayingNetwork
+from tengen.network.data import Scaling
+from tengen.network.model import Network
+from tengen.selfplay.fleet import Fleet
+from tengen.selfplay.params import SELF_PLAY_SEARCH, SelfPlayParams
+
+
+def network_alone(station: CudaStation, seconds: float) -> float:
+    """Rows/s when the answers are all that is waited for."""
+    station.launch()
+    station.wait()
+    began, n = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        station.launch()
+        station.wait()
+        n += 1
+    return n * len(station.planes) / (time.perf_counter() - began)
+
+
+def measure(name: str, rows: int, visits: int, features: str, seconds: float) -> None:
+    began = time.perf_counter()
+    torch.manual_seed(1)
+    architecture = replace(named_architecture(name), features=features)
+    network = PlayingNetwork(Network(architecture).cuda(), Scaling())
+    stations = [CudaStation(network, rows, Size(9, 9)) for _ in range(2)]
+    captured = time.perf_counter() - began
+    params = SelfPlayParams(visits=visits, fast_visits=visits)
+    fleet = Fleet(stations, params, SELF_PLAY_SEARCH, seed=1)
+    began = time.perf_counter()
+    fleet.tick()
+    compiled = time.perf_counter() - began
+    alone = network_alone(stations[0], 1.0)
+    for _ in range(400):
+        fleet.tick()
+        fleet.take_games()
+    waited = stepped = 0.0
+    before, began = fleet.counts, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        half = fleet._halves[fleet._next]
+        t0 = time.perf_counter()
+        half.station.wait()
+        t1 = time.perf_counter()
+        fleet.tick()
+        t2 = time.perf_counter()
+        waited += t1 - t0
+        stepped += t2 - t1
+        if fleet.counts.ticks % 64 == 0:
+            fleet.take_games()
+    took = time.perf_counter() - began
+    after = fleet.counts
+    ticks = after.ticks - before.ticks
+    leaves = (after.rows - before.rows) / took
+    print(
+        f"{name}, {features}, 2 x {rows:,} games, {visits} visits: {leaves:,.0f} leaves/s "
+        f"({(after.rows - before.rows) / ticks / rows:.1%} of the rows used), network alone "
+        f"{alone:,.0f} rows/s, {leaves / alone:.0%} of it; {(after.moves - before.moves) / took:,.0f}"
+        f" moves/s, {(after.games - before.games) / took:,.0f} games/s; a tick waits "
+        f"{1e3 * waited / ticks:.2f} ms and steps {1e3 * stepped / ticks:.2f} ms; start-up "
+        f"{captured:.0f} s for the network, {compiled:.0f} s for kernels",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", nargs="+", default=["b6c64", "b6c96", "b10c128"])
+    parser.add_argument("--rows", type=int, default=4096)
+    parser.add_argument("--visits", type=int, default=64)
+    parser.add_argument("--ladders", action="store_true")
+    parser.add_argument("--seconds", type=float, default=8.0)
+    options = parser.parse_args()
+    print(f"{torch.cuda.get_device_name()}, {numba.get_num_threads()} threads", flush=True)
+    inputs = KATAGO if options.ladders else KATAGO_WITHOUT_LADDERS
+    for network in options.networks:
+        measure(network, options.rows, options.visits, inputs.name, options.seconds)

@@ -1,0 +1,74 @@
+"""Where a fleet meets its network: buffers to fill, buffers to read, and a network between."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.feature_set import FeatureSet
+from tengen.game.geometry import Size
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+
+
+class Station(Protocol):
+    """A network with the buffers of one half of a fleet; all rows are evaluated at a time."""
+
+    @property
+    def features(self) -> FeatureSet:
+        """What the network must be shown."""
+
+    @property
+    def planes(self) -> NDArray[Any]:
+        """[rows, planes, height, width], or bits [rows, height, width]: to be filled."""
+
+    @property
+    def globals(self) -> NDArray[np.float32]:
+        """[rows, globals]: to be filled."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The answers, after `wait`, always in the same arrays; ownership may have no rows."""
+
+    def launch(self) -> None:
+        """Start to evaluate what is in the buffers, which are left alone until `wait`."""
+
+    def wait(self) -> None:
+        """Wait for the answers."""
+
+
+class EvaluatorStation:
+    """A station around any evaluator."""
+
+    def __init__(self, evaluator: Evaluator, rows: int, size: Size) -> None:
+        self._evaluator = evaluator
+        self.features = evaluator.features
+        # Rows not filled yet must look like boards, too: ones are boards without a border.
+        self.planes = np.ones(
+            (rows, len(self.features.planes), size.height, size.width), np.float32
+        )
+        self.globals = np.zeros((rows, len(self.features.globals)), np.float32)
+        self.evaluation = Evaluation(
+            np.zeros((rows, size.area + 1), np.float32),
+            np.zeros((rows, 3), np.float32),
+            *(np.zeros(rows, np.float32) for _ in range(6)),
+            ownership=np.zeros((0, size.height, size.width), np.float32),
+        )
+        self._pending: Pending | None = None
+
+    def use(self, evaluator: Evaluator) -> None:
+        """Ask another network from the next launch on."""
+        self._evaluator = evaluator
+
+    def launch(self) -> None:
+        """Submit the batch."""
+        self._pending = self._evaluator.submit(Batch(self.planes, self.globals))
+
+    def wait(self) -> None:
+        """Take the answers over."""
+        assert self._pending is not None
+        found = self._pending.result()
+        self._pending = None
+        for mine, theirs in zip(self.evaluation[:-1], found[:-1], strict=True):
+            mine[...] = theirs

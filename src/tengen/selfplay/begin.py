@@ -1,0 +1,169 @@
+"""Kernels: how games begin, and what each search is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.board import point_of
+from tengen.game.color import BLACK, WHITE
+from tengen.game.moves import PASS, is_legal, play, set_to_play, start_game
+from tengen.game.playout import next_random
+from tengen.jit import kernel
+from tengen.search.forest import LEAD, edge_point, edge_prior, plant
+from tengen.search.noise import normal, uniform
+from tengen.selfplay.record import FAST, FULL, OPENING, SETUP
+
+
+@kernel
+def begin_game(forest, g, seats, menu, settings):
+    """Start a new game in seat g: its board, its komi, its first stones."""
+    seat, tree, numbers = seats.seats[g], forest.trees[g], menu.numbers[0]
+    board, history, rng = forest.boards[g], forest.histories[g], seat.rng
+    kind = _draw_size(menu, rng)
+    side = menu.sizes[kind]
+    terms = menu.terms[next_random(rng, menu.terms.shape[0])]
+    start_game(board, history, side, side, terms)
+    board.komi = np.float32(_draw_komi(menu.komi[kind], side, numbers, rng))
+    seat.number = np.uint64(seat.begun) * numbers.seats + numbers.first + np.uint64(g)
+    seat.begun += 1
+    seat.step = numbers.step
+    seat.button = terms.button
+    seat.n_turns = 0
+    seat.n_targets = 0
+    seat.over = 0
+    seat.decided = 0
+    seat.played_out = uniform(rng) < numbers.played_out_share
+    seat.opening = 0
+    if uniform(rng) < numbers.opening_share:
+        seat.opening = np.int32(-np.log(uniform(rng)) * numbers.opening_moves * side * side)
+    handicap = uniform(rng) < numbers.handicap_share and numbers.handicap_stones > 0
+    if handicap:
+        _place_handicap(forest, g, seats, 1 + next_random(rng, np.int64(numbers.handicap_stones)))
+    seat.fair = (handicap or seat.opening > 0) and uniform(rng) < numbers.fair_share
+    tree.move_limit = board.ply + max(np.int64(8), np.int64(numbers.move_limit * side * side))
+    tree.leaves = 1
+    plant(forest, g)
+    begin_search(forest, g, seats, menu, settings)
+
+
+@kernel
+def _draw_size(menu, rng):
+    chance = uniform(rng)
+    for k in range(menu.sizes.shape[0]):
+        if chance < menu.size_chances[k]:
+            return k
+    return menu.sizes.shape[0] - 1
+
+
+@kernel
+def _draw_komi(fair, side, numbers, rng):
+    """Around the fair one, in steps of half a point, and never beyond the board."""
+    spread = numbers.komi_spread
+    if uniform(rng) < numbers.wide_komi_share:
+        spread = numbers.wide_komi_spread
+    komi = np.rint(2 * (fair + spread * normal(rng))) / 2
+    return max(-1.0 * side * side, min(1.0 * side * side, komi))
+
+
+@kernel
+def _place_handicap(forest, g, seats, stones):
+    """Let Black play first so many times, anywhere."""
+    board, history = forest.boards[g], forest.histories[g]
+    for _ in range(stones + 1):  # one more, for the first move would be Black's anyway
+        x = next_random(seats.seats[g].rng, board.width)
+        y = next_random(seats.seats[g].rng, board.height)
+        p = point_of(board, x, y)
+        set_to_play(board, BLACK)
+        if is_legal(board, history, p):
+            play(board, history, p)
+            note_turn(seats, g, board, p, BLACK, SETUP)
+    set_to_play(board, WHITE)
+
+
+@kernel
+def note_turn(seats, g, board, point, color, kind):
+    """Write down a move that was played; returns its turn, to be filled by who knows more."""
+    seat = seats.seats[g]
+    turn = seats.turns[g, seat.n_turns]
+    seat.n_turns += 1
+    turn.place = place_of(board, point)
+    turn.color = color
+    turn.kind = kind
+    turn.visits = 0
+    turn.n_targets = 0
+    turn.weight = np.float32(0)
+    turn.value = np.float32(0)
+    turn.no_result = np.float32(0)
+    turn.score = np.float32(0)
+    turn.lead = np.float32(0)
+
+
+@kernel(inline=True)
+def place_of(board, point):
+    """Y * width + x, and width * height for a pass."""
+    p = np.int64(point)
+    if p == PASS:
+        return board.width * board.height
+    return (p // board.stride - 1) * board.width + p % board.stride - 1
+
+
+@kernel
+def begin_search(forest, g, seats, menu, settings):
+    """Decide how the turn to come is searched."""
+    seat, tree, numbers = seats.seats[g], forest.trees[g], menu.numbers[0]
+    board = forest.boards[g]
+    decided = seat.decided >= numbers.decided_turns and not seat.played_out
+    share = numbers.decided_full_share if decided else numbers.full_share
+    full = uniform(seat.rng) < share
+    seat.kind = FULL if full else FAST
+    visits = numbers.visits if full else numbers.fast_visits
+    if decided and not full:
+        visits = min(numbers.decided_visits, visits)
+    tree.target = np.int32(visits)
+    tree.noisy = full
+    tree.gumbel = np.int32(numbers.gumbel) if full else 0
+    tree.forced = settings.forced_playouts if full and not tree.gumbel else np.float32(0)
+    _forbid_early_passes(forest, g, np.int64(numbers.pass_from * board.width * board.height))
+
+
+@kernel
+def _forbid_early_passes(forest, g, first):
+    """Let nobody pass before this many moves."""
+    depth = min(max(first - np.int64(forest.boards[g].ply), 0), 255)
+    forest.trees[g].avoids = depth > 0
+    for color in (BLACK, WHITE):
+        forest.avoid[g, color, PASS] = depth
+
+
+@kernel
+def make_fair(forest, g):
+    """Give White the komi with which the network thinks the game even; the root starts anew."""
+    board = forest.boards[g]
+    area = np.float32(board.width * board.height)
+    lead = forest.nodes[forest.trees[g].root].own[LEAD]
+    komi = np.rint(np.float32(2) * (board.komi + lead)) / np.float32(2)
+    board.komi = max(-area, min(area, komi))
+    plant(forest, g)
+
+
+@kernel
+def play_opening_move(forest, g, seats):
+    """Play a move drawn from the policy of the root, which was just evaluated; never a pass."""
+    board, rng = forest.boards[g], seats.seats[g].rng
+    root = forest.nodes[forest.trees[g].root]
+    left = 0.0
+    for turn in range(2):
+        left *= uniform(rng)
+        for i in range(root.block, root.block + root.n_candidates):
+            edge = forest.candidates[i]
+            if edge_point(edge) == PASS:
+                continue
+            if turn == 0:
+                left += edge_prior(edge)
+            else:
+                left -= edge_prior(edge)
+                if left <= 0:
+                    note_turn(seats, g, board, edge_point(edge), board.to_play, OPENING)
+                    return edge_point(edge)
+    note_turn(seats, g, board, PASS, board.to_play, OPENING)
+    return np.int64(PASS)

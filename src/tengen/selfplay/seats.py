@@ -1,0 +1,161 @@
+"""What the fleet knows of its games: a seat for each, their turns so far, and those that ended."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.board import TERMS
+from tengen.game.terms import terms_of
+from tengen.selfplay.params import SelfPlayParams, fair_komi
+from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records
+
+SEAT = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("number", "u8"),  # of its game
+                ("begun", "i8"),  # games in this seat
+                ("step", "i8"),  # of the network when the game began
+                ("button", "i4"),  # was there one at the start?
+                ("kind", "i4"),  # of the search under way
+                ("n_turns", "i4"),
+                ("n_targets", "i4"),
+                ("opening", "i4"),  # moves still to be drawn from the policy
+                ("fair", "i4"),  # 1: the komi is still to be made fair
+                ("decided", "i4"),  # turns in a row beyond doubt
+                ("played_out", "i4"),  # 1: played as if it were open, whatever the doubt
+                ("waiting", "i4"),  # 1: its row is with the network
+                ("over", "i4"),  # 1: the game has ended and is to be handed over
+                ("rng", "u8", (1,)),
+            ],
+            align=True,
+        ),
+    )
+)
+
+# The parameters as kernels know them.
+_MENU_FIELDS = (
+    "visits",
+    "fast_visits",
+    "full_share",
+    "gumbel",
+    "keep_tree",
+    "komi_spread",
+    "wide_komi_share",
+    "wide_komi_spread",
+    "opening_share",
+    "opening_moves",
+    "handicap_share",
+    "handicap_stones",
+    "fair_share",
+    "decided_value",
+    "decided_turns",
+    "decided_visits",
+    "decided_full_share",
+    "played_out_share",
+    "surprise_share",
+    "move_limit",
+    "pass_from",
+)
+
+
+class Menu(NamedTuple):
+    """What games may be like, for kernels."""
+
+    numbers: Records  # [1] the parameters that are numbers, and who plays: seats, first and step
+    sizes: NDArray[np.int32]  # [sizes]
+    komi: NDArray[np.float32]  # [sizes]
+    size_chances: NDArray[np.float64]  # [sizes] cumulative
+    terms: Records  # [rules] of TERMS
+
+
+class Seats(NamedTuple):
+    """Games under way, seat by seat."""
+
+    seats: Records  # [games] of SEAT
+    turns: NDArray[np.void]  # [games, most turns] of TURN
+    targets: NDArray[np.void]  # [games, room] of TARGET
+
+
+class Tray(NamedTuple):
+    """Games that ended, by the shard that played them, until they are taken away."""
+
+    counts: NDArray[np.int64]  # [shards, 3] games, turns, targets
+    games: NDArray[np.void]  # [shards, games] of GAME
+    turns: NDArray[np.void]  # [shards, turns] of TURN
+    targets: NDArray[np.void]  # [shards, targets] of TARGET
+    ownership: NDArray[np.int8]  # [shards, games, area]
+
+
+def new_menu(params: SelfPlayParams, seats: int, first: int) -> Menu:
+    """The menu for seats first, first + 1, ... of so many in all; numbers tell games apart."""
+    kinds = [(name, "f8") for name in _MENU_FIELDS]
+    extra = [("seats", "u8"), ("first", "u8"), ("step", "i8")]
+    numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
+    for name in _MENU_FIELDS:
+        numbers[name] = getattr(params, name)
+    numbers["seats"], numbers["first"] = seats, first
+    sides = params.board_sizes
+    weights = np.array(params.size_weights or [1.0] * len(sides))
+    komi = params.komi or [fair_komi(side) for side in sides]
+    terms = np.zeros(len(params.rules), TERMS)
+    for k, rules in enumerate(params.parsed_rules()):
+        terms[k] = terms_of(rules, 0.0)
+    terms["friendly_pass"] = 0  # dead stones are captured before both pass, or count as alive
+    return Menu(
+        numbers,
+        np.array(sides, np.int32),
+        np.array(komi, np.float32),
+        np.cumsum(weights / weights.sum()),
+        terms,
+    )
+
+
+def new_seats(params: SelfPlayParams, games: int, first: int, seed: int) -> Seats:
+    """Seats without a game."""
+    turns = params.most_turns
+    seats = np.zeros(games, SEAT)
+    for k in range(games):
+        seats["rng"][k] = np.random.SeedSequence([seed, first + k]).generate_state(1, np.uint64) | 1
+    return Seats(
+        seats,
+        np.zeros((games, turns), TURN),
+        np.zeros((games, turns * (params.largest_side**2 + 1)), TARGET),
+    )
+
+
+def new_tray(params: SelfPlayParams, shards: int, games: int) -> Tray:
+    """Room for this many games of each shard, were they all as long as can be."""
+    turns, area = params.most_turns, params.largest_side**2
+    return Tray(
+        np.zeros((shards, 3), np.int64),
+        np.zeros((shards, games), GAME),
+        np.zeros((shards, games * turns), TURN),
+        np.zeros((shards, games * turns * (area + 1)), TARGET),
+        np.zeros((shards, games, area), np.int8),
+    )
+
+
+def take_from(tray: Tray) -> list[Games]:
+    """The games that ended, shard by shard; the tray is empty then."""
+    taken = []
+    for s, (games, turns, targets) in enumerate(tray.counts.tolist()):
+        if not games:
+            continue
+        rows = tray.games[s, :games]
+        areas = (rows["width"] * rows["height"]).tolist()
+        owned = [tray.ownership[s, k, :area] for k, area in enumerate(areas)]
+        taken.append(
+            Games(
+                rows.copy(),
+                tray.turns[s, :turns].copy(),
+                tray.targets[s, :targets].copy(),
+                np.concatenate(owned),
+            )
+        )
+    tray.counts[:] = 0
+    return taken
