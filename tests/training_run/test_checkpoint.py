@@ -217,7 +217,7 @@ lock = RunLock(folder.path)
 found = load_latest(folder)
 assert found is None or (found.arrays["a"] == found.number).all()
 for number in itertools.count(found.number + 1 if found else 1):
-    save_checkpoint(folder, number, {"a": np.full(50_000, number)}, {"number": number})
+    save_checkpoint(folder, number, {"a": np.full(1_000_000, number)}, {"number": number})
     print(number, flush=True)
 """
 
@@ -231,7 +231,7 @@ def test_thirty_kills_lose_nothing_that_was_saved(folder: RunFolder) -> None:
             assert process.stdout is not None
             first = process.stdout.readline()  # it has loaded, saved one, and goes on
             assert first
-            time.sleep(dice.uniform(0, 0.05))
+            time.sleep(dice.uniform(0, 0.15))
             process.kill()
             lines = [first, *process.stdout]
         told = int([line for line in lines if line.endswith("\n")][-1])
