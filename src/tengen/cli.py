@@ -185,7 +185,7 @@ def gtp(
     if config is not None:
         from dataclasses import replace
 
-        from tengen.config import load_config
+        from tengen.engine_config import load_config
 
         settings = load_config(config)
         options = replace(
@@ -266,7 +266,7 @@ def write_settings(
     """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
     from pathlib import Path
 
-    from tengen.config import EngineConfig, write_config
+    from tengen.engine_config import EngineConfig, write_config
 
     if Path(file).exists():
         raise ValueError(f"{file} is there already; name another file, or remove it")

@@ -1,104 +1,149 @@
-"""Settings in a TOML file: read with every mistake named, written with every key explained."""
+"""Settings in a TOML file: read with every mistake named, written with every key explained.
+
+A section is a frozen dataclass whose fields all have defaults; who owns it defines it. A field is
+true or false, a number, text, or a tuple or list of these.
+"""
 
 from __future__ import annotations
 
 import difflib
 import inspect
+import json
 import re
 import tomllib
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from tengen.search.params import SearchParams
-
-
-@dataclass(frozen=True)
-class EngineConfig:
-    """Which network, where, and how long it thinks."""
-
-    model: str = ""  # a network file; empty: to be named on the command line
-    device: str = "auto"  # auto, cpu, cuda or mps
-    visits: int = 400  # for each move
-    seconds: float = 0.0  # for each move; 0: only the visits count
-    leaves: int = 0  # positions that the network gets at a time; 0: what suits the device
+Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
 
 
-@dataclass(frozen=True)
-class Config:
-    """All settings, by the sections of the file."""
-
-    engine: EngineConfig = field(default_factory=EngineConfig)
-    search: SearchParams = field(default_factory=SearchParams)
-
-
-_SECTIONS: dict[str, type[Any]] = {"engine": EngineConfig, "search": SearchParams}
-
-
-def load_config(path: str | Path) -> Config:
-    """The settings in a file; raises ValueError that names the section and the key."""
+def load_sections(path: str | Path, sections: Sections) -> dict[str, Any]:
+    """The settings in a file, defaults for what it leaves out; see `parse_sections`."""
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
-    sections: dict[str, Any] = {}
+    return parse_sections(text, str(path), sections)
+
+
+def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
+    """One dataclass for each section; raises ValueError that names the section and the key."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{source}: not TOML: {error}") from None
+    found = {name: kind() for name, kind in sections.items()}
     for name, values in content.items():
-        if name not in _SECTIONS or not isinstance(values, dict):
-            raise ValueError(f"{path}: [{name}] is no section{_nearest(name, _SECTIONS)}")
+        if name not in sections or not isinstance(values, dict):
+            raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
         try:
-            sections[name] = _section(_SECTIONS[name], values)
+            found[name] = _section(sections[name], values)
         except ValueError as error:
-            raise ValueError(f"{path}: [{name}] {error}") from None
-    return Config(**sections)
+            raise ValueError(f"{source}: [{name}] {error}") from None
+    return found
 
 
-def _section(kind: type[Any], values: dict[str, Any]) -> Any:
-    known = {each.name: each.default for each in fields(kind)}
-    for key, value in values.items():
-        if key not in known:
-            raise ValueError(f"has no key {key!r}{_nearest(key, known)}")
-        wanted = type(known[key])
-        if wanted is float and type(value) is int:
-            values[key] = float(value)
-        elif type(value) is not wanted:
-            raise ValueError(f"{key} must be {_called(wanted)}, not {value!r}")
-    return kind(**values)
-
-
-def _called(kind: type) -> str:
-    names = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-    return names[kind]
-
-
-def _nearest(word: str, known: Any) -> str:
-    close = difflib.get_close_matches(word, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
-
-
-def write_config(engine: EngineConfig) -> str:
-    """A commented file: these engine settings, and all search parameters at their defaults."""
+def write_sections(values: Mapping[str, Any]) -> str:
+    """A commented file of these dataclasses by section; what is a default is commented out."""
     lines = ["# Settings. A line such as #key = value is a default; remove the # to change it."]
-    for name, section in (("engine", engine), ("search", SearchParams())):
+    for name, section in values.items():
         lines += ["", f"[{name}]"]
+        defaults = type(section)()
         remarks = _remarks(type(section))
         for each in fields(section):
             value = getattr(section, each.name)
             if remark := remarks.get(each.name):
                 lines.append(f"# {remark}")
-            default = "" if value != each.default else "#"
-            lines.append(f"{default}{each.name} = {_toml(value)}")
+            sign = "#" if value == getattr(defaults, each.name) else ""
+            lines.append(f"{sign}{each.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
+
+
+def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """`section.key` of each difference; a section that only one side has counts as defaults."""
+    changed = []
+    for name in [*new, *(name for name in old if name not in new)]:
+        kind = type(new[name] if name in new else old[name])
+        before, after = old.get(name, kind()), new.get(name, kind())
+        changed += [
+            f"{name}.{each.name}"
+            for each in fields(kind)
+            if getattr(before, each.name) != getattr(after, each.name)
+        ]
+    return changed
+
+
+def _section(kind: type[Any], values: dict[str, Any]) -> Any:
+    hints = get_type_hints(kind)
+    known = {each.name: hints[each.name] for each in fields(kind)}
+    taken = {}
+    for key, value in values.items():
+        if key not in known:
+            raise ValueError(f"has no key {key!r}{_nearest(key, known)}")
+        try:
+            taken[key] = _as(known[key], value)
+        except TypeError:
+            raise ValueError(f"{key} must be {_called(known[key])}, not {value!r}") from None
+    return kind(**taken)
+
+
+def _as(wanted: Any, value: Any) -> Any:
+    """A value of TOML as this type; raises TypeError where it is none."""
+    container = get_origin(wanted)
+    if container in (tuple, list):
+        kinds = _items(wanted)
+        if not isinstance(value, list):
+            raise TypeError
+        if kinds[-1] is ...:
+            kinds = [kinds[0]] * len(value)
+        if len(kinds) != len(value):
+            raise TypeError
+        return container(_as(kind, item) for kind, item in zip(kinds, value, strict=True))
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is not wanted:
+        raise TypeError
+    return value
+
+
+def _items(wanted: Any) -> list[Any]:
+    """The types in a tuple or list; `...` at the end stands for any number of the first."""
+    kinds = list(get_args(wanted))
+    return [*kinds, ...] if get_origin(wanted) is list else kinds
+
+
+def _called(wanted: Any) -> str:
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+    if wanted in names:
+        return names[wanted]
+    kinds = _items(wanted)
+    if kinds[-1] is ...:
+        many = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
+        return f"a list of {many[kinds[0]]}"
+    return f"a list [{', '.join(names[kind] for kind in kinds)}]"
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(word, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
 
 
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+    if isinstance(value, str):  # JSON's escapes are TOML's, but for one character
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
     return repr(value)
+
+
+_FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
 
 
 def _remarks(kind: type) -> dict[str, str]:
@@ -109,7 +154,7 @@ def _remarks(kind: type) -> dict[str, str]:
         text = line.strip()
         if text.startswith("#"):
             above.append(text.lstrip("# "))
-        elif match := re.fullmatch(r"(\w+): \w+ = [^#]+?(?:\s+# (.*))?", text):
+        elif match := _FIELD.fullmatch(text):
             remarks[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
             above = []
         else:

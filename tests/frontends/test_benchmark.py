@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.config import load_config
+from tengen.engine_config import load_config
 from tengen.frontends.benchmark import Rate, recommended, run_benchmark
 from tengen.network.store import save_network
 from tests.network.test_store import random_network

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tengen.config import EngineConfig, write_config
+from tengen.engine_config import EngineConfig, write_config
 from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator

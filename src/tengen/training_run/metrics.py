@@ -1,0 +1,29 @@
+"""What is measured as a run goes on: JSON lines for programs, TensorBoard's events for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tengen.closing import Closing
+from tengen.training_run.folder import RunFolder
+from tengen.training_run.json_lines import append_line, forget_after
+from tengen.training_run.tensorboard_events import EventWriter
+
+
+class Metrics(Closing):
+    """Numbers by name at steps that grow."""
+
+    def __init__(self, folder: RunFolder, step: int = -1) -> None:
+        """Go on after a step, the checkpoint's: what was written beyond it is forgotten."""
+        self._lines = folder.metrics
+        forget_after(self._lines, "step", step)
+        self._events = EventWriter(folder.tensorboard, step + 1)
+
+    def write(self, step: int, values: Mapping[str, float]) -> None:
+        """Values such as {"loss/policy": 1.2}; raises RunError where they cannot be written."""
+        append_line(self._lines, {"step": step, **values})
+        self._events.write(step, values)
+
+    def close(self) -> None:
+        """End the file of events; the lines need no end."""
+        self._events.close()
