@@ -102,11 +102,12 @@ def test_parameters_can_be_changed_and_bad_ones_are_named() -> None:
 
 
 def test_closing_ends_the_thread() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     engine = Engine(FakeEvaluator(slow))
     engine.start(Position(5), Limits(seconds=60))
+    assert set(threading.enumerate()) - before
     engine.close()
-    assert threading.active_count() == before
+    assert not set(threading.enumerate()) - before
 
 
 def test_a_network_that_failed_once_is_asked_again() -> None:

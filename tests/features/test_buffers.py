@@ -11,12 +11,14 @@ from tengen.features.feature_set import (
     BASIC,
     FEATURE_SETS,
     KATAGO,
+    KATAGO_WITHOUT_LADDERS,
     RICH,
     FeatureSet,
 )
+from tengen.features.planes import unpacked
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Size
-from tests.features.samples import encoded, random_positions
+from tests.features.samples import GARBAGE, encoded, random_positions
 
 pytestmark = pytest.mark.kernel
 EVERY_SET = pytest.mark.parametrize("features", FEATURE_SETS.values(), ids=FEATURE_SETS)
@@ -24,11 +26,38 @@ EVERY_SET = pytest.mark.parametrize("features", FEATURE_SETS.values(), ids=FEATU
 
 def test_counts_derive_from_tables_of_different_names() -> None:
     counts = {f.name: (len(f.planes), len(f.globals)) for f in FEATURE_SETS.values()}
-    assert counts == {"basic": (7, 0), "rich": (22, 0), "katago": (22, 19)}
-    for features in (BASIC, RICH, KATAGO):
+    assert counts == {
+        "basic": (7, 0),
+        "rich": (22, 0),
+        "katago": (22, 19),
+        "katago without ladders": (22, 19),
+    }
+    for features in (BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS):
         assert FEATURE_SETS[features.name] is features
         assert len(set(features.planes)) == len(features.planes)
         assert len(set(features.globals)) == len(features.globals)
+
+
+@pytest.mark.parametrize("features", [KATAGO, KATAGO_WITHOUT_LADDERS], ids=str)
+def test_bits_say_what_planes_say(features: FeatureSet) -> None:
+    scratch = new_feature_scratch()
+    for position in random_positions(3, 60):
+        planes, globals_ = encoded(features, position)
+        height, width = position.height, position.width
+        bits = np.full((height, width), GARBAGE, np.uint32)
+        others = np.zeros_like(globals_)
+        features.encode_position(position, bits, others, scratch)
+        np.testing.assert_array_equal(unpacked(bits[None], len(planes))[0], planes)
+        np.testing.assert_array_equal(others, globals_)
+
+
+def test_without_ladders_all_else_is_the_same() -> None:
+    for position in random_positions(4, 60):
+        full, plain = (encoded(each, position) for each in (KATAGO, KATAGO_WITHOUT_LADDERS))
+        for k, name in enumerate(KATAGO.planes):
+            expected = full.planes[k] * (name not in KATAGO_WITHOUT_LADDERS.empty)
+            np.testing.assert_array_equal(plain.planes[k], expected, name)
+        np.testing.assert_array_equal(plain.globals, full.globals)
 
 
 @EVERY_SET

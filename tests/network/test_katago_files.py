@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.network import files
 from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, named_architecture
@@ -266,6 +267,20 @@ def test_plain_numbers_are_read_across_windows(
     path = katago_file(tmp_path, "txt", data)
     monkeypatch.setattr(kata, "TEXT_WINDOW", 97)
     assert_same(load_network(path), there_and_back(data)[1])
+
+
+def test_exported_networks_ignore_planes_that_they_never_saw_filled() -> None:
+    features = KATAGO_WITHOUT_LADDERS
+    data = random_network(replace(PLAIN, features=features.name))
+    exported = there_and_back(data)[1]
+    assert exported.architecture.features == KATAGO.name
+    empty = [features.planes.index(plane) for plane in features.empty]
+    seen = [k for k in range(len(features.planes)) if k not in empty]
+    assert len(empty) == 4
+    assert not exported.weights["conv.weight"][:, empty].any()
+    first = data.weights["conv.weight"]
+    np.testing.assert_array_equal(exported.weights["conv.weight"][:, seen], first[:, seen])
+    assert first[:, empty].any()
 
 
 def test_our_own_files_are_loaded_whatever_they_are_called(tmp_path: Path) -> None:

@@ -36,7 +36,13 @@ class FeatureSet:
     # boards smaller than the planes lie in their upper left corner.
     encode: Kernel
     sees_ladders: bool
-    kind: int  # how `encode_rows` calls it
+    kind: int  # how `encode_by_kind` calls it
+    empty: tuple[str, ...] = ()  # planes that are never filled
+
+    @property
+    def has_bits(self) -> bool:
+        """Are all planes of 0 and 1, so that `encode` can write them as bits, too?"""
+        return self.kind in (rows.KATAGO, rows.KATAGO_WITHOUT_LADDERS)
 
     def encode_position(
         self,
@@ -59,4 +65,16 @@ class FeatureSet:
 BASIC = FeatureSet("basic", basic.PLANES, basic.GLOBALS, basic.encode, False, rows.BASIC)
 RICH = FeatureSet("rich", rich.PLANES, rich.GLOBALS, rich.encode, False, rows.RICH)
 KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, True, rows.KATAGO)
-FEATURE_SETS = {features.name: features for features in (BASIC, RICH, KATAGO)}
+# Ladders take longer to read than all else; on small boards a network sees them by itself.
+KATAGO_WITHOUT_LADDERS = FeatureSet(
+    "katago without ladders",
+    katago.PLANES,
+    katago.GLOBALS,
+    katago.encode_without_ladders,
+    False,
+    rows.KATAGO_WITHOUT_LADDERS,
+    empty=tuple(plane for plane in katago.PLANES if "ladder" in plane),
+)
+FEATURE_SETS = {
+    features.name: features for features in (BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS)
+}

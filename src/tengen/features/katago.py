@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.features.planes import mark
 from tengen.game.board import (
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
@@ -92,7 +93,20 @@ _PARITY = GLOBALS.index("parity of komi")
 
 @kernel
 def encode(board, history, scratch, planes, globals_):
-    """Fill planes[22, height, width] and globals_[19] for the side to play."""
+    """Fill planes[22, height, width], or their bits[height, width], and globals_[19].
+
+    All is seen by the side to play.
+    """
+    turns = encode_without_ladders(board, history, scratch, planes, globals_)
+    _encode_ladders(board, scratch, turns, planes)
+
+
+@kernel
+def encode_without_ladders(board, history, scratch, planes, globals_):
+    """As `encode`, but the planes of ladders, which take longest to find, stay empty.
+
+    Returns how many turns of history are told.
+    """
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
@@ -100,11 +114,11 @@ def encode(board, history, scratch, planes, globals_):
     turns = 0 if hidden else _turns_of_history(board, history)
     _encode_stones(board, history, planes)
     _encode_moves(board, history, turns, planes, globals_)
-    _encode_ladders(board, scratch, turns, planes)
     if not board.territory:
         _encode_area(board, scratch.life[0], planes)
     _encode_rules(board, globals_)
     globals_[_PASS_ENDS] = ending and not hidden
+    return turns
 
 
 @kernel(inline=True)
@@ -137,17 +151,17 @@ def _encode_stones(board, history, planes):
         for x in range(board.width):
             p = point_of(board, x, y)
             color = board.color[p]
-            planes[_ON_BOARD, y, x] = 1
+            mark(planes, _ON_BOARD, y, x)
             if color == EMPTY:
-                banned = p == board.ko or (
+                if p == board.ko or (
                     repeats(board, history, p) and not is_forbidden_suicide(board, p)
-                )
-                planes[_KO_BAN, y, x] = banned
+                ):
+                    mark(planes, _KO_BAN, y, x)
             else:
-                planes[_OWN if color == me else _OPPONENT, y, x] = 1
+                mark(planes, _OWN if color == me else _OPPONENT, y, x)
                 liberties = board.libs[board.head[p]]
                 if liberties <= 3:
-                    planes[_LIBERTIES + liberties, y, x] = 1
+                    mark(planes, _LIBERTIES + liberties, y, x)
 
 
 @kernel
@@ -157,7 +171,7 @@ def _encode_moves(board, history, turns, planes, globals_):
         if p == PASS:
             globals_[turn] = 1
         else:
-            planes[_MOVES + turn, p // board.stride - 1, p % board.stride - 1] = 1
+            mark(planes, _MOVES + turn, p // board.stride - 1, p % board.stride - 1)
 
 
 @kernel
@@ -169,10 +183,14 @@ def _encode_ladders(board, scratch, turns, planes):
     for y in range(board.height):
         for x in range(board.width):
             p = point_of(board, x, y)
-            planes[_CAUGHT, y, x] = scratch.caught[0, p]
-            planes[_CAUGHT + 1, y, x] = scratch.caught[before, p]
-            planes[_CAUGHT + 2, y, x] = scratch.caught[long_before, p]
-            planes[_CATCHES, y, x] = (scratch.catching[p] & enemy) != 0
+            if scratch.caught[0, p]:
+                mark(planes, _CAUGHT, y, x)
+            if scratch.caught[before, p]:
+                mark(planes, _CAUGHT + 1, y, x)
+            if scratch.caught[long_before, p]:
+                mark(planes, _CAUGHT + 2, y, x)
+            if scratch.catching[p] & enemy:
+                mark(planes, _CATCHES, y, x)
 
 
 @kernel
@@ -186,7 +204,7 @@ def _encode_area(board, life, planes):
             owner = life.owner[p]
             if owner == EMPTY or (board.tax and life.seki[p] and board.color[p] != owner):
                 continue
-            planes[_OWN_AREA if owner == board.to_play else _OPPONENT_AREA, y, x] = 1
+            mark(planes, _OWN_AREA if owner == board.to_play else _OPPONENT_AREA, y, x)
 
 
 @kernel

@@ -8,7 +8,7 @@ from tengen.features import basic, katago, rich
 from tengen.game.board import point_of
 from tengen.jit import kernel
 
-BASIC, RICH, KATAGO = 0, 1, 2
+BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS = 0, 1, 2, 3
 _BITS = 64
 
 
@@ -19,6 +19,8 @@ def encode_by_kind(kind, board, history, scratch, planes, globals_):
         basic.encode(board, history, scratch, planes, globals_)
     elif kind == RICH:
         rich.encode(board, history, scratch, planes, globals_)
+    elif kind == KATAGO_WITHOUT_LADDERS:
+        katago.encode_without_ladders(board, history, scratch, planes, globals_)
     else:
         katago.encode(board, history, scratch, planes, globals_)
 

@@ -231,6 +231,10 @@ def pass_alive(board, scratch, color):
     which the opponent cannot make an eye, its stones there included. All else becomes EMPTY.
     """
     regions = _find_regions(board, scratch, color)
+    if not _has_two_eyes_somewhere(board, scratch, regions):
+        for p in range(n_points(board)):
+            scratch.owner[p] = EMPTY
+        return 0
     has_stones = False
     for p in range(n_points(board)):
         scratch.alive[p] = board.color[p] == color
@@ -251,6 +255,20 @@ def pass_alive(board, scratch, color):
     return owned
 
 
+@kernel(inline=True)
+def _has_two_eyes_somewhere(board, scratch, regions):
+    """Could any chain be alive? Mostly none could, and that is soon seen."""
+    for p in range(n_points(board)):
+        scratch.eyes[p] = 0
+    for r in range(1, regions + 1):
+        for k in range(MAX_VITAL):
+            head = scratch.vital[r, k]
+            scratch.eyes[head] += 1
+            if head != NO_CHAIN and scratch.eyes[head] == 2:
+                return True
+    return False
+
+
 @kernel
 def _find_regions(board, scratch, color):
     """Number the connected regions without a colour, from 1, and describe each; returns how many.
@@ -269,7 +287,7 @@ def _find_regions(board, scratch, color):
         regions += 1
         _start_vital(board, scratch.vital[regions], start, color)
         scratch.inner[regions] = 0
-        n, done = 1, 0
+        n, done, any_vital = 1, 0, True
         stack[0] = start
         region[start] = regions
         while done < n:
@@ -285,8 +303,8 @@ def _find_regions(board, scratch, color):
                     stack[n] = q
                     n += 1
             scratch.inner[regions] += inner
-            if board.color[p] == EMPTY or board.suicide_allowed:
-                _keep_vital(board, scratch.vital[regions], p)
+            if any_vital and (board.color[p] == EMPTY or board.suicide_allowed):
+                any_vital = _keep_vital(board, scratch.vital[regions], p)
     return regions
 
 
@@ -305,7 +323,8 @@ def _start_vital(board, vital, p, color):
 
 @kernel(inline=True)
 def _keep_vital(board, vital, p):
-    """Drop the chains that are not next to this point."""
+    """Drop the chains that are not next to this point; returns whether any is left."""
+    left = False
     for k in range(MAX_VITAL):
         if vital[k] != NO_CHAIN:
             near = False
@@ -313,6 +332,8 @@ def _keep_vital(board, vital, p):
                 near |= board.head[q] == vital[k]
             if not near:
                 vital[k] = NO_CHAIN
+            left |= near
+    return left
 
 
 @kernel

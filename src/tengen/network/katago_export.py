@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tengen.features.feature_set import KATAGO
+from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.network import architecture as arch
 from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, Rope
@@ -57,9 +57,19 @@ def to_katago(data: NetworkData) -> kata.KataGoModel:
     name = one_line(data.name) or "the network"
     check_network(data, name)
     version = _choose_version(data, name)
+    data = _blind_to_empty_planes(data)
     if data.architecture.policy_outputs == 1 and version >= SECOND_POLICY_VERSION:
         data = _with_repeated_policy(data)
     return _Builder(data, version).model()
+
+
+def _blind_to_empty_planes(data: NetworkData) -> NetworkData:
+    """A network that does not look at planes it never saw filled: KataGo fills them."""
+    features = FEATURE_SETS[data.architecture.features]
+    unseen = [features.planes.index(plane) for plane in features.empty]
+    first = data.weights["conv.weight"].copy()
+    first[:, unseen] = 0
+    return replace(data, weights={**data.weights, "conv.weight": first})
 
 
 def _choose_version(data: NetworkData, name: str) -> int:
@@ -84,7 +94,7 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
     if not has_errors:  # then how errors are scaled does not matter
         usual = usual._replace(value_error=scaling.value_error, score_error=scaling.score_error)
     kinds = {a.activation, a.tip_activation}
-    if a.features != KATAGO.name:
+    if a.features not in (KATAGO.name, KATAGO_WITHOUT_LADDERS.name):
         return f"it is shown {a.features!r}, not {KATAGO.name!r}"
     if a.score_outputs != score_outputs:
         return f"version {version} has {score_outputs} score outputs, not {a.score_outputs}"

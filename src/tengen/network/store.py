@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
 LENGTH_BYTES = 8  # of the header's length, which comes first
 # How often the meaning of a feature set's inputs has changed; KataGo counts its own.
-FEATURE_VERSIONS = {"katago": 7}
+FEATURE_VERSIONS = {"katago": 7, "katago without ladders": 7}
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 _NUMPY_TYPES = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16)}

@@ -1,9 +1,9 @@
-"""Minimal tests for the defects reported; each fails before its fix."""
+"""The search at its edges: little memory, large limits, games that go on in odd ways."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numba
@@ -26,22 +26,24 @@ from tests.search.test_keep import check_books, nodes_of, working_memory
 from tests.search.test_search import forest_of, links_of, opinions, preferring, searching
 
 
-def after(seconds: float) -> threading.Event:
+@pytest.fixture
+def alarm() -> Iterator[threading.Event]:
     """An event that ends a search that would never end."""
     stop = threading.Event()
-    timer = threading.Timer(seconds, stop.set)
-    timer.daemon = True
+    timer = threading.Timer(60, stop.set)
     timer.start()
-    return stop
+    yield stop
+    timer.cancel()
+    timer.join()
 
 
-# 1, 2: memory (the first two corrupt memory and may kill the process before the fix)
+# Memory
 
 
-def test_a_graph_keeps_its_nodes_when_memory_runs_out() -> None:
+def test_a_graph_keeps_its_nodes_when_memory_runs_out(alarm: threading.Event) -> None:
     search = searching(Position(3), opinions(), graph=True, megabytes=0.05, leaves=16)
     for visits in range(20, 10_001, 20):
-        search.run(Limits(visits=visits), stop=after(20))
+        search.run(Limits(visits=visits), stop=alarm)
         forest = forest_of(search)
         for index in nodes_of(forest):
             node, links = forest.nodes[index], links_of(forest, index)
@@ -49,13 +51,13 @@ def test_a_graph_keeps_its_nodes_when_memory_runs_out() -> None:
             assert all(link.child in nodes_of(forest) for link in links)
 
 
-def test_given_up_nodes_do_not_outgrow_the_pool_of_candidates() -> None:
+def test_given_up_nodes_do_not_outgrow_the_pool_of_candidates(alarm: threading.Event) -> None:
     def check(_: object) -> None:
         forest = forest_of(search)
         assert forest.trees[0]["n_candidates"] <= forest.candidate_room
 
     search = searching(Position(9), uniform, megabytes=0.041, leaves=16, exploration=50.0)
-    search.run(Limits(visits=300), on_progress=check, every=0, stop=after(20))
+    search.run(Limits(visits=300), on_progress=check, every=0, stop=alarm)
 
 
 @pytest.mark.parametrize("least", [2, 6, 30])
@@ -68,19 +70,19 @@ def test_a_node_that_was_given_up_keeps_its_visits_when_it_is_visited_again(leas
     check_books(forest)
 
 
-def test_a_long_search_in_a_small_memory_loses_no_visits() -> None:
+def test_a_long_search_in_a_small_memory_loses_no_visits(alarm: threading.Event) -> None:
     search = searching(Position(5), opinions(), megabytes=0.3, leaves=16, exploration=3.0)
-    search.run(Limits(visits=40_000), stop=after(60))
+    search.run(Limits(visits=40_000), stop=alarm)
     check_books(forest_of(search))
 
 
-def test_a_memory_too_small_for_the_roots_moves_does_not_hang() -> None:
+def test_a_memory_too_small_for_the_roots_moves_does_not_hang(alarm: threading.Event) -> None:
     search = searching(Position(9), uniform, megabytes=0.01)
-    result = search.run(Limits(visits=400), stop=after(20))
+    result = search.run(Limits(visits=400), stop=alarm)
     assert result.stopped_by == "visits"
 
 
-# 4, 5, 6: going on with a game
+# Going on with a game
 
 
 def ladder_planes(planes: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> list[list[float]]:
@@ -182,7 +184,7 @@ def test_avoided_moves_do_not_keep_a_tree_of_another_game(change: str) -> None:
     assert search.run(Limits(visits=60)).reused == 0
 
 
-# 7: limits and parameters
+# Limits and parameters
 
 
 @pytest.mark.parametrize("limits", [Limits(visits=10**12), Limits(playouts=2**31)])
@@ -197,14 +199,13 @@ def test_a_weight_of_nothing_is_refused() -> None:
 
 
 def test_ownership_of_moves_is_told_only_if_it_is_kept() -> None:
-    # Before the fix this reads beyond the end of an array.
     result = searching(Position(5), opinions()).run(
         Limits(visits=20), wanted=Wanted(moves_ownership=True)
     )
     assert all(each.ownership is None for each in result.moves)
 
 
-# 8: mirror images
+# Mirror images
 
 
 def test_a_mirror_image_of_an_avoided_move_is_searched() -> None:
@@ -247,7 +248,7 @@ def test_what_is_told_of_a_mirror_image_is_mirrored() -> None:
         assert mine in turned
 
 
-# 9: matches
+# Matches
 
 
 def test_openings_end_where_nothing_but_a_pass_is_left() -> None:
@@ -258,7 +259,6 @@ def test_openings_end_where_nothing_but_a_pass_is_left() -> None:
 
 
 def test_a_game_without_a_move_limit_is_refused() -> None:
-    # Before the fix a long game writes beyond the end of its history.
     player = Player("someone", FakeEvaluator(), 2)
     with pytest.raises(ValueError, match="move limit"):
         play_in_lockstep((player, player), [Position(2)])
@@ -279,7 +279,7 @@ def test_draws_alone_do_not_make_two_players_certainly_equal() -> None:
     assert one.high - one.low > many.high - many.low > 1
 
 
-# 10: ending early
+# Ending early
 
 
 def test_a_decided_search_plays_what_it_would_have_played() -> None:
