@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tengen.features.feature_set import BASIC, KATAGO, FeatureSet
+from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.game.board import new_boards
 from tengen.game.ladder import mark_ladders
 from tengen.game.life import settled_area
@@ -101,6 +101,7 @@ def show_rows(games: Games) -> None:
     rows = int(turns["weight"].sum())
     sets: list[tuple[str, FeatureSet]] = [
         ("katago, all planes", KATAGO),
+        ("katago without ladders", KATAGO_WITHOUT_LADDERS),
         ("basic", BASIC),
     ]
     for name, features in sets:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import BASIC, KATAGO, RICH, FeatureSet
+from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
 from tengen.game.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.color import BLACK, Color
 from tengen.game.position import Position
@@ -163,7 +163,7 @@ def unpacked(bits: NDArray[np.uint32], planes: int) -> NDArray[np.uint32]:
     return (bits[None] >> np.arange(planes, dtype=np.uint32)[:, None, None]) & 1
 
 
-@pytest.mark.parametrize("features", [KATAGO, BASIC], ids=lambda features: features.name)
+@pytest.mark.parametrize("features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC], ids=lambda features: features.name)
 def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> None:
     games = random_games(GAMES, seed=len(features.planes))
     rows = encode_games(games, features, SIDE, seed=5)

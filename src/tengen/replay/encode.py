@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.rows import encode_by_kind
+from tengen.features import basic, katago
+from tengen.features.rows import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.features.scratch import FeatureScratch
 from tengen.game.board import Boards, n_points, point_of
 from tengen.game.color import BLACK, EMPTY
@@ -46,7 +47,7 @@ class Walk(NamedTuple):
     boards: Boards  # [1]
     history: NDArray[np.uint64]  # [most turns + 1]
     scratch: FeatureScratch
-    planes: NDArray[np.uint8]  # [planes, height, width] of the rows
+    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that write no bits
     averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
 
 
@@ -115,22 +116,18 @@ def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
             _keep_ladders(board, copies, t, last, walk.scratch)
         set_to_play(board, turn.color)
         next_target = target + turn.n_targets
+        first = row
         if copies[t]:
-            first = row
-            encode_by_kind(kind, board, history, walk.scratch, walk.planes, rows.globals[first])
-            for _ in range(copies[t]):
-                pack_planes(walk.planes, rows.planes[row])
-                for k in range(rows.globals.shape[1]):
-                    rows.globals[row, k] = rows.globals[first, k]
-                _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
-                if t < last:
-                    reply = played.turns[t + 1]
-                    _fill_policy(
-                        game, reply, played.targets, next_target, row, rows.reply, rows.planes
-                    )
-                _fill_values(game, turn, row, rows)
-                _fill_ownership(game, turn, played.ownership, starts.points[g], row, rows)
-                row += 1
+            _encode(kind, board, history, walk, rows.planes[first], rows.globals[first])
+        for row in range(first, first + copies[t]):
+            _copy_inputs(first, row, rows)
+            _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
+            if t < last:
+                reply = played.turns[t + 1]
+                _fill_policy(game, reply, played.targets, next_target, row, rows.reply, rows.planes)
+            _fill_values(game, turn, row, rows)
+            _fill_ownership(game, turn, played.ownership, starts.points[g], row, rows)
+        row = first + copies[t]
         target = next_target
         if not _play(board, history, turn.place):
             return False
@@ -159,6 +156,28 @@ def _keep_ladders(board, copies, t, last, scratch):
     is_shown = (t + 1 <= last and copies[t + 1]) or (t + 2 <= last and copies[t + 2])
     if is_shown and not copies[t]:  # else the encoder reads them
         mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
+
+
+@kernel(inline=True)
+def _encode(kind, board, history, walk, bits, globals_):
+    """Fill bits[height, width] and globals_[globals] with what the side to play sees."""
+    if kind == KATAGO:
+        katago.encode(board, history, walk.scratch, bits, globals_)
+    elif kind == KATAGO_WITHOUT_LADDERS:
+        katago.encode_without_ladders(board, history, walk.scratch, bits, globals_)
+    else:
+        basic.encode(board, history, walk.scratch, walk.planes, globals_)
+        pack_planes(walk.planes, bits)
+
+
+@kernel(inline=True)
+def _copy_inputs(first, row, rows):
+    """Show the network the same as in the first row of this turn."""
+    for y in range(rows.planes.shape[1]):
+        for x in range(rows.planes.shape[2]):
+            rows.planes[row, y, x] = rows.planes[first, y, x]
+    for k in range(rows.globals.shape[1]):
+        rows.globals[row, k] = rows.globals[first, k]
 
 
 @kernel(inline=True)
