@@ -9,21 +9,21 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tengen.features import katago
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
-from tengen.game.board import new_boards
+from tengen.features.scratch import new_feature_scratch
+from tengen.game.board import new_boards, point_of
 from tengen.game.ladder import mark_ladders
-from tengen.game.life import settled_area
-from tengen.game.moves import GOING_ON, PASS, move_at, mover_at, new_history, play, start_game
+from tengen.game.moves import GOING_ON, PASS, new_history, play, start_game
 from tengen.game.playout import random_move
+from tengen.game.position import Position
 from tengen.game.rules import Rules
 from tengen.game.terms import terms_of
-from tengen.features.scratch import new_feature_scratch
 from tengen.jit import kernel
 from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shard, write_shard
@@ -107,6 +107,76 @@ def show_rows(games: Games) -> None:
     for name, features in sets:
         taken = seconds(lambda: encode_games(games, features, SIDE, 1))  # noqa: B023
         print(f"{name:30} {rows / taken:10,.0f} rows/s   {taken / rows * 1e6:5.2f} us a row")
+        if features is KATAGO_WITHOUT_LADDERS:
+            rows_per_second_in_python(games, 10)
+            plain = rows_per_second_in_python(games, 500)
+            print(
+                f"  goal {GOAL_ROWS:,}; {rows / taken / plain:.0f} times a Python loop over turns"
+            )
+
+
+@kernel
+def run_part(part, board, history, terms, turns, length, scratch, bits):
+    """Walk through games of one length and run one part of the encoder where rows are made."""
+    for t in range(turns.shape[0]):
+        turn = turns[t]
+        if t % length == 0:
+            start_game(board, history, SIDE, SIDE, terms)
+        if turn.kind == FULL:
+            if part == 1:
+                katago._encode_stones(board, history, bits)
+            elif part == 2:
+                katago._encode_area(board, scratch.life[0], bits)
+            elif part == 3:
+                mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
+        p = PASS
+        if turn.place < SIDE * SIDE:
+            p = point_of(board, turn.place % SIDE, turn.place // SIDE)
+        board.end = GOING_ON
+        play(board, history, p)
+
+
+def show_parts(games: Games) -> None:
+    boards, history = new_boards(1), new_history(TURNS)
+    scratch, bits = new_feature_scratch(), np.zeros((SIDE, SIDE), np.uint32)
+    terms = terms_of(Rules(), 7.0)
+    rows = int((games.turns["kind"] == FULL).sum())
+    walking = 0.0
+    for part, name in enumerate(("walking", "stones and ko", "area", "ladders of one turn")):
+        taken = seconds(
+            lambda: run_part(
+                part,  # noqa: B023
+                boards[0],
+                history,
+                terms,
+                games.turns,
+                TURNS,
+                scratch,
+                bits,
+            )
+        )
+        walking = walking or taken
+        own = taken if part == 0 else taken - walking
+        print(f"  of which {name:21} {own / rows * 1e6:28.2f} us a row")
+
+
+def rows_per_second_in_python(games: Games, count: int) -> float:
+    """As anybody would write it: a Position for each turn, encoded by the same kernel."""
+    planes = np.zeros((len(KATAGO.planes), SIDE, SIDE), np.float32)
+    globals_ = np.zeros(len(KATAGO.globals), np.float32)
+    start, rows, t = time.perf_counter(), 0, 0
+    while rows < count:
+        if t % TURNS == 0:
+            position = Position(SIDE, "tromp-taylor", 7.0)
+        turn = games.turns[t]
+        if turn["kind"] == FULL:
+            KATAGO_WITHOUT_LADDERS.encode_position(position, planes, globals_)
+            rows += 1
+        place = int(turn["place"])
+        point = None if place == SIDE * SIDE else (place % SIDE, place // SIDE)
+        position = position.play(point, strict=False)
+        t += 1
+    return rows / (time.perf_counter() - start)
 
 
 def show_shards(games: Games) -> None:
@@ -125,6 +195,7 @@ def main() -> None:
     games = made_up_games(GAMES)
     show_shards(games)
     show_rows(games)
+    show_parts(games)
 
 
 if __name__ == "__main__":

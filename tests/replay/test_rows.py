@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
+from tengen.features.planes import unpacked
 from tengen.game.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.color import BLACK, Color
 from tengen.game.position import Position
@@ -158,12 +159,9 @@ def reference_rows(
             at += 1
 
 
-def unpacked(bits: NDArray[np.uint32], planes: int) -> NDArray[np.uint32]:
-    """[planes, H, W] of 0 and 1."""
-    return (bits[None] >> np.arange(planes, dtype=np.uint32)[:, None, None]) & 1
-
-
-@pytest.mark.parametrize("features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC], ids=lambda features: features.name)
+@pytest.mark.parametrize(
+    "features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC], ids=lambda features: features.name
+)
 def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> None:
     games = random_games(GAMES, seed=len(features.planes))
     rows = encode_games(games, features, SIDE, seed=5)
@@ -173,7 +171,8 @@ def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> No
         for name in TrainingRows._fields:
             got = getattr(rows, name)[k]
             if name == "planes":
-                np.testing.assert_array_equal(unpacked(got, len(features.planes)), want[name])
+                (planes,) = unpacked(got[None], len(features.planes))
+                np.testing.assert_array_equal(planes, want[name])
             elif name in ("policy", "reply"):
                 shares = want[name].astype(np.float32)  # rounded twice, as there
                 np.testing.assert_array_equal(got, shares.astype(np.float16))
@@ -229,8 +228,9 @@ def test_games_do_not_depend_on_those_before_them() -> None:
     first, second = (with_weights(random_games(3, seed=seed), 1.0) for seed in (1, 2))
     alone = encode_games(second, KATAGO, SIDE, 1)
     after = encode_games(joined([first, second]), KATAGO, SIDE, 1)
-    for one, both in zip(alone, after, strict=True):
-        np.testing.assert_array_equal(one, both[len(both) - len(one) :])
+    for name in TrainingRows._fields:
+        own, both = getattr(alone, name), getattr(after, name)
+        np.testing.assert_array_equal(own, both[len(both) - len(own) :], err_msg=name)
 
 
 def test_a_game_too_large_for_the_rows_is_refused() -> None:
@@ -239,7 +239,7 @@ def test_a_game_too_large_for_the_rows_is_refused() -> None:
 
 
 def test_inputs_that_are_no_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match="'rich' hold a komi"):
+    with pytest.raises(ValueError, match="'rich' are not all 0 or 1"):
         encode_games(random_games(1), RICH, SIDE, 1)
 
 

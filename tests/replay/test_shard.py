@@ -112,7 +112,7 @@ def test_every_flipped_bit_is_noticed(path: Path) -> None:
         damaged = bytearray(data)
         damaged[place] ^= 1 << choice.randrange(8)
         path.write_bytes(damaged)
-        with pytest.raises(ShardError, match="damaged|not a shard") as raised:
+        with pytest.raises(ShardError, match=r"damaged|not a shard") as raised:
             read_shard(path)
         assert not isinstance(raised.value, NewerShardError)
         assert str(path) in str(raised.value)
@@ -122,7 +122,7 @@ def test_every_truncation_is_noticed(path: Path) -> None:
     data = path.read_bytes()
     for length in [*range(200), *range(200, len(data), 97), *range(len(data) - 40, len(data))]:
         path.write_bytes(data[:length])
-        with pytest.raises(ShardError, match="cut off|not a shard|is empty"):
+        with pytest.raises(ShardError, match=r"cut off|not a shard|is empty"):
             read_shard(path)
 
 
@@ -243,9 +243,7 @@ def test_a_write_that_was_killed_leaves_nothing_to_read(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_full_disk_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = write_shard(tmp_path, random_games(1))
 
     def full(descriptor: int) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tengen.replay.window import WindowParams, window_size
@@ -24,7 +26,7 @@ def test_at_the_start_it_grows_by_the_scale() -> None:
 
 def test_it_grows_ever_slower_and_never_shrinks() -> None:
     sizes = [window_size(rows, PARAMS) for rows in range(0, 100_000, 1000)]
-    steps = [later - earlier for earlier, later in zip(sizes[1:], sizes[2:], strict=False)]
+    steps = [later - earlier for earlier, later in pairwise(sizes[1:])]
     assert min(steps) > 0
     assert steps[0] > steps[10] > steps[50] > steps[-1]
 

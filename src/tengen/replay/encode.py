@@ -77,7 +77,7 @@ def encode_span(played, starts, copies, begin, end, kind, sees_ladders, walk, ro
 
 @kernel
 def _fill_short_term(played, starts, copies, g, averages, rows):
-    """Average what the searches said from a turn on, the outcome last: backwards, it is one pass."""
+    """Average what the searches said from each turn on, the outcome last: one pass backwards."""
     game = played.games[g]
     for h in range(averages.shape[0]):
         averages[h, SCORE] = 0.0 if game.no_result else game.score

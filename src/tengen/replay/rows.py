@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import RICH, FeatureSet
+from tengen.features.feature_set import BASIC, FeatureSet
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.board import TERMS, new_boards
 from tengen.game.moves import new_history
@@ -73,8 +73,8 @@ def encode_games(
 
     Raises ValueError for games that cannot be, or that are larger.
     """
-    if features is RICH:
-        raise ValueError(f"inputs {features.name!r} hold a komi, which does not fit into one bit")
+    if not (features.has_bits or features is BASIC):
+        raise ValueError(f"inputs {features.name!r} are not all 0 or 1: rows keep one bit of each")
     check_games(games)
     largest = max(games.games["width"].max(initial=0), games.games["height"].max(initial=0))
     if largest > side:
@@ -83,8 +83,8 @@ def encode_games(
     starts = _starts(games, copies)
     rows = new_rows(int(starts.rows[-1]), features, side)
     kernel_rows = rows._replace(
-        policy=rows.policy.view(np.uint16),  # type: ignore[arg-type]
-        reply=rows.reply.view(np.uint16),  # type: ignore[arg-type]
+        policy=rows.policy.view(np.uint16),
+        reply=rows.reply.view(np.uint16),
     )
     most_turns = int(games.games["n_turns"].max(initial=0))
 
@@ -97,9 +97,7 @@ def encode_games(
             np.zeros((HORIZONS, 4)),
         )
         kind, ladders = features.kind, features.sees_ladders
-        return int(
-            encode_span(games, starts, copies, begin, end, kind, ladders, walk, kernel_rows)
-        )
+        return int(encode_span(games, starts, copies, begin, end, kind, ladders, walk, kernel_rows))
 
     bounds = [len(games.games) * k // threads for k in range(threads + 1)]
     if threads == 1:
