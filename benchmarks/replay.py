@@ -116,7 +116,16 @@ def show_rows(games: Games) -> None:
 
 
 @kernel
-def run_part(part, board, history, terms, turns, length, scratch, bits):
+def run_part(
+    part: int,
+    board: Any,
+    history: Any,
+    terms: Any,
+    turns: Any,
+    length: int,
+    scratch: Any,
+    bits: Any,
+) -> None:
     """Walk through games of one length and run one part of the encoder where rows are made."""
     for t in range(turns.shape[0]):
         turn = turns[t]

@@ -23,7 +23,8 @@ from tests.replay.games import random_games
 
 pytestmark = pytest.mark.kernel
 
-GAMES = 12 if WITHOUT_COMPILER else 300
+GAMES = 4 if WITHOUT_COMPILER else 300
+SIDES = (5, 6) if WITHOUT_COMPILER else (5, 6, 7, 8, 9)
 SIDE = 9
 
 
@@ -163,7 +164,7 @@ def reference_rows(
     "features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC], ids=lambda features: features.name
 )
 def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> None:
-    games = random_games(GAMES, seed=len(features.planes))
+    games = random_games(GAMES, seed=len(features.planes), sides=SIDES)
     rows = encode_games(games, features, SIDE, seed=5)
     expected = list(reference_rows(games, features, copies_of_turns(games, 5)))
     assert len(rows.planes) == len(expected) > 4 * GAMES
@@ -180,6 +181,7 @@ def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> No
                 np.testing.assert_allclose(got, want[name], rtol=2e-5, atol=2e-6, err_msg=name)
 
 
+@pytest.mark.skipif(WITHOUT_COMPILER, reason="a few games are enough of that")
 def test_the_samples_hold_what_could_go_wrong() -> None:
     games = random_games(GAMES, seed=len(KATAGO.planes))
     turns, played = games.turns, games.games
@@ -192,14 +194,14 @@ def test_the_samples_hold_what_could_go_wrong() -> None:
 
 
 def test_threads_change_nothing() -> None:
-    games = random_games(10)
+    games = random_games(4, sides=(5, 6))
     alone, together = (encode_games(games, KATAGO, SIDE, 3, threads=n) for n in (1, 3))
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_a_weight_is_the_mean_number_of_rows() -> None:
-    games = with_weights(random_games(20 if WITHOUT_COMPILER else 100), 1.7)
+    games = with_weights(random_games(10 if WITHOUT_COMPILER else 100), 1.7)
     full = games.turns["kind"] == FULL
     copies = copies_of_turns(games, 1)
     assert set(copies[full]) == {1, 2}
@@ -215,7 +217,7 @@ def test_a_whole_weight_leaves_nothing_to_chance() -> None:
 
 
 def test_seeds_draw_differently_and_the_same_seed_alike() -> None:
-    games = random_games(20)
+    games = random_games(10)
     assert (copies_of_turns(games, 1) != copies_of_turns(games, 2)).any()
     np.testing.assert_array_equal(copies_of_turns(games, 1), copies_of_turns(games, 1))
 
@@ -225,7 +227,7 @@ def test_no_games_are_no_rows() -> None:
 
 
 def test_games_do_not_depend_on_those_before_them() -> None:
-    first, second = (with_weights(random_games(3, seed=seed), 1.0) for seed in (1, 2))
+    first, second = (with_weights(random_games(2, seed=seed, sides=(5, 6)), 1.0) for seed in (1, 2))
     alone = encode_games(second, KATAGO, SIDE, 1)
     after = encode_games(joined([first, second]), KATAGO, SIDE, 1)
     for name in TrainingRows._fields:
@@ -244,7 +246,7 @@ def test_inputs_that_are_no_bits_are_refused() -> None:
 
 
 def test_a_move_onto_a_stone_is_refused_by_the_number_of_its_game() -> None:
-    games = with_weights(random_games(4, seed=8, first=70), 1.0)
+    games = with_weights(random_games(4, seed=8, sides=(5,), first=70), 1.0)
     begin = int(games.games["n_turns"][:2].sum())
     games.turns["place"][begin + 1] = games.turns["place"][begin]
     with pytest.raises(ValueError, match="game 72 plays onto a stone"):

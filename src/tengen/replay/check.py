@@ -40,6 +40,8 @@ def check_games(games: Games) -> None:
     _demand(turns["kind"] <= FULL, "the kind of a turn")
     weight = turns["weight"]
     _demand((weight >= 0) & (weight <= MAX_WEIGHT), "the weight of a turn")
+    for number in ("value", "no_result", "score", "lead"):
+        _demand(np.isfinite(turns[number]), f"what a search said ({number})")
     # By game: a surplus of one turn must not be another game's.
     ends = np.cumsum(played["n_turns"])
     by_turn = np.concatenate([[0], np.cumsum(n_targets, dtype=np.int64)])
