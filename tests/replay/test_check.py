@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 
 from tengen.replay.check import check_games
-from tengen.selfplay.record import Games, no_games
+from tengen.selfplay.record import no_games
 from tests.replay.games import random_games
-
-
-def copied(games: Games) -> Games:
-    return Games(*(array.copy() for array in games))
 
 
 def test_games_as_they_are_played_hold_together() -> None:
@@ -43,7 +39,7 @@ def test_games_as_they_are_played_hold_together() -> None:
     ],
 )
 def test_what_cannot_be_is_named(table: str, field: str, value: Any, message: str) -> None:
-    games = copied(random_games(5, sides=(9,)))
+    games = random_games(5, sides=(9,))
     getattr(games, table)[field][1] = value
     with pytest.raises(ValueError, match=f"{message}.* cannot be"):
         check_games(games)
@@ -53,21 +49,21 @@ def test_what_cannot_be_is_named(table: str, field: str, value: Any, message: st
     ("field", "value"), [("komi", np.nan), ("ko_rule", 3), ("tax", -1), ("button", 2)]
 )
 def test_terms_that_cannot_be_are_refused(field: str, value: float) -> None:
-    games = copied(random_games(5))
+    games = random_games(5)
     games.games["terms"][field][1] = value
     with pytest.raises(ValueError, match="cannot be"):
         check_games(games)
 
 
 def test_owners_that_cannot_be_are_refused() -> None:
-    games = copied(random_games(5))
+    games = random_games(5)
     games.ownership[3] = 2
     with pytest.raises(ValueError, match="the owner of a point cannot be"):
         check_games(games)
 
 
 def test_targets_of_one_game_are_not_anothers() -> None:
-    games = copied(random_games(5, sides=(9,)))
+    games = random_games(5, sides=(9,))
     games.games["n_targets"][0] -= 1
     games.games["n_targets"][1] += 1
     with pytest.raises(ValueError, match="the number of targets of a turn cannot be"):
