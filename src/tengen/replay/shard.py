@@ -1,0 +1,253 @@
+"""Shards: batches of games in files that are whole or not there, and that know when damaged.
+
+A file is: a signature, the version, the length of the header (both 4 bytes, little-endian); the
+header, JSON with the counts, the layout of the records and where the games come from; the tables,
+each compressed; a SHA-256 of all that. Signature, version and checksum stay where they are in
+every version to come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.messages import say
+from tengen.replay.check import check_games
+from tengen.selfplay.record import GAME, TARGET, TURN, Games
+
+VERSION = 1
+SUFFIX = ".games"
+DAMAGED = ".damaged"
+
+_SIGNATURE = b"TENGEN\r\n"  # line ends that a transfer as text would change
+_PREFIX = len(_SIGNATURE) + 8
+_CHECKSUM = 32
+_MOST_BYTES = 2**30  # of a file, far more than a batch of games takes
+# What one byte can be unpacked into (a limit of the method): larger counts are lies.
+_MOST_UNPACKED = 1032
+_LEVEL = 6  # 9 is 1% smaller and several times slower
+_UNFINISHED = "unfinished.tmp"
+_NAME = re.compile(r"(\d+)-games-(\d+)-(\d+)\.games")
+
+_LAYOUT: dict[str, np.dtype[Any]] = {
+    "games": GAME,
+    "turns": TURN,
+    "targets": TARGET,
+    "ownership": np.dtype(np.int8),
+}
+
+
+class ShardError(Exception):
+    """A file that holds no games to be trusted; says which and why."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path, self.reason = path, reason
+
+
+class NewerShardError(ShardError):
+    """An intact file of a later version."""
+
+
+class Shard(NamedTuple):
+    """What a file holds."""
+
+    games: Games
+    provenance: dict[str, Any]  # as it was written
+
+
+def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None = None) -> Path:
+    """Write a batch of games as the folder's next shard; returns its file.
+
+    The file appears whole or, on an OSError, not at all. The provenance, say the run and the
+    network, is anything that JSON holds. One process writes into a folder at a time.
+    """
+    if not len(games.games):
+        raise ValueError("a shard holds at least one game")
+    check_games(games)
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = games.games["number"]
+    name = f"{_next_number(folder):06d}-games-{numbers.min()}-{numbers.max()}{SUFFIX}"
+    _write_whole(folder / name, _as_bytes(games, dict(provenance or {})))
+    return folder / name
+
+
+def read_shard(path: Path) -> Games:
+    """The games of a shard; raises ShardError for a file that is not just as it was written."""
+    return read_shard_with_provenance(path).games
+
+
+def read_shard_with_provenance(path: Path) -> Shard:
+    """The games of a shard and where they come from; raises ShardError."""
+    header, body = _checked(path, _bytes_of(path))
+    try:
+        counts, packed = _sizes(header, len(body))
+        games = Games(*_tables(body, counts, packed))
+        check_games(games)
+    except (ValueError, zlib.error) as error:
+        raise ShardError(path, str(error)) from None
+    return Shard(games, header["provenance"])
+
+
+def shard_files(folder: Path) -> list[Path]:
+    """The shards of a folder in the order they were written; damaged ones are left out."""
+    found = [path for path in folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: int(path.name.split("-", 1)[0]))
+
+
+def read_shards(folder: Path) -> Iterator[Games]:
+    """The games of all good shards, the oldest first; see `read_or_set_aside`."""
+    for path in shard_files(folder):
+        games = read_or_set_aside(path)
+        if games is not None:
+            yield games
+
+
+def read_or_set_aside(path: Path) -> Games | None:
+    """The games of a shard, or None and a message to the user.
+
+    A damaged shard is renamed, so that nobody stumbles over it again; one of a later version stays.
+    """
+    try:
+        return read_shard(path)
+    except NewerShardError as error:
+        say(f"{error}; left out")
+    except ShardError as error:
+        aside = path.with_name(path.name + DAMAGED)
+        try:
+            path.replace(aside)
+            say(f"{error}; set aside as {aside.name}, its games are lost to training")
+        except OSError as problem:
+            say(f"{error}; left out (it cannot be renamed: {problem.strerror})")
+    return None
+
+
+def _next_number(folder: Path) -> int:
+    """One more than any shard that was ever here, those set aside included."""
+    names = (_NAME.match(path.name) for path in folder.iterdir())
+    return max((int(name[1]) for name in names if name), default=0) + 1
+
+
+def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
+    # Records are turned into columns of single bytes: what is alike lies together and packs well.
+    packed = [
+        zlib.compress(array.view(np.uint8).reshape(len(array), -1).T.tobytes(), _LEVEL)
+        for array in map(np.ascontiguousarray, games)
+    ]
+    header = json.dumps(
+        {
+            "counts": [len(array) for array in games],
+            "packed": [len(table) for table in packed],
+            "layout": _layout(),
+            "provenance": provenance,
+        }
+    ).encode()
+    numbers = VERSION.to_bytes(4, "little") + len(header).to_bytes(4, "little")
+    content = b"".join([_SIGNATURE, numbers, header, *packed])
+    return content + hashlib.sha256(content).digest()
+
+
+def _layout() -> dict[str, str]:
+    """The fields of each table as text: a reader with other fields must not guess."""
+    return {name: str(dtype.descr) for name, dtype in _LAYOUT.items()}
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Let the file appear with all of its content, which is on the disk by then."""
+    unfinished = path.with_name(_UNFINISHED)
+    try:
+        with unfinished.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the name, too
+        finally:
+            os.close(folder)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > _MOST_BYTES:
+                raise ShardError(path, f"{size} bytes are too many for a shard")
+            return file.read(size)
+    except OSError as error:
+        raise ShardError(path, f"cannot be read: {error.strerror}") from None
+
+
+def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header and the tables of a file that is as it was written."""
+    if not data.startswith(_SIGNATURE):
+        raise ShardError(path, "is not a shard of games" if data else "is empty")
+    if len(data) < _PREFIX + _CHECKSUM:
+        raise ShardError(path, f"is cut off after {len(data)} bytes")
+    content = memoryview(data)[:-_CHECKSUM]
+    if hashlib.sha256(content).digest() != data[-_CHECKSUM:]:
+        raise ShardError(path, "is damaged or cut off: its checksum is wrong")
+    version, length = (
+        int.from_bytes(content[at : at + 4], "little") for at in (_PREFIX - 8, _PREFIX - 4)
+    )
+    if version > VERSION:
+        raise NewerShardError(
+            path, f"has version {version}, known is {VERSION}: a newer Tengen reads it"
+        )
+    if version < 1 or length > len(content) - _PREFIX:
+        raise ShardError(path, f"has an impossible version ({version}) or header ({length} bytes)")
+    try:
+        header = json.loads(bytes(content[_PREFIX : _PREFIX + length]))
+    except (ValueError, RecursionError):
+        raise ShardError(path, "has a header that is no JSON") from None
+    if not isinstance(header, dict) or not isinstance(header.get("provenance"), dict):
+        raise ShardError(path, "has a header that says nothing about its games")
+    if header.get("layout") != _layout():
+        raise ShardError(path, "has records with other fields than this version's")
+    return header, content[_PREFIX + length :]
+
+
+def _sizes(header: dict[str, Any], available: int) -> tuple[list[int], list[int]]:
+    """How many records each table has and how many bytes it takes here; raises ValueError."""
+    counts, packed = (header.get(key) for key in ("counts", "packed"))
+    for sizes in (counts, packed):
+        if not isinstance(sizes, list) or len(sizes) != len(_LAYOUT):
+            raise ValueError("does not say how large its tables are")
+        if not all(type(size) is int and size >= 0 for size in sizes):
+            raise ValueError("has tables of impossible sizes")
+    assert isinstance(counts, list)
+    assert isinstance(packed, list)
+    if sum(packed) != available:
+        raise ValueError(f"has {available} bytes of tables, not {sum(packed)}")
+    for name, count, size in zip(_LAYOUT, counts, packed, strict=True):
+        if count * _LAYOUT[name].itemsize > _MOST_UNPACKED * size:
+            raise ValueError(f"says {count} {name}, too many for the {size} bytes they take")
+    return counts, packed
+
+
+def _tables(body: memoryview, counts: list[int], packed: list[int]) -> Iterator[NDArray[Any]]:
+    """Unpack the tables; raises ValueError or zlib.error."""
+    begin = 0
+    for (name, dtype), count, size in zip(_LAYOUT.items(), counts, packed, strict=True):
+        unpacker = zlib.decompressobj()
+        wanted = count * dtype.itemsize
+        columns = unpacker.decompress(body[begin : begin + size], wanted + 1)
+        if len(columns) != wanted or not unpacker.eof:
+            raise ValueError(f"does not hold the {count} {name} that it says")
+        rows = np.frombuffer(columns, np.uint8).reshape(dtype.itemsize, count).T
+        yield rows.copy().reshape(-1).view(dtype)
+        begin += size
