@@ -21,7 +21,7 @@ from tengen.network.cuda_station import CudaStation, PlayingNetwork
 from tengen.network.data import Scaling
 from tengen.network.model import Network
 from tengen.selfplay.fleet import Fleet
-from tengen.selfplay.params import SELF_PLAY_SEARCH, SelfPlayParams
+from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
 
 def network_alone(station: CudaStation, seconds: float) -> float:
@@ -44,7 +44,7 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     stations = [CudaStation(network, rows, Size(9, 9)) for _ in range(2)]
     captured = time.perf_counter() - began
     params = SelfPlayParams(visits=visits, fast_visits=visits)
-    fleet = Fleet(stations, params, SELF_PLAY_SEARCH, seed=1)
+    fleet = Fleet(stations, params, SelfPlaySearch(), seed=1)
     began = time.perf_counter()
     fleet.tick()
     compiled = time.perf_counter() - began
@@ -72,8 +72,8 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     print(
         f"{name}, {features}, 2 x {rows:,} games, {visits} visits: {leaves:,.0f} leaves/s "
         f"({(after.rows - before.rows) / ticks / rows:.1%} of the rows used), network alone "
-        f"{alone:,.0f} rows/s, {leaves / alone:.0%} of it; {(after.moves - before.moves) / took:,.0f}"
-        f" moves/s, {(after.games - before.games) / took:,.0f} games/s; a tick waits "
+        f"{alone:,.0f} rows/s, {leaves / alone:.0%} of it; "
+        f"{(after.moves - before.moves) / took:,.0f} moves/s, {(after.games - before.games) / took:,.0f} games/s; a tick waits "
         f"{1e3 * waited / ticks:.2f} ms and steps {1e3 * stepped / ticks:.2f} ms; start-up "
         f"{captured:.0f} s for the network, {compiled:.0f} s for kernels",
         flush=True,

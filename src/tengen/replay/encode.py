@@ -52,17 +52,6 @@ class Walk(NamedTuple):
 
 
 @kernel
-def draw_copies(turns, rng, copies):
-    """Fill copies[turns]: how often each turn is learned from, its weight on the average."""
-    for t in range(turns.shape[0]):
-        weight = turns[t].weight
-        whole = np.int64(weight)
-        copies[t] = whole
-        if weight > whole and next_random(rng, _DRAWS) < (weight - whole) * _DRAWS:
-            copies[t] += 1
-
-
-@kernel
 def encode_span(played, starts, copies, begin, end, kind, sees_ladders, walk, rows):
     """Fill the rows of the games from `begin` to before `end`; policies are bits of halves.
 

@@ -162,22 +162,30 @@ class Fleet:
         both go on alike.
         """
         self._settle()
-        return {
-            f"{name}{k}": array.copy()
-            for k, half in enumerate(self._halves)
-            for name, array in _kept(half).items()
-        }
+        saved = {"counts": np.array(self.counts, np.int64)}
+        for k, half in enumerate(self._halves):
+            saved |= {f"{name}{k}": array.copy() for name, array in _whole(half).items()}
+            for name, (rows, lengths) in _ragged(half).items():
+                saved[f"{name}{k}"] = rows[_used(rows, lengths)]
+        return saved
 
     def load(self, arrays: Arrays) -> None:
         """Go on with the games that were saved; raises ValueError if they are of another fleet."""
         self._settle()
         for k, half in enumerate(self._halves):
-            for name, array in _kept(half).items():
+            for name, array in _whole(half).items():
                 saved = arrays[f"{name}{k}"]
                 if saved.shape != array.shape or saved.dtype != array.dtype:
                     raise ValueError(f"{name} was saved by a fleet of another kind or size")
                 array[...] = saved
+            for name, (rows, lengths) in _ragged(half).items():
+                rows[_used(rows, lengths)] = arrays[f"{name}{k}"]
             half.replant()
+        counts = arrays["counts"].tolist()
+        self._ticks = counts[0]
+        self._halves[0].tally[:] = 0
+        self._halves[1].tally[:] = 0
+        self._halves[0].tally[0, [EVALUATED, MOVED, ENDED]] = counts[1:]
 
     def _settle(self) -> None:
         for k, half in enumerate(self._halves):
@@ -188,14 +196,27 @@ class Fleet:
         self._next = 0
 
 
-def _kept(half: _Half) -> dict[str, NDArray[Any]]:
-    """What there is to be known of the games of a half."""
+def _whole(half: _Half) -> dict[str, NDArray[Any]]:
+    """What there is to be known of the games of a half, all of it."""
     return {
         "seats": half.seats.seats,
-        "turns": half.seats.turns,
-        "targets": half.seats.targets,
         "boards": half.forest.boards,
-        "histories": half.forest.histories,
         "trees": half.forest.trees,
         "caught_before": half.forest.caught_before,
     }
+
+
+def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """What there is of the games of a half in rows that are used up to some length."""
+    seats = half.seats
+    return {
+        "turns": (seats.turns, seats.seats["n_turns"]),
+        "targets": (seats.targets, seats.seats["n_targets"]),
+        "histories": (half.forest.histories, half.forest.boards["ply"] + 1),
+    }
+
+
+def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The indices of the entries in use."""
+    longest = int(lengths.max(initial=0))
+    return np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])

@@ -18,22 +18,23 @@ def fair_komi(side: int) -> float:
     return _FAIR_KOMI.get(side, _USUAL_KOMI)
 
 
-# Exploration for learning: KataGo's settings for small boards. Nothing may be left out of the root,
-# or noise could not find it; the root tries moves as if they were as good as their parent.
-SELF_PLAY_SEARCH = SearchParams(
-    exploration=1.1,
-    exploration_log=0.0,
-    stdev_scale=0.0,
-    root_fpu_reduction=0.0,
-    static_score=0.0,
-    dynamic_score=0.4,
-    centre_to_zero=0.25,
-    score_scale=0.5,
-    value_weight=0.5,
-    least_prior=0.0,
-    temperature=0.15,
-    temperature_early=0.75,
-)
+@dataclass(frozen=True)
+class SelfPlaySearch(SearchParams):
+    """How games to learn from are searched: KataGo's settings for small boards where it has them."""
+
+    exploration: float = 1.1
+    exploration_log: float = 0.0
+    stdev_scale: float = 0.0
+    root_fpu_reduction: float = 0.0  # moves not tried are as good as the rest
+    static_score: float = 0.0
+    dynamic_score: float = 0.4
+    centre_to_zero: float = 0.25
+    score_scale: float = 0.5
+    value_weight: float = 0.5
+    uncertainty: float = 0.0  # at first a network does not know what it does not know
+    least_prior: float = 0.0  # noise must be able to find every move
+    temperature: float = 0.15
+    temperature_early: float = 0.75
 
 
 @dataclass(frozen=True)
