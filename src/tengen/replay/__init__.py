@@ -1,0 +1,1 @@
+"""Games that were played, kept to learn from."""
