@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
@@ -58,10 +59,9 @@ def rows_of(positions: Sequence[Position], seed: int, side: int) -> TrainingRows
     )
 
 
-def peaked(
-    draw: np.random.Generator, on_board: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float16]]:
+def peaked(draw: np.random.Generator, on_board: NDArray[np.float64]) -> NDArray[np.float16]:
     """Distributions over the moves with a favourite and a few others."""
-    logits = 3 * draw.standard_normal(on_board.shape)
+    logits = 2 * draw.standard_normal(on_board.shape)
     chances = np.exp(logits) * on_board
-    return (chances / chances.sum(1, keepdims=True)).astype(np.float16)
+    shares: NDArray[np.float64] = chances / chances.sum(1, keepdims=True)
+    return shares.astype(np.float16)

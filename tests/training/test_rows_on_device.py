@@ -18,9 +18,7 @@ SIDE = 6
 
 def new_ring(capacity: int, one_size: bool = False, symmetries: bool = True) -> RowsOnDevice:
     planes, globals_ = len(KATAGO.planes), len(KATAGO.globals)
-    return RowsOnDevice(
-        capacity, SIDE, planes, globals_, one_size=one_size, symmetries=symmetries
-    )
+    return RowsOnDevice(capacity, SIDE, planes, globals_, one_size=one_size, symmetries=symmetries)
 
 
 def some_rows(count: int, sides: tuple[int, ...] = (SIDE,)) -> TrainingRows:
@@ -30,7 +28,7 @@ def some_rows(count: int, sides: tuple[int, ...] = (SIDE,)) -> TrainingRows:
 
 
 def part(rows: TrainingRows, start: int, end: int) -> TrainingRows:
-    return TrainingRows(*(array[start:end] for array in rows))
+    return TrainingRows(**{name: array[start:end] for name, array in rows._asdict().items()})
 
 
 def scores_drawn(ring: RowsOnDevice, batches: int = 20) -> set[int]:

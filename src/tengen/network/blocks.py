@@ -16,7 +16,6 @@ from torch.nn import functional
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 
-
 EPSILON = 1e-5  # of norms while they learn
 
 
@@ -98,7 +97,7 @@ class Norm(nn.Module):
                 x, *running, self.scale, self.bias, True, self.momentum, EPSILON
             )
             return activate(x, self.activation)
-        x, mean, variance = NormOnBoards.apply(x, boards, self.scale, self.bias)
+        x, mean, variance = NormOnBoards.apply(x, boards, self.scale, self.bias)  # type: ignore[no-untyped-call]
         with torch.no_grad():
             self.mean.lerp_(mean.to(self.mean.dtype), self.momentum)
             self.variance.lerp_(variance.to(self.variance.dtype), self.momentum)
@@ -114,7 +113,7 @@ class NormOnBoards(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, x: Tensor, boards: Boards, scale: Tensor, bias: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         with torch.autocast(x.device.type, enabled=False):
@@ -129,9 +128,7 @@ class NormOnBoards(torch.autograd.Function):
         return y, mean, variance
 
     @staticmethod
-    def backward(  # type: ignore[override]
-        ctx: Any, grad: Tensor, *_: Tensor
-    ) -> tuple[Tensor, None, Tensor, Tensor]:
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
         x, mask, scale, mean, variance, total = ctx.saved_tensors
         straight, to_scale, to_bias = torch.ops.aten.native_batch_norm_backward(
             grad, x, scale, mean, variance, None, None, False, EPSILON, [True, True, True]

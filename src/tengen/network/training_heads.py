@@ -48,4 +48,5 @@ class TrainingNetwork(nn.Module):
             policies = with_pass(apply(self.policies, seen), apply(self.passes, pooled))
             values = apply(self.values, hidden).view(-1, HORIZONS, 3)
             scores = apply(self.scores, hidden)
-        return outputs, TrainingOutputs(*torch.unbind(policies, 1), values, scores)
+        reply, soft_policy, soft_reply = torch.unbind(policies, 1)
+        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, scores)

@@ -49,9 +49,8 @@ class Trainer:
         self._cuda = self.device.type == "cuda"
         with self._on_stream():
             self._network = network.to(self.device).train()
-            if self._cuda:
-                torch.backends.cudnn.benchmark = True
-                self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+            torch.backends.cudnn.benchmark = self._cuda  # batches are all of one shape
             for module in network.modules():
                 if isinstance(module, Norm):
                     module.prepare_to_learn(rows.one_size)
@@ -70,7 +69,7 @@ class Trainer:
         self._roll_backs = 0  # since the last good state
         self._graph: torch.cuda.CUDAGraph | None = None
         if self._cuda:
-            self._done = torch.cuda.Event()
+            self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
             self._capture()
 
     def step(self, rate: float) -> None:
@@ -89,7 +88,7 @@ class Trainer:
 
     def ready(self) -> bool:
         """Is the last step over?"""
-        return not self._cuda or self._done.query()
+        return not self._cuda or bool(self._done.query())  # type: ignore[no-untyped-call]
 
     def metrics(self) -> dict[str, float]:
         """Means over the steps since the last call, and how many these were; waits for the device.
@@ -219,9 +218,7 @@ class Trainer:
         optimizer: torch.optim.Optimizer
         if p.optimizer == "adamw":
             betas = (p.beta1, p.beta2)
-            optimizer = torch.optim.AdamW(
-                groups, rate, betas, fused=True, capturable=self._cuda
-            )
+            optimizer = torch.optim.AdamW(groups, rate, betas, fused=True, capturable=self._cuda)
         else:
             optimizer = torch.optim.SGD(groups, rate, p.momentum, fused=True)
         for weight in self._parameters:
