@@ -16,7 +16,7 @@ from tengen.replay.rows import TrainingRows
 
 
 def positions_of_random_games(seed: int, count: int, sides: Sequence[int]) -> list[Position]:
-    """One position a turn, no two alike."""
+    """One position a turn, from when on boards have enough stones to be told apart."""
     choice = random.Random(seed)
     found: list[Position] = []
     while len(found) < count:
@@ -26,7 +26,8 @@ def positions_of_random_games(seed: int, count: int, sides: Sequence[int]) -> li
             position = position.play(choice.choice(moves) if moves else None)
             if position.is_over:
                 break
-            found.append(position)
+            if position.move_number > position.size.area // 4:
+                found.append(position)
     return found[:count]
 
 

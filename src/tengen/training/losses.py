@@ -68,49 +68,35 @@ def losses_of(
     outputs = Outputs(*(output.float() for output in outputs))
     training = TrainingOutputs(*(output.float() for output in training))
     value = torch.lerp(batch.value, batch.search_value, search_share)
-    heads = torch.stack(
-        [
-            *_policy_losses(outputs, training, batch),
-            _cross_entropy(outputs.value, value).mean(),
-            *_score_losses(outputs, batch),
-            _ownership_loss(outputs, batch),
-            _cross_entropy(training.short_term_value, batch.short_values).mean(),
-            *_short_term_losses(outputs, training, batch),
-        ]
-    )
-    return Losses(heads @ weights, heads.detach(), _accuracy(outputs, batch))
+    rest = [
+        _cross_entropy(outputs.value, value).mean(),
+        *_score_losses(outputs, batch),
+        _ownership_loss(outputs, batch),
+        _cross_entropy(training.short_term_value, batch.short_values).mean(),
+        *_short_term_losses(outputs, training, batch),
+    ]
+    heads = torch.cat([_policy_losses(outputs, training, batch), torch.stack(rest)])
+    return Losses((heads * weights).sum(), heads.detach(), _accuracy(outputs, batch))
 
 
-def _policy_losses(
-    outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch
-) -> tuple[Tensor, ...]:
+def _policy_losses(outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch) -> Tensor:
+    """[4] of policy, reply and their soft forms, all in one go: small kernels cost their launch."""
     mask = batch.planes[:, 0].flatten(1).float()
     off_board = functional.pad((1 - mask) * OFF_BOARD, (0, 1))  # a pass is always there
-    pairs = (
-        (outputs.policy[:, 0], batch.policy),
-        (training.reply, batch.reply),
-        (training.soft_policy, _softened(batch.policy)),
-        (training.soft_reply, _softened(batch.reply)),
+    logits = torch.stack(
+        [outputs.policy[:, 0], training.reply, training.soft_policy, training.soft_reply]
     )
-    return tuple(
-        _cross_entropy(logits + off_board, _normalised(target)).mean() for logits, target in pairs
-    )
+    targets = torch.stack([batch.policy, batch.reply])
+    # The soft ones are flatter, over the moves that were looked at.
+    targets = torch.cat([targets, targets**SOFTNESS])  # [4, batch, moves]
+    total = targets.sum(2, keepdim=True)
+    targets = targets / torch.where(total > 0, total, 1)  # a row without a reply stays zero
+    return _cross_entropy(logits + off_board, targets).mean(1)
 
 
 def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     """[...] from [..., choices]; a target of zeros costs nothing."""
     return -(target * functional.log_softmax(logits, -1)).sum(-1)
-
-
-def _normalised(target: Tensor) -> Tensor:
-    """Rows that sum to one, whatever rounding left; rows of zeros stay as they are."""
-    total = target.sum(1, keepdim=True)
-    return target / torch.where(total > 0, total, 1)
-
-
-def _softened(target: Tensor) -> Tensor:
-    """Flatter, over the moves that were looked at."""
-    return target**SOFTNESS
 
 
 def _score_losses(outputs: Outputs, batch: TrainingBatch) -> tuple[Tensor, ...]:

@@ -50,7 +50,8 @@ class Trainer:
         with self._on_stream():
             self._network = network.to(self.device).train()
             self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-            torch.backends.cudnn.benchmark = self._cuda  # batches are all of one shape
+            if self._cuda:
+                torch.backends.cudnn.benchmark = True  # batches are all of one shape
             for module in network.modules():
                 if isinstance(module, Norm):
                     module.prepare_to_learn(rows.one_size)
