@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from tengen.network.architecture import Activation
+from tengen.network.architecture import Activation, named_architecture
 from tengen.network.blocks import Norm, NormOnBoards, boards_of
+from tengen.training.initial import initial_network
 
 
 def boards_of_sizes(sizes: list[int], side: int) -> Tensor:
@@ -78,3 +79,31 @@ def test_preparing_to_learn_leaves_the_answers_as_they_are() -> None:
     before = norm(x, boards)
     norm.prepare_to_learn(full_boards=False)
     torch.testing.assert_close(norm(x, boards), before)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_training_in_half_precision_stays_close(full: bool) -> None:
+    """As on a GPU: planes and activations in bf16, weights, statistics and outputs in float32."""
+    torch.set_num_threads(1)
+    mask = torch.ones(16, 1, 5, 5) if full else boards_of_sizes([3, 5] * 8, 5).float()
+    planes = (torch.rand(16, 22, 5, 5) < 0.3) * mask
+    planes[:, :1] = mask
+    globals_ = torch.randn(16, 19)
+    gradients = []
+    for dtype in (torch.float32, torch.bfloat16):
+        network = initial_network(named_architecture("b2c32"), 5)
+        for module in network.modules():
+            if isinstance(module, Norm):
+                module.prepare_to_learn(full)
+        half = dtype == torch.bfloat16
+        with torch.autocast("cpu", torch.bfloat16, enabled=half, cache_enabled=False):
+            outputs, training = network(planes.to(dtype), globals_)
+        assert {output.dtype for output in (*outputs, *training)} == {torch.float32}
+        (outputs.policy.square().mean() + outputs.ownership.square().mean()).backward()
+        gradients.append(
+            torch.cat([p.grad.flatten() for p in network.parameters() if p.grad is not None])
+        )
+        assert network.network.tip.mean.dtype == torch.float32
+    exact, rough = gradients
+    assert torch.nn.functional.cosine_similarity(exact, rough, 0) > 0.98
+    assert rough.norm() == pytest.approx(exact.norm().item(), rel=0.05)
