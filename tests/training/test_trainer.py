@@ -199,6 +199,12 @@ def test_training_that_cannot_go_on_gives_up() -> None:
         go_on()
 
 
+def test_nothing_is_learned_from_no_rows() -> None:
+    trainer = new_trainer(RowsOnDevice(10, SIDE, 22, 19))
+    with pytest.raises(ValueError, match="add rows"):
+        trainer.step(1e-3)
+
+
 def test_unused_planes_keep_weights_of_zero() -> None:
     unused = [14, 15, 16, 17]
     network = initial_network(named_architecture("b2c16"), 1, unused)

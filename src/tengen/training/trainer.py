@@ -74,7 +74,12 @@ class Trainer:
             self._capture()
 
     def step(self, rate: float) -> None:
-        """One step at this learning rate, times the factor; on CUDA it is only started."""
+        """One step at this learning rate, times the factor; on CUDA it is only started.
+
+        Raises ValueError if there are no rows.
+        """
+        if not self.rows.window:
+            raise ValueError("nothing to learn from: add rows and set their window first")
         rate *= self.rate_factor
         with self._on_stream():
             if self._graph is None:
