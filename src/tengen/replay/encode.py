@@ -14,16 +14,14 @@ from tengen.game.board import Boards, n_points, point_of
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.ladder import mark_ladders
 from tengen.game.moves import GOING_ON, PASS, play, set_to_play, start_game
-from tengen.game.playout import next_random
 from tengen.jit import kernel
 from tengen.selfplay.record import FAST, FULL, Records
 
-# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. In its
-# order, the longest view first.
-HORIZON_SCALES = (0.176, 0.056, 0.016)
+# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. The
+# shortest view comes first.
+HORIZON_SCALES = (0.016, 0.056, 0.176)
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
 
-_DRAWS = 2**31  # random numbers run below this
 # Halves of floats: bits of the fraction that are dropped, and the exponents' distance.
 _DROPPED = np.uint32(13)
 _REBIAS = np.uint32((127 - 15) << 10)
