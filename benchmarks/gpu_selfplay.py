@@ -69,11 +69,12 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     after = fleet.counts
     ticks = after.ticks - before.ticks
     leaves = (after.rows - before.rows) / took
+    moves, games = ((after.moves - before.moves) / took, (after.games - before.games) / took)
+    used = (after.rows - before.rows) / ticks / rows
     print(
         f"{name}, {features}, 2 x {rows:,} games, {visits} visits: {leaves:,.0f} leaves/s "
-        f"({(after.rows - before.rows) / ticks / rows:.1%} of the rows used), network alone "
-        f"{alone:,.0f} rows/s, {leaves / alone:.0%} of it; "
-        f"{(after.moves - before.moves) / took:,.0f} moves/s, {(after.games - before.games) / took:,.0f} games/s; a tick waits "
+        f"({used:.1%} of the rows used), network alone {alone:,.0f} rows/s, {leaves / alone:.0%} "
+        f"of it; {moves:,.0f} moves/s, {games:,.0f} games/s; a tick waits "
         f"{1e3 * waited / ticks:.2f} ms and steps {1e3 * stepped / ticks:.2f} ms; start-up "
         f"{captured:.0f} s for the network, {compiled:.0f} s for kernels",
         flush=True,

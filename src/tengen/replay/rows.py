@@ -68,7 +68,7 @@ def copies_of_turns(games: Games, seed: int) -> NDArray[np.int32]:
     turns = np.arange(len(weights)) - np.repeat(starts, played["n_turns"])
     whole = np.floor(weights)
     more = _uniform(seed, numbers, turns.astype(np.uint64)) < weights - whole
-    return (whole + more).astype(np.int32)
+    return np.asarray(whole + more, np.int32)
 
 
 def _uniform(

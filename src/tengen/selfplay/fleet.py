@@ -174,12 +174,12 @@ class Fleet:
         self._settle()
         for k, half in enumerate(self._halves):
             for name, array in _whole(half).items():
-                saved = arrays[f"{name}{k}"]
-                if saved.shape != array.shape or saved.dtype != array.dtype:
+                saved = _records(arrays[f"{name}{k}"], array.dtype)
+                if saved.shape != array.shape:
                     raise ValueError(f"{name} was saved by a fleet of another kind or size")
                 array[...] = saved
             for name, (rows, lengths) in _ragged(half).items():
-                rows[_used(rows, lengths)] = arrays[f"{name}{k}"]
+                rows[_used(rows, lengths)] = _records(arrays[f"{name}{k}"], rows.dtype)
             half.replant()
         counts = arrays["counts"].tolist()
         self._ticks = counts[0]
@@ -216,7 +216,17 @@ def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     }
 
 
+def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Records again, if they were kept as the bytes they are; raises ValueError for others."""
+    if dtype.names is None or saved.dtype == dtype:
+        return saved
+    if saved.dtype != np.uint8 or saved.shape[-1:] != (dtype.itemsize,):
+        raise ValueError("records were saved by another version")
+    return np.ascontiguousarray(saved).view(dtype)[..., 0]
+
+
 def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The indices of the entries in use."""
     longest = int(lengths.max(initial=0))
-    return np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
+    row, entry = np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
+    return row, entry

@@ -20,7 +20,7 @@ def fair_komi(side: int) -> float:
 
 @dataclass(frozen=True)
 class SelfPlaySearch(SearchParams):
-    """How games to learn from are searched: KataGo's settings for small boards where it has them."""
+    """How games to learn from are searched: as KataGo does on small boards, where it says."""
 
     exploration: float = 1.1
     exploration_log: float = 0.0
@@ -117,7 +117,8 @@ class SelfPlayParams:
     def most_turns(self) -> int:
         """A game has at most so many, its start included."""
         area = self.largest_side**2
-        return max(8, int(self.move_limit * area)) + self.handicap_stones
+        first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
+        return max(8, int(self.move_limit * area)) + first_stones
 
     def parsed_rules(self) -> list[Rules]:
         """The sets of rules."""

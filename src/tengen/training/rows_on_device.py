@@ -171,13 +171,14 @@ class RowsOnDevice:
         good = np.ones(len(width), bool)
         for array in rows:
             if array.dtype.kind == "f":
-                good &= np.isfinite(array).reshape(len(good), -1).all(1)
+                good &= np.isfinite(array).all(tuple(range(1, array.ndim)))
         if not good.all():
             say(f"left out {(~good).sum():,} rows whose numbers are not finite")
         arrays = {name: array[good] for name, array in rows._asdict().items()}
         n = int(good.sum())
-        arrays["planes"] = arrays["planes"].view(np.int32).reshape(n, -1)
-        arrays["ownership"] = arrays["ownership"].reshape(n, -1)
+        area = self.side * self.side
+        arrays["planes"] = arrays["planes"].view(np.int32).reshape(n, area)
+        arrays["ownership"] = arrays["ownership"].reshape(n, area)
         arrays["side"] = arrays["side"][:, 0]
         return arrays
 
