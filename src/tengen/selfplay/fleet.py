@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.moves import PASS
 from tengen.network.station import Station
 from tengen.search.forest import MAX_DEPTH, ROW, ladder_words, new_forest, plant
 from tengen.search.leaves import Rows
@@ -203,6 +204,7 @@ def _whole(half: _Half) -> dict[str, NDArray[Any]]:
         "boards": half.forest.boards,
         "trees": half.forest.trees,
         "caught_before": half.forest.caught_before,
+        "avoided_passes": half.forest.avoid[:, :, PASS],
     }
 
 

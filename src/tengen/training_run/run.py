@@ -113,7 +113,7 @@ class Run(Closing):
         self._memory = Memory(rows, FEATURE_SETS[features.name], config.window, seed)
         self._players = new_players(self._trainer, self._games_at_a_time, side)
         self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
-        self._iteration = 0
+        self.iteration = 0
         self._seconds_before = 0.0  # of earlier sessions
         self._last_saved = time.monotonic()
         self._stop = threading.Event()
@@ -122,7 +122,7 @@ class Run(Closing):
         else:
             forget_after(folder.ratings, "iteration", -1)
         self._saver = Saver(folder, config.run.sample_games)
-        self._metrics = Metrics(folder, self._iteration)
+        self._metrics = Metrics(folder, self.iteration)
         self._display = RunDisplay(str(folder.path))
         self._status = RunStatus(0, 0, 0, 0, {}, 0, 0, 0, 0, 0)
 
@@ -140,16 +140,16 @@ class Run(Closing):
     def go(self) -> None:
         """Run to the end, or until interrupted; all is saved then."""
         with self._interruptible():
-            if self._iteration == 0:
-                self._keep_network()
+            if self.iteration == 0:
+                self.keep_network()
             while not self._over():
-                self._iterate()
+                self.iterate()
             self._save()
             self._saver.finish()
         if self._stop.is_set():
             say(f"stopped and saved; go on with: tengen train {self._folder.path}")
 
-    def _iterate(self) -> None:
+    def iterate(self) -> None:
         """Play and learn until so many rows are new; then publish, rate and save."""
         counts, steps, began = self._fleet.counts, self._trainer.steps, time.monotonic()
         rows = self._memory.rows.total
@@ -157,10 +157,10 @@ class Run(Closing):
             self._play_and_learn()
             self._show(self._status._replace(seconds=self.seconds))
         self._publish()
-        self._iteration += 1
+        self.iteration += 1
         self._report(counts, rows, steps, time.monotonic() - began)
         every = self._config.rating.every
-        if every and (self._iteration % every == 0 or self._over()):
+        if every and (self.iteration % every == 0 or self._over()):
             self._rate()
         if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
             self._save()
@@ -196,7 +196,7 @@ class Run(Closing):
         if run.games:
             shares.append(self._memory.games / run.games)
         if run.iterations:
-            shares.append(self._iteration / run.iterations)
+            shares.append(self.iteration / run.iterations)
         return max(shares)
 
     def _over(self) -> bool:
@@ -238,9 +238,9 @@ class Run(Closing):
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             **self._game_metrics(),
         }
-        self._metrics.write(self._iteration, values)
+        self._metrics.write(self.iteration, values)
         self._status = RunStatus(
-            self._iteration,
+            self.iteration,
             memory.games,
             memory.rows.total,
             memory.rows.window,
@@ -275,8 +275,9 @@ class Run(Closing):
 
     # Rating and saving
 
-    def _keep_network(self) -> None:
-        name = network_name(self._iteration)
+    def keep_network(self) -> None:
+        """Keep the network of now, for ratings and for whoever wants it."""
+        name = network_name(self.iteration)
         facts = {
             "trained_by": "tengen train",
             "run": self._folder.path.name,
@@ -291,18 +292,18 @@ class Run(Closing):
     def _rate(self) -> None:
         """Keep the network of now, and let it play those before it."""
         self._show(self._status._replace(stage="rating"))
-        self._keep_network()
+        self.keep_network()
         config = self._config
         rate_network(
             self._folder,
-            self._iteration,
+            self.iteration,
             config.rating,
             config.selfplay,
             lambda data: evaluator_on(self._device, data),
         )
-        rating = ratings_of(self._folder).get(network_name(self._iteration))
+        rating = ratings_of(self._folder).get(network_name(self.iteration))
         if rating is not None:
-            self._metrics.write(self._iteration, {"minutes": self.seconds / 60, "elo": rating.elo})
+            self._metrics.write(self.iteration, {"minutes": self.seconds / 60, "elo": rating.elo})
             self._status = self._status._replace(rating=rating)
 
     def _save(self) -> None:
@@ -313,19 +314,19 @@ class Run(Closing):
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
         facts = {
-            "iteration": self._iteration,
+            "iteration": self.iteration,
             "rows": self._memory.rows.total,
             "games": self._memory.games,
             "seconds": self.seconds,
             "steps": self._trainer.steps,
         }
-        self._saver.save(self._iteration, self._memory.take_unsaved(), arrays, facts)
+        self._saver.save(self.iteration, self._memory.take_unsaved(), arrays, facts)
         self._last_saved = time.monotonic()
 
     def _take_up(self, checkpoint: Checkpoint) -> None:
         """Go on where a checkpoint was saved."""
         facts: dict[str, Any] = checkpoint.facts
-        self._iteration = int(facts["iteration"])
+        self.iteration = int(facts["iteration"])
         self._seconds_before = float(facts["seconds"])
         trainer, fleet = (
             {
@@ -348,7 +349,7 @@ class Run(Closing):
         )
         self._players.publish(self._trainer)
         self._fleet.set_step(self._trainer.steps)
-        forget_after(self._folder.ratings, "iteration", self._iteration)
+        forget_after(self._folder.ratings, "iteration", self.iteration)
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
