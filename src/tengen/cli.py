@@ -307,7 +307,7 @@ def selfplay(
 
     if rows not in (None, "katago"):
         raise typer.BadParameter("rows are written for katago alone: --rows katago")
-    params = SelfPlayParams(visits=visits, board_sizes=(board_size,))
+    params = SelfPlayParams(visits=visits, board_sizes=(board_size,), stagger=False)
     options = SelfPlayOptions(Path(out), games, sgf, rows == "katago", device, seed)
     run_self_play(model, params, options)
 

@@ -78,6 +78,9 @@ class SelfPlayParams:
         0.5  # of the weight that goes to turns where the search changed its mind
     )
     move_limit: float = 1.75  # in board areas
+    # The first games of a run, which are random anyway, are cut at different lengths, so that not
+    # all games at a time are at the same stage, and the first rows come soon.
+    stagger: bool = True
     # Before so many moves, in board areas, nobody passes. Without it a beginner learns first that
     # whoever is ahead by komi may pass at once.
     pass_from: float = 0.5

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import NamedTuple, Protocol
 
+import numba
 import torch
 
 from tengen.features.feature_set import FEATURE_SETS
@@ -79,7 +80,8 @@ def cpu_evaluator(data: NetworkData) -> Evaluator:
         return TorchEvaluator(data, "cpu")
     from tengen.network.openvino import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(data)
+    # As many threads as the kernels use; with one, the same weights always say the same.
+    return OpenVinoEvaluator(data, threads=numba.get_num_threads())
 
 
 def evaluator_on(device: str, data: NetworkData) -> Evaluator:

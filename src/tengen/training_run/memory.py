@@ -25,6 +25,7 @@ class Memory:
         self.rows = rows
         self._features, self._window, self._seed = features, window, seed
         self._unsaved: list[Games] = []
+        self._held = 0  # rows; fewer than the run has made, if shards were lost
         self.games = 0
         self.last: Games | None = None  # the latest that ended
 
@@ -62,12 +63,13 @@ class Memory:
         self.rows.total = max(0, total - len(rows.score))
         self.rows.add(rows)
         self.rows.total = total
-        self.rows.set_window(min(wanted, len(rows.score)))
+        self._held = len(rows.score)
+        self.rows.set_window(min(wanted, self._held))
         self.games = games
 
     def _append(self, games: Games) -> None:
-        self.rows.add(self._encoded(games))
-        self.rows.set_window(window_size(self.rows.total, self._window))
+        self._held += self.rows.add(self._encoded(games))
+        self.rows.set_window(min(window_size(self.rows.total, self._window), self._held))
 
     def _encoded(self, games: Games) -> TrainingRows:
         threads = min(numba.get_num_threads(), max(1, len(games.games)))

@@ -50,6 +50,7 @@ from tengen.training_run.metrics import Metrics
 from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig
 from tengen.training_run.rating import keep_network, network_name, rate_network, ratings_of
 from tengen.training_run.saving import Saver
+from tengen.training_run.warming import Warming
 
 TICKS_TO_COLLECT = 64  # between two looks for games that ended
 
@@ -100,6 +101,7 @@ class Run(Closing):
         features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
         architecture = replace(named_architecture(config.run.model), features=features.name)
         seed, side = config.run.seed, config.selfplay.largest_side
+        warming = Warming(features) if self._device == "cuda" else None
         network = initial_network(architecture, seed, unused_planes(features.name))
         rows = RowsOnDevice(
             config.run.most_rows or suits.most_rows,
@@ -112,6 +114,8 @@ class Run(Closing):
         self._trainer = Trainer(network, rows, config.training, seed)
         self._memory = Memory(rows, FEATURE_SETS[features.name], config.window, seed)
         self._players = new_players(self._trainer, self._games_at_a_time, side)
+        if warming is not None:
+            warming.wait()
         self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
         self.iteration = 0
         self._seconds_before = 0.0  # of earlier sessions
@@ -155,7 +159,7 @@ class Run(Closing):
         rows = self._memory.rows.total
         while self._memory.rows.total < rows + self._iteration_rows and not self._over():
             self._play_and_learn()
-            self._show(self._status._replace(seconds=self.seconds))
+            self._show(self._with_rates(counts, rows, steps, time.monotonic() - began))
         self._publish()
         self.iteration += 1
         self._report(counts, rows, steps, time.monotonic() - began)
@@ -213,18 +217,11 @@ class Run(Closing):
 
     def _report(self, before: Counts, rows: int, steps: int, seconds: float) -> None:
         """Write down and show how the iteration went."""
-        counts, memory = self._fleet.counts, self._memory
-        learned = self._trainer.metrics()
+        memory, learned = self._memory, self._trainer.metrics()
         losses = {name: value for name, value in learned.items() if name not in _NO_LOSSES}
-        done = self._trainer.steps - steps
+        self._status = self._with_rates(before, rows, steps, seconds)._replace(losses=losses)
+        status, counts = self._status, self._fleet.counts
         ticks = max(1, counts.ticks - before.ticks)
-        rates = {
-            "games/s": (counts.games - before.games) / seconds,
-            "evals/s": (counts.rows - before.rows) / seconds,
-            "moves/s": (counts.moves - before.moves) / seconds,
-            "rows/s": (memory.rows.total - rows) / seconds,
-            "samples/s": done * self._config.training.batch / seconds,
-        }
         values = {
             "minutes": self.seconds / 60,
             "games": memory.games,
@@ -233,26 +230,31 @@ class Run(Closing):
             "steps": self._trainer.steps,
             "rate": self._rate_now() * self._trainer.rate_factor,
             "batch fill": (counts.rows - before.rows) / ticks / (self._games_at_a_time / 2),
-            **{f"speed/{name}": value for name, value in rates.items()},
+            "speed/games": status.games_rate,
+            "speed/evals": status.evals_rate,
+            "speed/rows": status.rows_rate,
+            "speed/samples": status.samples_rate,
+            "speed/moves": (counts.moves - before.moves) / seconds,
             **{f"loss/{name}": value for name, value in losses.items()},
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             **self._game_metrics(),
         }
         self._metrics.write(self.iteration, values)
-        self._status = RunStatus(
-            self.iteration,
-            memory.games,
-            memory.rows.total,
-            memory.rows.window,
-            losses,
-            rates["games/s"],
-            rates["evals/s"],
-            rates["rows/s"],
-            rates["samples/s"],
-            self.seconds,
-            rating=self._status.rating,
+        self._show(status)
+
+    def _with_rates(self, before: Counts, rows: int, steps: int, seconds: float) -> RunStatus:
+        """How things stand, with the rates since these counts."""
+        counts, memory = self._fleet.counts, self._memory
+        return self._status._replace(
+            iteration=self.iteration,
+            games=memory.games,
+            rows=memory.rows.total,
+            window=memory.rows.window,
+            games_rate=(counts.games - before.games) / seconds,
+            evals_rate=(counts.rows - before.rows) / seconds,
+            rows_rate=(memory.rows.total - rows) / seconds,
+            samples_rate=(self._trainer.steps - steps) * self._config.training.batch / seconds,
         )
-        self._show(self._status)
 
     def _game_metrics(self) -> dict[str, float]:
         """What the latest games were like."""
