@@ -101,7 +101,7 @@ class Run(Closing):
         features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
         architecture = replace(named_architecture(config.run.model), features=features.name)
         seed, side = config.run.seed, config.selfplay.largest_side
-        warming = Warming(features) if self._device == "cuda" else None
+        self._warming = Warming(features) if self._device == "cuda" else None
         network = initial_network(architecture, seed, unused_planes(features.name))
         rows = RowsOnDevice(
             config.run.most_rows or suits.most_rows,
@@ -114,8 +114,8 @@ class Run(Closing):
         self._trainer = Trainer(network, rows, config.training, seed)
         self._memory = Memory(rows, FEATURE_SETS[features.name], config.window, seed)
         self._players = new_players(self._trainer, self._games_at_a_time, side)
-        if warming is not None:
-            warming.wait()
+        if self._warming is not None:
+            self._warming.wait()
         self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
         self.iteration = 0
         self._seconds_before = 0.0  # of earlier sessions
@@ -136,7 +136,9 @@ class Run(Closing):
         return self._seconds_before + time.monotonic() - self._began
 
     def close(self) -> None:
-        """Let go of threads and files."""
+        """Let go of threads, processes and files."""
+        if self._warming is not None:
+            self._warming.close()
         self._display.close()
         self._saver.close()
         self._metrics.close()

@@ -14,29 +14,34 @@ class Warming(Closing):
     """Processes that fill the cache of kernels; whoever needs the kernels waits for them."""
 
     def __init__(self, features: FeatureSet) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        commands = (
-            ["-m", "tengen.selfplay.warm", features.name, "bits"],
-            ["-m", "tengen.replay.warm", features.name],
-        )
-        self._processes = [
-            subprocess.Popen(
-                [sys.executable, *command],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            for command in commands
+        self._for_play = [
+            _program("tengen.selfplay.warm", features.name, "bits"),
+            _program("tengen.replay.warm", features.name),
         ]
+        self._for_later = [_program("tengen.evaluation.warm", features.name)]
 
     def wait(self) -> None:
-        """Until the cache is full. What failed is compiled, and complained of, where it is used."""
-        for process in self._processes:
+        """Until games can be played. What failed is compiled, and complained of, where it is used.
+
+        Matches come minutes later; their kernels are ready by then.
+        """
+        for process in self._for_play:
             process.wait()
 
     def close(self) -> None:
         """Stop what is still at work."""
-        for process in self._processes:
+        for process in (*self._for_play, *self._for_later):
             process.kill()
             process.wait()
+
+
+def _program(*arguments: str) -> subprocess.Popen[bytes]:
+    """A module of ours as a program that nobody hears."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
