@@ -40,6 +40,7 @@ from tengen.search.forest import (
     has_room,
     new_link,
     new_node,
+    nth_edge,
 )
 from tengen.search.puct import best_child, root_child
 from tengen.search.utility import utility_of
@@ -315,7 +316,7 @@ def _copy_evaluation(forest, g, leaf, twin):
     node.block = g * forest.candidate_room + tree.n_candidates + 1
     forest.candidates[node.block - 1] = leaf
     for i in range(known.n_candidates):
-        forest.candidates[node.block + i] = forest.candidates[known.block + i]
+        forest.candidates[node.block + i] = nth_edge(forest, known, i)
     tree.n_candidates += known.n_candidates + 1
     if known.n_candidates:
         bring_best_forward(forest.candidates, node.block, node.block + node.n_candidates)
