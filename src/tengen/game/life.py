@@ -407,7 +407,7 @@ def _mark_alive(board, scratch, color):
 
 @kernel
 def _find_regions(board, scratch, color):
-    """Number the connected regions without a colour, from 1, and describe each; returns how many."""
+    """Number the connected regions without a colour from 1, and describe them; returns how many."""
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0

@@ -129,7 +129,7 @@ class Forest(NamedTuple):
 
     trees: Records  # [trees] of TREE
     boards: Boards  # [trees] at the roots
-    histories: NDArray[np.uint64]  # [trees, moves]
+    histories: NDArray[np.uint64]  # [trees, moves] and room for those of a descent behind them
     nodes: Records  # [trees * node_room] of NODE
     links: Records  # [trees * node_room] of LINK
     candidates: NDArray[np.uint32]  # [trees * candidate_room] edges; indices of links where tried
@@ -224,11 +224,13 @@ def edge_point(edge):
 @kernel(inline=True)
 def bring_best_forward(candidates, at, end):
     """Swap the largest of candidates[at:end] to the front."""
-    best = at
-    for i in range(at + 1, end):
-        if candidates[i] > candidates[best]:
-            best = i
-    candidates[at], candidates[best] = candidates[best], candidates[at]
+    top = np.uint32(0)
+    for i in range(at, end):
+        top = max(top, candidates[i])  # many at a time, unlike a search for its place
+    for i in range(at, end):
+        if candidates[i] == top:
+            candidates[at], candidates[i] = top, candidates[at]
+            return
 
 
 @kernel(inline=True)
