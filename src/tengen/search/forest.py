@@ -225,7 +225,7 @@ def edge_point(edge):
 def bring_best_forward(candidates, at, end):
     """Swap the largest of candidates[at:end] to the front."""
     top = np.uint32(0)
-    for i in range(at, end):
+    for i in range(np.uint64(at), np.uint64(end)):
         top = max(top, candidates[i])  # many at a time, unlike a search for its place
     for i in range(at, end):
         if candidates[i] == top:
