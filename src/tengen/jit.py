@@ -11,6 +11,7 @@ on the text of all kernel sources and on Numba's settings, so a stale kernel can
 from __future__ import annotations
 
 import atexit
+import gc
 import hashlib
 import os
 import re
@@ -170,19 +171,31 @@ def _cache_in(folder: Path) -> Iterator[None]:
         config.CACHE_DIR = before
 
 
-class _CompileNotice(event.Listener):  # type: ignore[misc]
-    """Says once per process that kernels are being compiled: it is the one long silent wait."""
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Says once per process that kernels are being compiled: it is the one long silent wait.
+
+    Python's garbage collector rests meanwhile: it would look through all of the compiler's work
+    again and again.
+    """
 
     said = False
+    depth = 0
+    collects = False
 
     def on_start(self, compiling: event.Event) -> None:
+        if self.depth == 0:
+            self.collects = gc.isenabled()
+            gc.disable()
+        self.depth += 1
         function = compiling.data["dispatcher"].py_func
         if not self.said and function.__module__.startswith("tengen."):
             self.said = True
             say("compiling kernels for this machine (first use only, some seconds) ...")
 
-    def on_end(self, compiling: event.Event) -> None:
-        pass
+    def on_end(self, _: event.Event) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.collects:
+            gc.enable()
 
 
-event.register("numba:compile", _CompileNotice())
+event.register("numba:compile", _Compiling())

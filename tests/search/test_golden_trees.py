@@ -21,7 +21,6 @@ from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
 from tengen.search.forest import (
     EXPANDED,
-    NONE,
     TERMINAL,
     Forest,
     edge_point,
@@ -106,19 +105,19 @@ class Pools:
 
     def children(self, node: int) -> Iterator[tuple[int, int, int]]:
         """Edge, visits and node of the moves tried, in their order."""
-        link, links = self.nodes["first_link"][node], self.links
-        while link != NONE:
+        begin, links = self.nodes["block"][node] - self.first_candidate, self.links
+        for link in self.edges[begin : begin + self.nodes["n_tried"][node]]:
             at = link - self.first
             assert links["parent"][at] == node + self.first
             yield links["edge"][at], links["visits"][at], links["child"][at] - self.first
-            link = links["next"][at]
 
     def candidates(self, node: int) -> list[int]:
         """The edges of all candidates, those tried first and as they were tried."""
         begin = self.nodes["block"][node] - self.first_candidate
         edges = self.edges[begin : begin + self.nodes["n_candidates"][node]]
         tried = self.nodes["n_tried"][node]
-        return edges[:tried] + sorted(edges[tried:], reverse=True)
+        links = [self.links["edge"][link - self.first] for link in edges[:tried]]
+        return links + sorted(edges[tried:], reverse=True)
 
 
 @cache

@@ -21,12 +21,13 @@ from tengen.search.driver import Driver, forest_for
 from tengen.search.forest import (
     EXPANDED,
     NODE,
-    NONE,
     TERMINAL,
     Forest,
     edge_point,
     edge_prior,
     find_twin,
+    nth_edge,
+    nth_link,
     tree_bytes,
 )
 from tengen.search.keep import advance, centre_again, children_by_visits, compact
@@ -78,9 +79,9 @@ def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
         node = forest.nodes[index]
         assert node["pending"] == 0
         visits, prior = int(node["own_visits"]), 0.0
-        last, at = NONE, int(node["first_link"])
         first = len(listed)
-        while at != NONE:
+        for k in range(int(node["n_tried"])):
+            at = int(nth_link(forest, node, k))
             link = forest.links[at]
             assert at in links
             assert link["parent"] == index
@@ -90,9 +91,6 @@ def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
             prior += float(edge_prior(link["edge"]))
             reached.add(int(link["child"]))
             listed.append(at)
-            last, at = at, int(link["next"])
-        assert node["last_link"] == last
-        assert node["n_tried"] == len(listed) - first
         assert node["visits"] == visits
         assert node["tried_prior"] == pytest.approx(prior, abs=1e-5)
         check_candidates(forest, g, index, [forest.links[at]["edge"] for at in listed[first:]])
@@ -108,7 +106,7 @@ def check_candidates(forest: Forest, g: int, index: int, tried: list[Any]) -> No
     if node["status"] != EXPANDED:
         assert not tried
         return
-    edges = forest.candidates[node["block"] : node["block"] + node["n_candidates"]]
+    edges = np.array([nth_edge(forest, node, k) for k in range(int(node["n_candidates"]))])
     points = [int(edge_point(edge)) for edge in edges]
     assert len(set(points)) == len(points) > 0
     assert points[: len(tried)] == [int(edge_point(edge)) for edge in tried]
@@ -336,7 +334,7 @@ def test_a_position_offers_its_own_legal_moves_whatever_equal_stones_offered(rul
         node = forest.nodes[place.node]
         if node["status"] != EXPANDED:
             continue
-        edges = forest.candidates[node["block"] : node["block"] + node["n_candidates"]]
+        edges = [nth_edge(forest, node, k) for k in range(int(node["n_candidates"]))]
         offered = {move_of(int(edge_point(edge)), place.position) for edge in edges}
         assert offered == {*place.position.legal_moves(), None}
         bans += int(np.count_nonzero(encode(KATAGO, [place.position]).planes[0, BANNED]))
@@ -367,7 +365,7 @@ def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
         node = forest.nodes[index]
         if index != root and node["status"] != TERMINAL and node["visits"] < least:
             assert node["status"] != EXPANDED
-            assert node["first_link"] == NONE
+            assert node["n_tried"] == 0
             assert node["own_visits"] == node["visits"]
     after = search.result()
     assert [(m.move, m.visits, m.winrate) for m in after.moves] == [

@@ -23,6 +23,8 @@ from tengen.search.forest import (
     UTILITY_SQUARE,
     edge_point,
     edge_prior,
+    nth_edge,
+    nth_link,
 )
 from tengen.search.gumbel import turn_of
 from tengen.search.noise import gamma, gumbel, normal
@@ -75,13 +77,8 @@ def priors(search: Search) -> dict[int, float]:
     forest = forest_of(search)
     root = forest.nodes[forest.trees[0]["root"]]
     found = {}
-    at = int(root["first_link"])
-    while at >= 0:
-        edge = forest.links[at]["edge"]
-        found[int(edge_point(edge))] = float(edge_prior(edge))
-        at = int(forest.links[at]["next"])
-    first, end = root["block"] + root["n_tried"], root["block"] + root["n_candidates"]
-    for edge in forest.candidates[first:end]:
+    for k in range(int(root["n_candidates"])):
+        edge = nth_edge(forest, root, k)
         found[int(edge_point(edge))] = float(edge_prior(edge))
     return found
 
@@ -386,16 +383,14 @@ def with_statistics(
     forest = forest_of(search)
     sign = 1 if to_play is Color.BLACK else -1
     root = int(forest.trees[0]["root"])
-    at = int(forest.nodes[root]["first_link"])
-    while at >= 0:
-        link = forest.links[at]
+    for k in range(int(forest.nodes[root]["n_tried"])):
+        link = forest.links[nth_link(forest, forest.nodes[root], k)]
         place = int(edge_point(link["edge"])) - point_index((0, 1), 3)
         visits, mean, stdev = statistics[place]
         child = forest.nodes[link["child"]]
         link["visits"] = child["visits"] = child["weight"] = child["weight_square"] = visits
         child[MEANS][UTILITY] = sign * mean
         child[MEANS][UTILITY_SQUARE] = mean**2 + stdev**2
-        at = int(link["next"])
     return search
 
 

@@ -20,7 +20,7 @@ from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.forest import EXPANDED, NONE, TERMINAL, Forest, edge_point
+from tengen.search.forest import EXPANDED, TERMINAL, Forest, edge_point
 from tengen.search.params import DEFAULT_VISITS, Limits, SearchParams
 from tengen.search.result import MoveResult, SearchResult, Wanted
 from tengen.search.search import ROOT_DEFAULTS, Avoid, RootOptions, Search
@@ -144,13 +144,11 @@ class Link(NamedTuple):
 
 def links_of(forest: Forest, index: int) -> list[Link]:
     """The moves tried at a node, the first one first."""
-    links = []
-    at = int(forest.nodes[index]["first_link"])
-    while at != NONE:
-        link = forest.links[at]
-        links.append(Link(int(edge_point(link["edge"])), int(link["visits"]), int(link["child"])))
-        at = int(link["next"])
-    return links
+    node = forest.nodes[index]
+    return [
+        Link(int(edge_point(link["edge"])), int(link["visits"]), int(link["child"]))
+        for link in forest.links[forest.candidates[node["block"] : node["block"] + node["n_tried"]]]
+    ]
 
 
 def move_of(point: int, position: Position) -> Point | None:

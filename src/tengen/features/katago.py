@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.planes import mark
+from tengen.features.planes import mark, mark_if
 from tengen.game.board import (
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
@@ -146,22 +146,21 @@ def _turns_of_history(board, history):
 
 @kernel
 def _encode_stones(board, history, planes):
-    me = board.to_play
+    me, enemy = board.to_play, opponent(board.to_play)
     for y in range(board.height):
         for x in range(board.width):
-            p = point_of(board, x, y)
+            p = np.uint32(point_of(board, x, y))
             color = board.color[p]
+            liberties = board.libs[board.head[p]]
+            few = (color != EMPTY) & (liberties <= 3)
             mark(planes, _ON_BOARD, y, x)
-            if color == EMPTY:
-                if p == board.ko or (
-                    repeats(board, history, p) and not is_forbidden_suicide(board, p)
-                ):
-                    mark(planes, _KO_BAN, y, x)
-            else:
-                mark(planes, _OWN if color == me else _OPPONENT, y, x)
-                liberties = board.libs[board.head[p]]
-                if liberties <= 3:
-                    mark(planes, _LIBERTIES + liberties, y, x)
+            mark_if(color == me, planes, _OWN, y, x)
+            mark_if(color == enemy, planes, _OPPONENT, y, x)
+            mark_if(few, planes, _LIBERTIES + (liberties if few else 1), y, x)
+    for i in range(board.n_empty):
+        p = np.int64(board.empties[i])
+        if p == board.ko or (repeats(board, history, p) and not is_forbidden_suicide(board, p)):
+            mark(planes, _KO_BAN, p // board.stride - 1, p % board.stride - 1)
 
 
 @kernel
@@ -198,13 +197,15 @@ def _encode_area(board, life, planes):
     settled_area(board, life)
     if board.tax:
         mark_seki(board, life, True, life.groups)
+    me, enemy = board.to_play, opponent(board.to_play)
     for y in range(board.height):
         for x in range(board.width):
             p = point_of(board, x, y)
             owner = life.owner[p]
-            if owner == EMPTY or (board.tax and life.seki[p] and board.color[p] != owner):
+            if board.tax and life.seki[p] and board.color[p] != owner:
                 continue
-            mark(planes, _OWN_AREA if owner == board.to_play else _OPPONENT_AREA, y, x)
+            mark_if(owner == me, planes, _OWN_AREA, y, x)
+            mark_if(owner == enemy, planes, _OPPONENT_AREA, y, x)
 
 
 @kernel

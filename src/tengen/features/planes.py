@@ -20,6 +20,15 @@ def mark(planes, plane, y, x):
         planes[plane, y, x] = 1
 
 
+@kernel(inline=True)
+def mark_if(condition, planes, plane, y, x):
+    """As `mark`, if a condition holds that no processor could guess."""
+    if planes.ndim == 2:
+        planes[y, x] |= np.uint32(condition) << np.uint32(plane)
+    elif condition:
+        planes[plane, y, x] = 1
+
+
 def unpacked(bits: NDArray[np.uint32], count: int) -> NDArray[np.float32]:
     """[batch, count, height, width] from bits[batch, height, width]."""
     shifts = np.arange(count, dtype=np.uint32)[:, None, None]

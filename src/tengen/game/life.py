@@ -2,6 +2,9 @@
 
 Kernels write into a scratch record of the caller's, one per thread. They judge the board as it
 stands: dead stones are taken off first (``remove_chain``), by whoever knows that they are dead.
+
+Area, and most boards on which nothing is pass-alive yet, are found by rows: a set of points is one
+bit for each point of a row, with an empty row above the first and one below the last.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from tengen.game.board import (
     n_points,
     neighbours,
     opponent,
+    point_of,
 )
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
-from tengen.game.geometry import MAX_AREA, MAX_POINTS
+from tengen.game.geometry import MAX_AREA, MAX_POINTS, MAX_SIDE
 from tengen.jit import kernel
 
 UNKNOWN = 4  # an owner not found yet
@@ -28,7 +32,11 @@ _SCRATCH_FIELDS = [
     ("owner", "i1", (MAX_POINTS,)),  # colour that owns the point, EMPTY if neither
     ("seki", "u1", (MAX_POINTS,)),  # 1: the point belongs to a group in seki
     ("stack", "u2", (MAX_POINTS,)),
-    ("region", "u2", (MAX_POINTS,)),  # number of the point's region, from 1
+    ("rows", "u4", (3, MAX_SIDE + 2)),  # by colour: where it stands; EMPTY: what is empty
+    ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: the empty points that touch it, or come to
+    ("far", "u4", (MAX_SIDE + 2,)),  # what has points away from a colour
+    ("other", "u4", (MAX_SIDE + 2,)),  # all points but those of a colour
+    ("region", "u2", (MAX_POINTS,)),  # number of the point's region, from 1; 0 for none
     ("healthy", "u1", (MAX_AREA + 1,)),  # by region: no chain at its border has been given up
     ("inner", "i2", (MAX_AREA + 1,)),  # by region: points with no stone of the colour next to them
     ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: chains that touch all of it
@@ -51,40 +59,12 @@ def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
 
 @kernel
 def area(board, scratch):
-    """Find the owner of each point by flood fill; returns Black's points minus White's.
+    """Find the owner of each point; returns Black's points minus White's.
 
     An empty region belongs to a colour if its whole border is of that colour.
     """
-    owner, stack = scratch.owner, scratch.stack
-    for p in range(n_points(board)):
-        owner[p] = board.color[p]
-    for i in range(board.n_empty):
-        owner[board.empties[i]] = UNKNOWN
-    for i in range(board.n_empty):
-        start = board.empties[i]
-        if owner[start] != UNKNOWN:
-            continue
-        n, done, border = 1, 0, 0
-        stack[0] = start
-        owner[start] = EMPTY
-        while done < n:
-            for q in neighbours(board, stack[done]):
-                c = board.color[q]
-                if c == EMPTY:
-                    if owner[q] == UNKNOWN:
-                        owner[q] = EMPTY
-                        stack[n] = q
-                        n += 1
-                elif c != WALL:
-                    border |= c
-            done += 1
-        if border != BLACK | WHITE:
-            for k in range(n):
-                owner[stack[k]] = border
-    difference = 0
-    for p in range(n_points(board)):
-        difference += _sign(owner[p])
-    return difference
+    _find_rows(board, scratch)
+    return _area_by_rows(board, scratch)
 
 
 @kernel
@@ -93,19 +73,102 @@ def settled_area(board, scratch):
 
     This is how KataGo counts area, and what its networks see of it.
     """
-    pass_alive(board, scratch, BLACK)
+    _find_rows(board, scratch)
     for p in range(n_points(board)):
-        scratch.settled[p] = scratch.owner[p]
-    pass_alive(board, scratch, WHITE)
-    for p in range(n_points(board)):
-        if scratch.owner[p] != EMPTY:
-            scratch.settled[p] = WHITE
-    area(board, scratch)
+        scratch.settled[p] = EMPTY
+    owned = 0
+    for color in (BLACK, WHITE):
+        found = _pass_alive_by_rows(board, scratch, color)
+        owned += found
+        if found:
+            for p in range(n_points(board)):
+                if scratch.owner[p] != EMPTY:
+                    scratch.settled[p] = color
+    difference = _area_by_rows(board, scratch)
+    if owned == 0:
+        return difference
     difference = 0
     for p in range(n_points(board)):
         if scratch.settled[p] != EMPTY:
             scratch.owner[p] = scratch.settled[p]
         difference += _sign(scratch.owner[p])
+    return difference
+
+
+@kernel
+def _find_rows(board, scratch):
+    """Fill `rows`."""
+    rows = scratch.rows
+    everywhere = np.uint32((1 << board.width) - 1)
+    for c in range(3):
+        rows[c, 0] = 0
+        rows[c, board.height + 1] = 0
+    for y in range(board.height):
+        first = point_of(board, 0, y)
+        black, white = np.uint32(0), np.uint32(0)
+        for x in range(board.width):
+            c = np.uint32(board.color[first + x])
+            black |= (c & np.uint32(BLACK)) << np.uint32(x)
+            white |= (c >> np.uint32(1)) << np.uint32(x)
+        rows[BLACK, y + 1] = black
+        rows[WHITE, y + 1] = white
+        rows[EMPTY, y + 1] = everywhere & ~(black | white)
+
+
+@kernel(inline=True)
+def _around(rows, y):
+    """What is next to points of these rows, in row y."""
+    return (rows[y] << np.uint32(1)) | (rows[y] >> np.uint32(1)) | rows[y - 1] | rows[y + 1]
+
+
+@kernel(inline=True)
+def _spread_in_row(start, through):
+    """All bits of `through` that a bit of `start` leads to, which is a part of it."""
+    # Upwards by the carry of an addition, downwards by steps of 1, 2, 4, 8 and 16.
+    found = (((through + start) ^ through) | start) & through
+    for k in range(5):
+        found |= through & (found >> np.uint32(1 << k))
+        through &= through >> np.uint32(1 << k)
+    return found
+
+
+@kernel
+def _spread(reached, through, height):
+    """Add to the rows `reached` all that connects to them through points of other rows."""
+    changed, down = True, True
+    while changed:
+        changed = False
+        for k in range(height):
+            y = 1 + k if down else height - k
+            start = (reached[y] | _around(reached, y)) & through[y]
+            if start & ~reached[y]:
+                reached[y] = _spread_in_row(start, through[y])
+                changed = True
+        down = not down
+
+
+@kernel
+def _area_by_rows(board, scratch):
+    """As `area`, once the rows were found."""
+    rows, near, owner = scratch.rows, scratch.near, scratch.owner
+    for c in (BLACK, WHITE):
+        near[c, 0] = 0
+        near[c, board.height + 1] = 0
+        for y in range(1, board.height + 1):
+            near[c, y] = _around(rows[c], y) & rows[EMPTY, y]
+        _spread(near[c], rows[EMPTY], board.height)
+    for p in range(n_points(board)):
+        owner[p] = board.color[p]
+    difference = 0
+    for y in range(board.height):
+        first = point_of(board, 0, y)
+        black = near[BLACK, y + 1] & ~near[WHITE, y + 1]
+        white = near[WHITE, y + 1] & ~near[BLACK, y + 1]
+        for x in range(board.width):
+            c = (black >> np.uint32(x)) & np.uint32(1)
+            c += ((white >> np.uint32(x)) & np.uint32(1)) << np.uint32(1)
+            owner[first + x] |= np.int8(c)
+            difference += _sign(owner[first + x])
     return difference
 
 
@@ -230,19 +293,106 @@ def pass_alive(board, scratch, color):
     These are the chains that Benson's algorithm finds alive, and the regions they enclose in
     which the opponent cannot make an eye, its stones there included. All else becomes EMPTY.
     """
-    regions = _find_regions(board, scratch, color)
-    if not _has_two_eyes_somewhere(board, scratch, regions):
-        for p in range(n_points(board)):
-            scratch.owner[p] = EMPTY
-        return 0
-    has_stones = False
+    _find_rows(board, scratch)
+    return _pass_alive_by_rows(board, scratch, color)
+
+
+@kernel
+def _pass_alive_by_rows(board, scratch, color):
+    """As `pass_alive`, once the rows were found: mostly nothing is, and that is soon seen."""
+    if _may_have_eyes(board, scratch, color):
+        regions = _find_small_regions(board, scratch, color)
+        if _find_alive_chains(board, scratch, color, regions):
+            return _mark_alive(board, scratch, color)
+    for p in range(n_points(board)):
+        scratch.owner[p] = EMPTY
+    return 0
+
+
+@kernel
+def _may_have_eyes(board, scratch, color):
+    """Is there a region all of whose points touch a stone of the colour? Only then can a chain be
+    vital to it. Such regions are left out of `far`, all others are in it.
+    """
+    rows, far, other = scratch.rows, scratch.far, scratch.other
+    mine, height = rows[color], board.height
+    everywhere = np.uint32((1 << board.width) - 1)
+    far[0] = 0
+    far[height + 1] = 0
+    for y in range(1, height + 1):
+        other[y] = everywhere & ~mine[y]
+        asked = other[y] if board.suicide_allowed else rows[EMPTY, y]
+        far[y] = asked & ~_around(mine, y)
+    _spread(far, other, height)
+    for y in range(1, height + 1):
+        if other[y] & ~far[y]:
+            return True
+    return False
+
+
+@kernel
+def _find_alive_chains(board, scratch, color, regions):
+    """Benson's algorithm: give up chains with fewer than two eyes until all that are left have two.
+
+    Fills `alive`; returns whether any is left.
+    """
     for p in range(n_points(board)):
         scratch.alive[p] = board.color[p] == color
-        has_stones |= board.color[p] == color
+    for r in range(regions + 1):
+        scratch.healthy[r] = True
+    while _count_eyes(board, scratch, regions):
+        if not _give_up_chains(board, scratch, color):
+            return True
+    return False
+
+
+@kernel
+def _count_eyes(board, scratch, regions):
+    """Count the healthy regions that chains are vital to; has any chain two of them?"""
+    for p in range(n_points(board)):
+        scratch.eyes[p] = 0
+    found = False
     for r in range(1, regions + 1):
-        scratch.healthy[r] = has_stones
-    while _give_up_chains(board, scratch, color, regions):
-        pass
+        if scratch.healthy[r]:
+            for k in range(MAX_VITAL):
+                head = scratch.vital[r, k]
+                scratch.eyes[head] += 1
+                found |= head != NO_CHAIN and scratch.eyes[head] == 2
+    return found
+
+
+@kernel
+def _give_up_chains(board, scratch, color):
+    """Did any chain with fewer than two eyes lose its claim, and the regions next to it theirs?"""
+    changed = False
+    for p in range(n_points(board)):
+        if board.color[p] != color:
+            continue
+        head = board.head[p]
+        if scratch.alive[head] and scratch.eyes[head] < 2:
+            scratch.alive[head] = False
+            changed = True
+        if not scratch.alive[head]:
+            _spoil(board, scratch, p)
+    return changed
+
+
+@kernel(inline=True)
+def _spoil(board, scratch, p):
+    """Let the regions next to a chain that was given up be healthy no more."""
+    for q in neighbours(board, p):
+        scratch.healthy[scratch.region[q]] = False
+
+
+@kernel
+def _mark_alive(board, scratch, color):
+    """Mark the chains found alive and what they enclose in `owner`; returns how many points."""
+    regions = _find_regions(board, scratch, color)
+    for r in range(regions + 1):
+        scratch.healthy[r] = True
+    for p in range(n_points(board)):
+        if board.color[p] == color and not scratch.alive[board.head[p]]:
+            _spoil(board, scratch, p)
     owned = 0
     for p in range(n_points(board)):
         c, r = board.color[p], scratch.region[p]
@@ -255,57 +405,66 @@ def pass_alive(board, scratch, color):
     return owned
 
 
-@kernel(inline=True)
-def _has_two_eyes_somewhere(board, scratch, regions):
-    """Could any chain be alive? Mostly none could, and that is soon seen."""
+@kernel
+def _find_regions(board, scratch, color):
+    """Number the connected regions without a colour from 1, and describe them; returns how many."""
     for p in range(n_points(board)):
-        scratch.eyes[p] = 0
-    for r in range(1, regions + 1):
-        for k in range(MAX_VITAL):
-            head = scratch.vital[r, k]
-            scratch.eyes[head] += 1
-            if head != NO_CHAIN and scratch.eyes[head] == 2:
-                return True
-    return False
+        scratch.region[p] = 0
+    regions = 0
+    for i in range(board.n_empty):  # every region has an empty point
+        start = np.int64(board.empties[i])
+        if scratch.region[start] == 0:
+            regions += 1
+            _describe_region(board, scratch, color, start, regions)
+    return regions
 
 
 @kernel
-def _find_regions(board, scratch, color):
-    """Number the connected regions without a colour, from 1, and describe each; returns how many.
+def _find_small_regions(board, scratch, color):
+    """As `_find_regions`, without those in `far`."""
+    for p in range(n_points(board)):
+        scratch.region[p] = 0
+    regions = 0
+    for y in range(board.height):
+        left = scratch.rows[EMPTY, y + 1] & ~scratch.far[y + 1]
+        start = np.int64(point_of(board, 0, y))
+        while left:
+            if left & np.uint32(1) and scratch.region[start] == 0:
+                regions += 1
+                _describe_region(board, scratch, color, start, regions)
+            left >>= np.uint32(1)
+            start += 1
+    return regions
+
+
+@kernel
+def _describe_region(board, scratch, color, start, number):
+    """Find the points of a region from an empty one, its inner points, and its vital chains.
 
     A chain is vital to a region if each of its empty points is a liberty of the chain; where
     suicide is allowed each point must be next to it, for stones may vanish there.
     """
     region, stack = scratch.region, scratch.stack
-    for p in range(n_points(board)):
-        region[p] = 0
-    regions = 0
-    for i in range(board.n_empty):  # every region has an empty point
-        start = board.empties[i]
-        if region[start] != 0:
-            continue
-        regions += 1
-        _start_vital(board, scratch.vital[regions], start, color)
-        scratch.inner[regions] = 0
-        n, done, any_vital = 1, 0, True
-        stack[0] = start
-        region[start] = regions
-        while done < n:
-            p = stack[done]
-            done += 1
-            inner = True
-            for q in neighbours(board, p):
-                c = board.color[q]
-                if c == color:
-                    inner = False
-                elif c != WALL and region[q] == 0:
-                    region[q] = regions
-                    stack[n] = q
-                    n += 1
-            scratch.inner[regions] += inner
-            if any_vital and (board.color[p] == EMPTY or board.suicide_allowed):
-                any_vital = _keep_vital(board, scratch.vital[regions], p)
-    return regions
+    _start_vital(board, scratch.vital[number], start, color)
+    scratch.inner[number] = 0
+    n, done, any_vital = 1, 0, True
+    stack[0] = start
+    region[start] = number
+    while done < n:
+        p = stack[done]
+        done += 1
+        inner = True
+        for q in neighbours(board, p):
+            c = board.color[q]
+            if c == color:
+                inner = False
+            elif c != WALL and region[q] == 0:
+                region[q] = number
+                stack[n] = q
+                n += 1
+        scratch.inner[number] += inner
+        if any_vital and (board.color[p] == EMPTY or board.suicide_allowed):
+            any_vital = _keep_vital(board, scratch.vital[number], p)
 
 
 @kernel(inline=True)
@@ -334,27 +493,3 @@ def _keep_vital(board, vital, p):
                 vital[k] = NO_CHAIN
             left |= near
     return left
-
-
-@kernel
-def _give_up_chains(board, scratch, color, regions):
-    """One round of Benson's algorithm: did any chain with fewer than two eyes lose its claim?"""
-    for p in range(n_points(board)):
-        scratch.eyes[p] = 0
-    for r in range(1, regions + 1):
-        if scratch.healthy[r]:
-            for k in range(MAX_VITAL):
-                scratch.eyes[scratch.vital[r, k]] += 1
-    changed = False
-    for p in range(n_points(board)):
-        if board.color[p] != color:
-            continue
-        head = board.head[p]
-        if scratch.alive[head] and scratch.eyes[head] < 2:
-            scratch.alive[head] = False
-            changed = True
-        if not scratch.alive[head]:
-            for q in neighbours(board, p):
-                if board.color[q] != color and board.color[q] != WALL:
-                    scratch.healthy[scratch.region[q]] = False
-    return changed

@@ -102,15 +102,18 @@ def _expand(forest, row, n, evaluation, settings, shares):
     node, tree = forest.nodes[row.nodes[row.depth]], forest.trees[row.tree]
     if tree.avoids:
         _strike_avoided(row, board, forest.avoid[row.tree, node.to_play])
-    total = _softmax(row.legal, shares, board, evaluation.policy[n], evaluation.ownership.shape[2])
+    block = row.tree * forest.candidate_room + tree.n_candidates + 1
+    points = forest.candidates[block:]
+    moves = _list_moves(
+        row.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
+    )
+    total = _softmax(shares, moves)
     each = np.float32(1) / total
     least = settings.least_prior * total if row.depth else np.float32(-1)
-    block = row.tree * forest.candidate_room + tree.n_candidates + 1
     at = block
-    for p in range(n_points(board)):
-        if row.legal[p] and shares[p] >= least:
-            forest.candidates[at] = edge_of(shares[p] * each, p)
-            at += 1
+    for k in range(moves):
+        forest.candidates[at] = edge_of(shares[k] * each, points[k])
+        at += shares[k] >= least
     forest.candidates[block - 1] = row.nodes[row.depth]
     bring_best_forward(forest.candidates, block, at)
     node.block = block
@@ -123,22 +126,33 @@ def _expand(forest, row, n, evaluation, settings, shares):
 
 
 @kernel(inline=True)
-def _softmax(legal, shares, board, policy, tensor_width):
-    """Fill the legal moves' shares, the largest of which is 1; returns their sum."""
+def _list_moves(legal, board, policy, tensor_width, points, logits):
+    """Fill the points of the legal moves and what the policy says of them; returns how many.
+
+    What is no move is written, too, and written over: no processor could guess which are.
+    """
+    points[0], logits[0] = PASS, policy[policy.shape[0] - 1]
+    n = np.int64(legal[PASS])
     for y in range(board.height):
         first, place = point_of(board, 0, y), y * tensor_width
         for x in range(board.width):
-            shares[first + x] = policy[place + x]
-    shares[PASS] = policy[policy.shape[0] - 1]
+            points[n] = first + x
+            logits[n] = policy[place + x]
+            n += legal[first + x]
+    return n
+
+
+@kernel(inline=True)
+def _softmax(logits, n):
+    """Turn the first n into shares, the largest of which is 1; returns their sum."""
     top = np.float32(-1e30)
-    for p in range(n_points(board)):
-        if legal[p]:
-            top = max(top, shares[p])
-    for p in range(n_points(board)):
-        shares[p] = np.float32(legal[p]) * exp_below_zero(min(shares[p] - top, np.float32(0)))
+    for k in range(n):
+        top = max(top, logits[k])
+    for k in range(n):
+        logits[k] = exp_below_zero(min(logits[k] - top, np.float32(0)))
     total = np.float32(0)
-    for p in range(n_points(board)):
-        total += shares[p]
+    for k in range(n):
+        total += logits[k]
     return total
 
 
@@ -161,10 +175,9 @@ def exp_below_zero(x):
 @kernel
 def _strike_avoided(row, board, avoid):
     """Strike the moves that are to be avoided at this depth, unless none would be left."""
-    left = 0
+    left, depth = 0, row.depth
     for p in range(n_points(board)):
-        left += row.legal[p] and avoid[p] <= row.depth
+        left += row.legal[p] & (avoid[p] <= depth)
     if left:
         for p in range(n_points(board)):
-            if avoid[p] > row.depth:
-                row.legal[p] = 0
+            row.legal[p] &= avoid[p] <= depth

@@ -14,7 +14,6 @@ from tengen.jit import kernel
 from tengen.search.forest import (
     LEAD,
     NO_RESULT,
-    NONE,
     SCORE,
     SCORE_SQUARE,
     UTILITY,
@@ -46,7 +45,7 @@ def back_up(forest, row, depth, settings):
         forest.nodes[index].pending -= 1
         if k < depth:
             forest.links[row.links[k]].visits += 1
-        gather(forest.nodes, forest.links, index, settings)
+        gather(forest.nodes, forest.links, forest.candidates, index, settings)
 
 
 @kernel(inline=True)
@@ -67,21 +66,20 @@ def link_weight(link, child):
 
 
 @kernel
-def gather(nodes, links, index, settings):
+def gather(nodes, links, candidates, index, settings):
     """Make a node's statistics from its own evaluation and its children's."""
     node = nodes[index]
     own = node.own_weight * np.float32(node.own_visits)
     visits = node.own_visits
     total, plain = np.float32(0), np.float32(0)
-    at = node.first_link
-    while at != NONE:
-        link = links[at]
+    first, end = np.uint64(node.block), np.uint64(node.block) + np.uint64(node.n_tried)
+    for at in range(first, end):
+        link = links[candidates[at]]
         child = nodes[link.child]
         weight = link_weight(link, child)
         visits += link.visits
         total += weight
         plain += weight * child.means[UTILITY]
-        at = link.next
 
     counted = np.float32(0)  # the same total, bad children counted less
     value, no_result, lead = np.float32(0), np.float32(0), np.float32(0)
@@ -90,12 +88,10 @@ def gather(nodes, links, index, settings):
     if total > 0:
         average = plain / total
         sign = sign_of(node.to_play)
-        at = node.first_link
-        while at != NONE:
-            link = links[at]
+        for at in range(first, end):
+            link = links[candidates[at]]
             child = nodes[link.child]
             weight = link_weight(link, child)
-            at = link.next
             if weight <= 0:
                 continue
             means = child.means

@@ -40,6 +40,7 @@ from tengen.search.forest import (
     has_room,
     new_link,
     new_node,
+    nth_edge,
 )
 from tengen.search.puct import best_child, root_child
 from tengen.search.utility import utility_of
@@ -92,11 +93,9 @@ def enough(forest, g):
 @kernel(inline=True)
 def find_leaf(forest, g, row, settings, walker):
     """Walk down tree g once, up to a leaf; returns what became of it."""
-    board, history = walker.boards[0], walker.history
+    board, history = walker.boards[0], forest.histories[g]  # written to behind what was played
     tree = forest.trees[g]
     copy_board(board, forest.boards[g])
-    for i in range(board.ply + 1):
-        history[i] = forest.histories[g, i]
     row.tree = g
     depth = 0
     index = tree.root
@@ -185,7 +184,7 @@ def _may_go_on(row, depth, board, history, point, child):
 @kernel(inline=True)
 def _meet_leaf(forest, g, row, settings, walker):
     """Deal with a position seen for the first time."""
-    board, history = walker.boards[0], walker.history
+    board, history = walker.boards[0], forest.histories[g]
     tree = forest.trees[g]
     depth = row.depth
     leaf = row.nodes[depth]
@@ -315,7 +314,7 @@ def _copy_evaluation(forest, g, leaf, twin):
     node.block = g * forest.candidate_room + tree.n_candidates + 1
     forest.candidates[node.block - 1] = leaf
     for i in range(known.n_candidates):
-        forest.candidates[node.block + i] = forest.candidates[known.block + i]
+        forest.candidates[node.block + i] = nth_edge(forest, known, i)
     tree.n_candidates += known.n_candidates + 1
     if known.n_candidates:
         bring_best_forward(forest.candidates, node.block, node.block + node.n_candidates)
@@ -335,6 +334,6 @@ def encode_leaf(forest, row, walker, kind, planes, globals_, caught):
                 unpack(board, forest.caught[row.nodes[behind]], scratch.caught[turn])
             else:
                 unpack(board, forest.caught_before[row.tree, -1 - behind], scratch.caught[turn])
-    encode_by_kind(kind, board, walker.history, scratch, planes, globals_)
+    encode_by_kind(kind, board, forest.histories[row.tree], scratch, planes, globals_)
     if kind == KATAGO:
         pack(board, scratch.caught[0], caught)

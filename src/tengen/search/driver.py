@@ -68,7 +68,7 @@ class Driver:
         self._leaves = leaves
         self._threads = threads
         shards = 1 if threads == 1 else min(len(forest.trees), SHARDS_PER_THREAD * threads)
-        self._walkers = new_walkers(shards, forest.histories.shape[1] - 1)
+        self._walkers = new_walkers(shards)
         self._shards = shards
         self._size = Size(0, 0)  # of the largest board
         self._spare: list[Rows] = []

@@ -1,9 +1,10 @@
 """The forest: pools of nodes for one deep tree or for thousands of small ones.
 
 Every tree owns one slab of each pool. A *node* is a position with its statistics. A *link* leads
-from a node to a child that was tried; links of a node are a list, the first tried first. Moves not
-tried yet are *candidates*: one uint32 each, sorted only as far as they were needed, so that a
-position costs four bytes a move and a descent looks only at the children that exist.
+from a node to a child that was tried. Moves not tried yet are *candidates*: one uint32 each, sorted
+only as far as they were needed, so that a position costs four bytes a move. When a candidate is
+tried, its place is taken by the index of its link: a descent looks only at the children that exist,
+and knows where all of them are at once.
 
 All statistics are Black's. Kernels turn them for the side to play by a sign, and evaluations are
 turned once, when they come in (``absorb``).
@@ -33,35 +34,31 @@ VALUE, NO_RESULT, SCORE, SCORE_SQUARE, LEAD, UTILITY, UTILITY_SQUARE = range(7)
 OWN_STATISTICS = UTILITY + 1
 STATISTICS = UTILITY_SQUARE + 1
 
+# What a parent reads of its children is in the first of a node's two cache lines.
+CACHE_LINE = 64
+_NODE_FIELDS: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [
+    ("visits", "i4"),  # own visits and those that went on through links
+    ("own_visits", "i4"),  # 1; more at the end of a game and where a subtree was given up
+    ("pending", "i4"),  # descents through here that wait for the network
+    ("weight", "f4"),
+    ("weight_square", "f4"),
+    ("means", "f4", (STATISTICS,)),
+    ("block", "i4"),  # where its candidates begin
+    ("n_candidates", "i2"),
+    ("n_tried", "i2"),  # the first so many candidates are links
+    ("n_dropped", "i2"),  # candidates that turned out illegal, at the end of the block
+    ("status", "u1"),
+    ("to_play", "u1"),
+    ("tried_prior", "f4"),  # sum of the priors of the moves tried
+    ("key", "u8"),  # equal where the same lies before the players
+    ("own_weight", "f4"),  # of one own visit
+    ("own", "f4", (OWN_STATISTICS,)),
+]
+_NODE_SIZE = np.dtype(_NODE_FIELDS, align=True).itemsize
 NODE = np.dtype(
     (
         np.record,
-        np.dtype(
-            [
-                ("key", "u8"),  # equal where the same lies before the players
-                ("visits", "i4"),  # own visits and those that went on through links
-                (
-                    "own_visits",
-                    "i4",
-                ),  # 1; more at the end of a game and where a subtree was given up
-                ("pending", "i4"),  # descents through here that wait for the network
-                ("first_link", "i4"),
-                ("last_link", "i4"),
-                ("block", "i4"),  # where its candidates begin
-                ("n_candidates", "u2"),
-                ("n_tried", "u2"),  # the first so many candidates have links
-                ("n_dropped", "u2"),  # candidates that turned out illegal, at the end of the block
-                ("status", "u1"),
-                ("to_play", "u1"),
-                ("tried_prior", "f4"),  # sum of the priors of the moves tried
-                ("own_weight", "f4"),  # of one own visit
-                ("weight", "f4"),
-                ("weight_square", "f4"),
-                ("own", "f4", (OWN_STATISTICS,)),
-                ("means", "f4", (STATISTICS,)),
-            ],
-            align=True,
-        ),
+        np.dtype([*_NODE_FIELDS, ("unused", "u1", (-_NODE_SIZE % CACHE_LINE,))], align=True),
     )
 )
 LINK = np.dtype(
@@ -71,7 +68,6 @@ LINK = np.dtype(
             [
                 ("child", "i4"),
                 ("parent", "i4"),
-                ("next", "i4"),
                 ("visits", "i4"),
                 ("edge", "u4"),  # move and prior, as `edge_of` packs them
             ],
@@ -133,10 +129,10 @@ class Forest(NamedTuple):
 
     trees: Records  # [trees] of TREE
     boards: Boards  # [trees] at the roots
-    histories: NDArray[np.uint64]  # [trees, moves]
+    histories: NDArray[np.uint64]  # [trees, moves] and room for those of a descent behind them
     nodes: Records  # [trees * node_room] of NODE
     links: Records  # [trees * node_room] of LINK
-    candidates: NDArray[np.uint32]  # [trees * candidate_room]
+    candidates: NDArray[np.uint32]  # [trees * candidate_room] edges; indices of links where tried
     table: NDArray[np.int32]  # [trees * table_room] node + 1 by key, 0 where there is none
     caught: NDArray[np.uint64]  # [trees * node_room, words] stones caught in ladders, bit by place
     caught_before: NDArray[np.uint64]  # [trees, 2, words] one and two turns before the root
@@ -166,7 +162,7 @@ def new_forest(
         trees=np.zeros(trees, TREE),
         boards=new_boards(trees),
         histories=np.zeros((trees, moves + 1), np.uint64),
-        nodes=np.zeros(trees * node_room, NODE),
+        nodes=_zeros_in_cache_lines(trees * node_room, NODE),
         links=np.zeros(trees * node_room, LINK),
         candidates=np.zeros(trees * candidate_room, np.uint32),
         table=np.zeros(trees * table_room, np.int32),
@@ -180,6 +176,13 @@ def new_forest(
         candidate_room=candidate_room,
         table_room=table_room,
     )
+
+
+def _zeros_in_cache_lines(count: int, dtype: np.dtype[np.void]) -> Records:
+    """[count] records of zeros, the first one at the beginning of a cache line."""
+    memory = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + count * dtype.itemsize].view(dtype)
 
 
 def ladder_words(area: int) -> int:
@@ -221,11 +224,13 @@ def edge_point(edge):
 @kernel(inline=True)
 def bring_best_forward(candidates, at, end):
     """Swap the largest of candidates[at:end] to the front."""
-    best = at
-    for i in range(at + 1, end):
-        if candidates[i] > candidates[best]:
-            best = i
-    candidates[at], candidates[best] = candidates[best], candidates[at]
+    top = np.uint32(0)
+    for i in range(np.uint64(at), np.uint64(end)):
+        top = max(top, candidates[i])  # many at a time, unlike a search for its place
+    for i in range(at, end):
+        if candidates[i] == top:
+            candidates[at], candidates[i] = top, candidates[at]
+            return
 
 
 @kernel(inline=True)
@@ -280,8 +285,6 @@ def new_node(forest, g, to_play):
     node.visits = 0
     node.own_visits = 0
     node.pending = 0
-    node.first_link = NONE
-    node.last_link = NONE
     node.block = NONE
     node.n_candidates = 0
     node.n_tried = 0
@@ -301,25 +304,34 @@ def new_node(forest, g, to_play):
 
 @kernel(inline=True)
 def new_link(forest, g, parent, child, edge):
-    """Append a link to the list of a node's tried moves."""
+    """Let a link take the place of a node's first candidate that was not tried."""
     tree = forest.trees[g]
     index = g * forest.node_room + tree.n_links
     tree.n_links += 1
     link = forest.links[index]
     link.child = child
     link.parent = parent
-    link.next = NONE
     link.visits = 0
     link.edge = edge
     node = forest.nodes[parent]
-    if node.first_link == NONE:
-        node.first_link = index
-    else:
-        forest.links[node.last_link].next = index
-    node.last_link = index
+    forest.candidates[node.block + node.n_tried] = index
     node.tried_prior += edge_prior(edge)
     node.n_tried += 1
     return index
+
+
+@kernel(inline=True)
+def nth_link(forest, node, k):
+    """The index of the link to the k-th tried move of a node."""
+    return np.int64(forest.candidates[node.block + k])
+
+
+@kernel(inline=True)
+def nth_edge(forest, node, k):
+    """The edge of the k-th candidate of a node, tried or not."""
+    if k < node.n_tried:
+        return forest.links[nth_link(forest, node, k)].edge
+    return forest.candidates[node.block + k]
 
 
 @kernel

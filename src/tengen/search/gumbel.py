@@ -7,7 +7,15 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.jit import kernel
-from tengen.search.forest import NEXT_CANDIDATE, NONE, UTILITY, edge_point, edge_prior, sign_of
+from tengen.search.forest import (
+    NEXT_CANDIDATE,
+    NONE,
+    UTILITY,
+    edge_point,
+    edge_prior,
+    nth_link,
+    sign_of,
+)
 
 VISITS_SCALE, VALUE_SCALE = 50.0, 1.0  # how fast values outweigh priors
 _LEAST_PRIOR = 1e-12
@@ -22,16 +30,15 @@ def gumbel_child(forest, g):
     turn = turn_of(done, tree.target - 1, min(tree.gumbel, np.int64(node.n_candidates)))
     best, best_score, fewest = np.int64(NONE), -np.inf, np.int64(2**31)
     most = most_visits(forest, node)
-    at = node.first_link
-    while at != NONE:
+    for k in range(node.n_tried):
+        at = nth_link(forest, node, k)
         link = forest.links[at]
         visits = link.visits + forest.nodes[link.child].pending
         score = gumbel_score(forest, g, link, most)
         # Rounds may not come out even, for leaves collide: then the least visited is next.
         wanted = 0 if visits == turn else abs(visits - turn)
         if wanted < fewest or (wanted == fewest and score > best_score):
-            best, best_score, fewest = np.int64(at), score, np.int64(wanted)
-        at = link.next
+            best, best_score, fewest = at, score, np.int64(wanted)
     if turn == 0 and node.n_tried < min(tree.gumbel, np.int64(node.n_candidates)):
         _bring_luckiest_forward(forest, g, node)
         best = np.int64(NEXT_CANDIDATE)
@@ -59,10 +66,8 @@ def turn_of(done, simulations, considered):
 def most_visits(forest, node):
     """The visits of the root's most visited move."""
     most = 0
-    at = node.first_link
-    while at != NONE:
-        most = max(most, forest.links[at].visits)
-        at = forest.links[at].next
+    for k in range(node.n_tried):
+        most = max(most, forest.links[nth_link(forest, node, k)].visits)
     return most
 
 

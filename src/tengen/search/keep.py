@@ -19,6 +19,7 @@ from tengen.search.forest import (
     copy_values,
     edge_point,
     enter_in_table,
+    nth_link,
     plant,
 )
 from tengen.search.utility import score_centre, utility_of
@@ -44,11 +45,11 @@ def advance(forest, g, point, forward, queue):
 @kernel
 def child_at(forest, index, point):
     """The child of a node by a move, or NONE if it was not tried."""
-    at = forest.nodes[index].first_link
-    while at != NONE:
-        if edge_point(forest.links[at].edge) == point:
-            return np.int64(forest.links[at].child)
-        at = forest.links[at].next
+    node = forest.nodes[index]
+    for k in range(node.n_tried):
+        link = forest.links[nth_link(forest, node, k)]
+        if edge_point(link.edge) == point:
+            return np.int64(link.child)
     return np.int64(NONE)
 
 
@@ -72,22 +73,20 @@ def compact(forest, g, least, forward, queue):
         node = forest.nodes[index]
         if node.visits < least and node.status == EXPANDED and index != tree.root:
             _give_up_subtree(node)
-        at = node.first_link
-        while at != NONE:
-            child = forest.links[at].child
+        for k in range(node.n_tried):
+            child = forest.links[nth_link(forest, node, k)].child
             if forward[child - base] == NONE:
                 forward[child - base] = 1
                 queue[n] = child
                 n += 1
-            at = forest.links[at].next
     kept = 0
     for i in range(tree.n_nodes):
         if forward[i] != NONE:
             forward[i] = base + kept
             kept += 1
     clear_table(forest, g)
-    _slide_candidates(forest, g, forward)
-    _slide_links(forest, g, forward)
+    _slide_links(forest, g, forward, queue)
+    _slide_candidates(forest, g, forward, queue)
     _slide_nodes(forest, g, forward)
     tree.root = forward[tree.root - base]
     tree.full = 0
@@ -101,8 +100,6 @@ def _give_up_subtree(node):
         node.own[k] = node.means[k]
     node.own_weight = node.weight / np.float32(node.visits)
     node.own_visits = node.visits
-    node.first_link = NONE
-    node.last_link = NONE
     node.block = NONE
     node.n_tried = 0
     node.tried_prior = np.float32(0)
@@ -110,8 +107,11 @@ def _give_up_subtree(node):
 
 
 @kernel
-def _slide_candidates(forest, g, forward):
-    """Move the kept blocks to the front. Each block has its node before it."""
+def _slide_candidates(forest, g, forward, moved):
+    """Move the kept blocks to the front. Each block has its node before it.
+
+    moved [links] tells where the links of the kept blocks are now.
+    """
     tree, base, first = forest.trees[g], g * forest.node_room, g * forest.candidate_room
     candidates = forest.candidates
     source, target = first, first
@@ -121,7 +121,9 @@ def _slide_candidates(forest, g, forward):
         length = node.n_candidates + node.n_dropped + 1
         if forward[index - base] != NONE and node.block == source + 1:
             candidates[target] = forward[index - base]
-            for i in range(1, length):
+            for i in range(1, node.n_tried + 1):
+                candidates[target + i] = moved[candidates[source + i] - base]
+            for i in range(node.n_tried + 1, length):
                 candidates[target + i] = candidates[source + i]
             node.block = target + 1
             target += length
@@ -130,28 +132,21 @@ def _slide_candidates(forest, g, forward):
 
 
 @kernel
-def _slide_links(forest, g, forward):
-    """Move the links that lead out of kept nodes to the front, and make their lists anew."""
+def _slide_links(forest, g, forward, moved):
+    """Move the links that lead out of kept nodes to the front; moved [links] tells where."""
     tree, base = forest.trees[g], g * forest.node_room
     kept = 0
     for i in range(base, base + tree.n_links):
         link = forest.links[i]
-        node = forest.nodes[link.parent]
-        if forward[link.parent - base] == NONE or node.first_link == NONE:
+        if forward[link.parent - base] == NONE or forest.nodes[link.parent].n_tried == 0:
             continue
-        target = base + kept
+        target = forest.links[base + kept]
+        target.child = forward[link.child - base]
+        target.parent = forward[link.parent - base]
+        target.visits = link.visits
+        target.edge = link.edge
+        moved[i - base] = base + kept
         kept += 1
-        moved = forest.links[target]
-        moved.child = forward[link.child - base]
-        moved.parent = forward[link.parent - base]
-        moved.visits = link.visits
-        moved.edge = link.edge
-        moved.next = NONE
-        if node.first_link == i:
-            node.first_link = target
-        else:
-            forest.links[node.last_link].next = target
-        node.last_link = target
     tree.n_links = kept
 
 
@@ -203,7 +198,7 @@ def centre_again(forest, g, settings):
                 tree.centre,
                 root_area,
             )
-            gather(forest.nodes, forest.links, i, settings)
+            gather(forest.nodes, forest.links, forest.candidates, i, settings)
 
 
 @kernel

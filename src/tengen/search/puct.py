@@ -12,6 +12,7 @@ from tengen.search.forest import (
     UTILITY,
     UTILITY_SQUARE,
     edge_prior,
+    nth_link,
     sign_of,
 )
 from tengen.search.gumbel import gumbel_child
@@ -80,14 +81,13 @@ def best_child(forest, index, settings):
     explore = exploration_at(node, settings)
     untried = untried_value(node, sign, settings.fpu_reduction, settings)
     best, best_score = np.int64(NONE), np.float32(-1e30)
-    at = node.first_link
-    while at != NONE:
+    for k in range(node.n_tried):
+        at = nth_link(forest, node, k)
         link = forest.links[at]
         weight, value = weight_and_value(link, forest.nodes[link.child], sign, untried, settings)
         score = value + explore * edge_prior(link.edge) / (np.float32(1) + weight)
         if score > best_score:
-            best, best_score = np.int64(at), score
-        at = link.next
+            best, best_score = at, score
     if node.n_tried < node.n_candidates:
         prior = edge_prior(forest.candidates[node.block + node.n_tried])
         if untried + explore * prior > best_score:
@@ -107,18 +107,17 @@ def root_child(forest, g, settings):
     untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
     total = node.weight - node.own_weight * np.float32(node.own_visits)
     best, best_score = np.int64(NONE), np.float32(-1e30)
-    at = node.first_link
-    while at != NONE:
+    for k in range(node.n_tried):
+        at = nth_link(forest, node, k)
         link = forest.links[at]
         prior = edge_prior(link.edge)
         weight, value = weight_and_value(link, forest.nodes[link.child], sign, untried, settings)
         if tree.forced > 0 and weight * weight < tree.forced * prior * total:
-            return np.int64(at)
+            return at
         value += _wide_noise(tree, settings)
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
-            best, best_score = np.int64(at), score
-        at = link.next
+            best, best_score = at, score
     if node.n_tried < node.n_candidates:
         prior = edge_prior(forest.candidates[node.block + node.n_tried])
         if untried + _wide_noise(tree, settings) + explore * prior > best_score:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.backup import link_weight
-from tengen.search.forest import NONE, edge_point
+from tengen.search.forest import NONE, edge_point, nth_link
 
 LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches speak with one voice
 STACK = 2048
@@ -18,11 +18,11 @@ def principal_line(forest, index, points, visits):
     n = 0
     while n < points.shape[0]:
         best, most = NONE, 0
-        at = forest.nodes[index].first_link
-        while at != NONE:
+        node = forest.nodes[index]
+        for k in range(node.n_tried):
+            at = nth_link(forest, node, k)
             if forest.links[at].visits > most:
                 best, most = at, forest.links[at].visits
-            at = forest.links[at].next
         if best == NONE:
             break
         points[n] = edge_point(forest.links[best].edge)
@@ -49,15 +49,13 @@ def average_ownership(forest, index, mean, square, todo, shares):
         at_node, share = todo[n], shares[n]
         node = forest.nodes[at_node]
         own = share  # what no child of its own speaks for
-        at = node.first_link
-        while at != NONE:
-            link = forest.links[at]
+        for k in range(node.n_tried):
+            link = forest.links[nth_link(forest, node, k)]
             part = share * link_weight(link, forest.nodes[link.child]) / node.weight
             if part >= LEAST_SHARE and n < STACK:
                 own -= part
                 todo[n], shares[n] = link.child, part
                 n += 1
-            at = link.next
         for k in range(mean.shape[0]):
             owner = np.float32(forest.ownership[at_node, k]) / np.float32(127)
             mean[k] += own * owner

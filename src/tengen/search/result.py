@@ -138,12 +138,10 @@ def read_moves(
     weights = np.zeros(n, np.float32)
     best = play_weights(forest, g, settings, weights)
     found = []
-    at = int(root["first_link"])
     for k in range(n):
-        link = forest.links[at]
+        link = forest.links[forest.candidates[root["block"] + k]]
         if link["visits"]:
             found.append((k, link))
-        at = int(link["next"])
     found.sort(key=lambda each: (each[0] != best, -weights[each[0]], -int(each[1]["edge"])))
     return tuple(
         _move(forest, link, order, float(weights[k]), sign, settings, position, wanted)

@@ -8,13 +8,14 @@ from tengen.game.board import n_points
 from tengen.jit import kernel
 from tengen.search.backup import link_weight
 from tengen.search.forest import (
-    NONE,
     UTILITY,
     UTILITY_SQUARE,
     bring_best_forward,
     edge_of,
     edge_point,
     edge_prior,
+    nth_edge,
+    nth_link,
     sign_of,
 )
 from tengen.search.gumbel import gumbel_score, most_visits
@@ -54,16 +55,14 @@ def prepare_root(forest, g, settings):
             if share > 0:
                 forest.gumbel[g, p] = gamma(tree.rng, alpha)
                 noise_total += forest.gumbel[g, p]
-    at = node.first_link
     node.tried_prior = np.float32(0)
-    while at != NONE:
-        link = forest.links[at]
+    for k in range(node.n_tried):
+        link = forest.links[nth_link(forest, node, k)]
         point = edge_point(link.edge)
         noise = forest.gumbel[g, point] / noise_total
         prior = (np.float32(1) - share) * own[point] ** sharpness / total + share * noise
         link.edge = edge_of(prior, point)
         node.tried_prior += edge_prior(link.edge)
-        at = link.next
     first, end = node.block + node.n_tried, node.block + node.n_candidates
     for i in range(first, end):
         point = edge_point(forest.candidates[i])
@@ -81,8 +80,8 @@ def prepare_root(forest, g, settings):
 def _read_priors(forest, node, own, points):
     for p in range(points):
         own[p] = 0
-    for i in range(node.block, node.block + node.n_candidates):
-        edge = forest.candidates[i]
+    for k in range(node.n_candidates):
+        edge = nth_edge(forest, node, k)
         own[edge_point(edge)] = edge_prior(edge)
 
 
@@ -112,15 +111,12 @@ def play_weights(forest, g, settings, weights):
     node = forest.nodes[tree.root]
     if tree.gumbel:
         return _gumbel_weights(forest, g, weights)
-    k, best = 0, 0
-    at = node.first_link
-    while at != NONE:
-        link = forest.links[at]
+    best = 0
+    for k in range(node.n_tried):
+        link = forest.links[nth_link(forest, node, k)]
         weights[k] = link_weight(link, forest.nodes[link.child])
         if weights[k] > weights[best]:
             best = k
-        at = link.next
-        k += 1
     if tree.forced > 0:
         _take_off_forced(forest, g, settings, weights, best)
     if settings.lcb_stdevs > 0:
@@ -133,16 +129,13 @@ def _gumbel_weights(forest, g, weights):
     """The best of the most visited moves, by noise, prior and value."""
     node = forest.nodes[forest.trees[g].root]
     most = most_visits(forest, node)
-    k, best, best_score = 0, 0, -np.inf
-    at = node.first_link
-    while at != NONE:
-        link = forest.links[at]
+    best, best_score = 0, -np.inf
+    for k in range(node.n_tried):
+        link = forest.links[nth_link(forest, node, k)]
         weights[k] = link.visits
         score = gumbel_score(forest, g, link, most)
         if link.visits == most and score > best_score:
             best, best_score = k, score
-        at = link.next
-        k += 1
     weights[best] += 1
     return best
 
@@ -157,10 +150,8 @@ def _take_off_forced(forest, g, settings, weights, best):
     total = node.weight - node.own_weight * np.float32(node.own_visits)
     bar = np.float32(0)
     for turn in range(2):
-        k = 0
-        at = node.first_link
-        while at != NONE:
-            link = forest.links[at]
+        for k in range(node.n_tried):
+            link = forest.links[nth_link(forest, node, k)]
             prior = edge_prior(link.edge)
             value = sign * forest.nodes[link.child].means[UTILITY]
             if turn == 0 and k == best:
@@ -173,8 +164,6 @@ def _take_off_forced(forest, g, settings, weights, best):
                 weights[k] = min(weights[k], max(wanted, most_off))
                 if weights[k] <= 1:
                     weights[k] = 0
-            at = link.next
-            k += 1
 
 
 @kernel(inline=True)
@@ -201,16 +190,12 @@ def _raise_surest(forest, node, settings, weights, best):
     """Let the move with the best lower bound, if it has enough visits, weigh as much as any."""
     sign = sign_of(node.to_play)
     surest, surest_bound = best, np.float32(-1e30)
-    k = 0
-    at = node.first_link
-    while at != NONE:
-        link = forest.links[at]
+    for k in range(node.n_tried):
+        link = forest.links[nth_link(forest, node, k)]
         if weights[k] > 0 and weights[k] >= settings.lcb_least * weights[best]:
             bound = lower_bound(forest.nodes[link.child], sign, settings)
             if bound > surest_bound:
                 surest, surest_bound = k, bound
-        at = link.next
-        k += 1
     if surest != best:
         weights[surest] = weights[best] * np.float32(1.0001)
     return surest
@@ -235,15 +220,6 @@ def draw(weights, n, best, temperature, rng):
 
 
 @kernel
-def nth_link(forest, index, k):
-    """The link to the k-th tried move of a node."""
-    at = forest.nodes[index].first_link
-    for _ in range(k):
-        at = forest.links[at].next
-    return at
-
-
-@kernel
 def move_temperature(board, settings):
     """The temperature at which a move is drawn now."""
     late = settings.temperature
@@ -260,4 +236,4 @@ def choose_move(forest, g, settings, weights):
     best = play_weights(forest, g, settings, weights)
     temperature = move_temperature(forest.boards[g], settings)
     k = draw(weights, node.n_tried, best, temperature, tree.rng)
-    return edge_point(forest.links[nth_link(forest, tree.root, k)].edge)
+    return edge_point(forest.links[nth_link(forest, node, k)].edge)

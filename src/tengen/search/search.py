@@ -434,12 +434,9 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
 
 def _link_visits(forest: Forest) -> list[int]:
     """The visits of the root's moves."""
-    counts = []
-    at = int(forest.nodes[forest.trees[0]["root"]]["first_link"])
-    while at >= 0:
-        counts.append(int(forest.links[at]["visits"]))
-        at = int(forest.links[at]["next"])
-    return counts
+    root = forest.nodes[forest.trees[0]["root"]]
+    tried = forest.candidates[root["block"] : root["block"] + root["n_tried"]]
+    return [int(visits) for visits in forest.links["visits"][tried]]
 
 
 def _visits_to_keep(forest: Forest) -> int:

@@ -18,7 +18,6 @@ class Walker(NamedTuple):
     """What one thread walks with."""
 
     boards: Boards  # [1]
-    history: NDArray[np.uint64]  # [moves]
     scratch: FeatureScratch
     shares: NDArray[np.float32]  # [MAX_POINTS] of a policy, in no scale
 
@@ -29,7 +28,6 @@ class Walkers(NamedTuple):
     """
 
     boards: NDArray[np.void]
-    history: NDArray[np.uint64]
     shares: NDArray[np.float32]
     life: NDArray[np.void]
     caught: NDArray[np.uint8]
@@ -41,13 +39,12 @@ class Walkers(NamedTuple):
     ladder_done: NDArray[np.uint8]
 
 
-def new_walkers(count: int, moves: int) -> Walkers:
-    """A stack of walkers, for games of up to this many moves."""
+def new_walkers(count: int) -> Walkers:
+    """A stack of walkers."""
     scratch = new_feature_scratch()
     ladder = scratch.ladder
     one = Walkers(
         boards=new_boards(1),
-        history=np.zeros(moves + 1, np.uint64),
         shares=np.zeros(MAX_POINTS, np.float32),
         life=scratch.life,
         caught=scratch.caught,
@@ -65,7 +62,6 @@ def nth_walker(walkers: Walkers, k: int) -> Walker:
     """One of a stack of walkers, for Python; a kernel cannot return arrays to it."""
     return Walker(
         walkers.boards[k],
-        walkers.history[k],
         FeatureScratch(
             walkers.life[k],
             LadderScratch(

@@ -9,7 +9,7 @@ from tengen.game.color import BLACK, WHITE
 from tengen.game.moves import PASS, is_legal, play, set_to_play, start_game
 from tengen.game.playout import next_random
 from tengen.jit import kernel
-from tengen.search.forest import LEAD, edge_point, edge_prior, plant
+from tengen.search.forest import LEAD, edge_point, edge_prior, nth_edge, plant
 from tengen.search.noise import normal, uniform
 from tengen.selfplay.record import FAST, FULL, OPENING, SETUP
 
@@ -157,8 +157,8 @@ def play_opening_move(forest, g, seats):
     left = 0.0
     for turn in range(2):
         left *= uniform(rng)
-        for i in range(root.block, root.block + root.n_candidates):
-            edge = forest.candidates[i]
+        for k in range(root.n_candidates):
+            edge = nth_edge(forest, root, k)
             if edge_point(edge) == PASS:
                 continue
             if turn == 0:

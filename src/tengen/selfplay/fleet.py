@@ -80,7 +80,7 @@ class _Half:
             station.globals,
         )
         self._settings = settings_array(search)
-        self._walkers = new_walkers(shards, self.forest.histories.shape[1] - 1)
+        self._walkers = new_walkers(shards)
         self._working = np.zeros((shards, 2, node_room), np.int32)
         self.tally = np.zeros((shards, COUNTS), np.int64)
 

@@ -10,6 +10,7 @@ from numba import prange
 from tengen.game.moves import GOING_ON
 from tengen.jit import kernel
 from tengen.search.absorb import absorb
+from tengen.search.ahead import fetch_ahead
 from tengen.search.descend import BLOCKED, TO_EVALUATE, encode_leaf, enough, find_leaf
 from tengen.search.forest import EXPANDED, VALUE, plant
 from tengen.search.keep import advance, centre_again
@@ -39,7 +40,9 @@ def tick(forest, seats, menu, tray, rows, evaluation, settings, walkers, working
     for shard in prange(shards):
         s = np.int64(shard)  # signed; Numba would compile everything for unsigned numbers, too
         walker = walker_at(walkers, s)
-        for g in range(games * s // shards, games * (s + 1) // shards):
+        end = games * (s + 1) // shards
+        for g in range(games * s // shards, end):
+            fetch_ahead(forest, rows, seats.seats, evaluation.policy, g, end)
             _step(
                 forest,
                 g,

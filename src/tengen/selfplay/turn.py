@@ -17,10 +17,11 @@ from tengen.search.forest import (
     VALUE,
     edge_point,
     edge_prior,
+    nth_link,
     sign_of,
 )
 from tengen.search.gumbel import VALUE_SCALE, VISITS_SCALE, most_visits
-from tengen.search.root import draw, move_temperature, nth_link, play_weights
+from tengen.search.root import draw, move_temperature, play_weights
 from tengen.selfplay.begin import note_turn, place_of
 from tengen.selfplay.record import BY_MOVE_LIMIT, BY_PASSES, BY_REPETITION, FULL
 
@@ -42,7 +43,7 @@ def finish_turn(forest, g, seats, settings, weights):
         k = draw(weights, root.n_tried, best, move_temperature(board, settings), seat.rng)
         if tree.gumbel:
             k = best  # its noise is in the choice already
-        point = edge_point(forest.links[nth_link(forest, tree.root, k)].edge)
+        point = edge_point(forest.links[nth_link(forest, root, k)].edge)
     note_turn(seats, g, board, point, board.to_play, seat.kind)
     turn = seats.turns[g, seat.n_turns - 1]
     turn.visits = min(root.visits, 65535)
@@ -68,10 +69,8 @@ def _note_targets(forest, g, seats, turn, weights):
         most = max(most, weights[k])
     fineness = min(_FINENESS, _MOST / most)
     surprise = 0.0
-    at = root.first_link
     for k in range(root.n_tried):
-        point = edge_point(forest.links[at].edge)
-        at = forest.links[at].next
+        point = edge_point(forest.links[nth_link(forest, root, k)].edge)
         weight = np.int64(weights[k] * fineness + 0.5)
         if weight > 0:
             target = seats.targets[g, seat.n_targets]
@@ -94,10 +93,8 @@ def _weigh_by_value(forest, g, weights):
     scale = (VISITS_SCALE + most_visits(forest, root)) * VALUE_SCALE * 0.5
     top = -np.inf
     for turn in range(2):
-        at = root.first_link
         for k in range(root.n_tried):
-            link = forest.links[at]
-            at = link.next
+            link = forest.links[nth_link(forest, root, k)]
             prior = np.log(max(edge_prior(link.edge), _LEAST_PRIOR))
             logit = prior + scale * sign * forest.nodes[link.child].means[UTILITY]
             if turn == 0:
