@@ -41,18 +41,20 @@ def decode_on_device(
     value = torch.softmax(logits + never, 1)
     counted = 1 - value[:, 2]
     score = outputs.score.float()
+    n_outputs = score.shape[1]
+    nothing = torch.zeros_like(counted)
     softplus = torch.nn.functional.softplus
     mean = score[:, 0] * scaling.score_mean
-    spread = softplus(score[:, 1]) * scaling.score_stdev
+    spread = softplus(score[:, 1]) * scaling.score_stdev if n_outputs > 1 else nothing
     square = (mean.square() + spread.square()) * counted
     rest = torch.stack(
         [
             mean * counted,
             (square - (mean * counted).square()).clamp_min(0).sqrt(),
-            score[:, 2] * scaling.lead * counted,
-            softplus(score[:, 3]) * scaling.variance_time,
-            _error(score[:, 4], scaling.value_error, scaling),
-            _error(score[:, 5], scaling.score_error, scaling),
+            (score[:, 2] * scaling.lead if n_outputs > 2 else mean) * counted,
+            softplus(score[:, 3]) * scaling.variance_time if n_outputs > 3 else nothing,
+            _error(score[:, 4], scaling.value_error, scaling) if n_outputs > 4 else nothing,
+            _error(score[:, 5], scaling.score_error, scaling) if n_outputs > 5 else nothing,
         ]
     )
     return outputs.policy[:, 0].float(), value, rest
@@ -110,6 +112,7 @@ class CudaStation:
     """Half of a fleet's rows: pinned buffers, a stream and a captured graph."""
 
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
+        self._network = network  # a graph does not keep the weights that it reads
         self.features = FEATURE_SETS[network.architecture.features]
         n_globals = network.architecture.globals
         bits = torch.ones((rows, size.height, size.width), dtype=torch.int32).pin_memory()
