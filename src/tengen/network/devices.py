@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.messages import say
@@ -16,6 +19,16 @@ if TYPE_CHECKING:
 CPU, CUDA, MPS = "cpu", "cuda", "mps"
 AUTO = "auto"
 NAMES = (AUTO, CPU, CUDA, MPS)
+
+# What the drivers of NVIDIA, of AMD and of Windows' Linux put there.
+_LINUX_DRIVERS = (
+    "/dev/nvidiactl",
+    "/dev/nvidia0",
+    "/proc/driver/nvidia/version",
+    "/dev/kfd",
+    "/dev/dxg",
+)
+_WINDOWS_DRIVERS = ("C:/Windows/System32/nvcuda.dll",)
 
 
 class Device(NamedTuple):
@@ -65,9 +78,20 @@ def open_evaluator(
     return OpenVinoEvaluator(data, precision)
 
 
+def may_have_gpu() -> bool:
+    """Is there a sign of a GPU? Asking torch would take a second that most machines can save."""
+    if sys.platform == "linux":
+        return any(Path(driver).exists() for driver in _LINUX_DRIVERS)
+    if sys.platform == "win32":
+        return any(Path(driver).exists() for driver in _WINDOWS_DRIVERS)
+    return platform.machine() == "arm64"  # a Mac
+
+
 def _torch_devices() -> list[Device]:
     if find_spec("torch") is None:
         return [Device(CUDA, False, "torch is not installed", "pip install 'tengen[train]'")]
+    if not may_have_gpu():
+        return [Device(CUDA, False, "no driver of a GPU is loaded", "nvidia-smi")]
     import torch
 
     found = []
