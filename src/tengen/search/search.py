@@ -45,7 +45,7 @@ from tengen.search.result import (
     root_policy,
     tree_ownership,
 )
-from tengen.search.root import prepare_root
+from tengen.search.root import play_weights, prepare_root
 
 # Reported reasons to stop.
 VISITS, PLAYOUTS, TIME, CANCELLED, DECIDED, OVER = (
@@ -63,6 +63,7 @@ _SHARE_OF_LEGAL_MOVES = 0.85  # on average over a tree, of the board's area
 _PIPELINE_FROM = 32  # networks that want batches this large get a second one under way
 _MARGIN = 1.5  # by which a batch may be slower than those before it
 _FORGETTING = 0.9  # how much of the slowest batch is remembered from batch to batch
+_CLEAR = 0.5  # of the best move's visits, which another cannot reach any more
 _PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
 # Parameters that a tree can go on with: they choose among its moves, or make its values anew. The
 # others are in its priors, its weights or its memory.
@@ -363,22 +364,31 @@ class Search:
         spent = time.monotonic() - self._start.time
         if limits.seconds is not None and spent + _MARGIN * self._slowest >= limits.seconds:
             return TIME  # one more batch might end too late
-        if limits.stop_when_decided and self._decided(driver, limits, visits, spent):
-            return DECIDED
+        if limits.stop_when_decided or limits.stop_when_clear:
+            return DECIDED if self._decided(driver, limits, visits, spent) else None
         return None
 
     def _decided(self, driver: Driver, limits: Limits, visits: int, spent: float) -> bool:
         """Could the visits that are left not let another move be chosen?
 
-        Where lower bounds choose, that is any move with `lcb_least` of the most visits.
+        Where lower bounds choose, that is any move with `lcb_least` of the most visits. It is clear
+        enough that they will not if the best move by now is far ahead in visits, too.
         """
         left = float(driver.forest.trees[0]["target"]) - visits
         if limits.seconds is not None and spent > 0:
             rate = (visits - self._start.visits) / spent
             left = min(left, rate * (limits.seconds - spent))
-        counts = sorted(_link_visits(driver.forest), reverse=True)
+        counts = [int(link["visits"]) for link in links_of(driver.forest, self._root(driver))]
+        if not counts:
+            return False
+        second, most = sorted([0, *counts])[-2:]
         least = self.params.lcb_least if self.params.lcb_stdevs else 1.0
-        return len(counts) > 1 and counts[1] + left < least * counts[0]
+        if second + left < least * most:
+            return True
+        if not limits.stop_when_clear or second + left >= _CLEAR * most:
+            return False
+        weights = np.zeros(len(counts), np.float32)
+        return counts[play_weights(driver.forest, 0, driver.settings, weights)] == most
 
     def _land(self, driver: Driver, under_way: deque[InFlight]) -> None:
         """Wait for the oldest leaves and take them in."""
@@ -408,7 +418,10 @@ class Search:
         compact(forest, 0, _visits_to_keep(forest), room[0], room[1])
 
     def _visits(self, driver: Driver) -> int:
-        return int(driver.forest.nodes[driver.forest.trees[0]["root"]]["visits"])
+        return int(driver.forest.nodes[self._root(driver)]["visits"])
+
+    def _root(self, driver: Driver) -> int:
+        return int(driver.forest.trees[0]["root"])
 
     # Results
 
@@ -486,12 +499,6 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
         and position.move_limit == before.move_limit
     )
     return moves[::-1] if same else None
-
-
-def _link_visits(forest: Forest) -> list[int]:
-    """The visits of the root's moves."""
-    root = int(forest.trees[0]["root"])
-    return [int(link["visits"]) for link in links_of(forest, root)]
 
 
 def _visits_to_keep(forest: Forest) -> int:

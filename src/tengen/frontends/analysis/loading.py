@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.pool import Pool
 from tengen.frontends.analysis.session import Model, Service
+from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.messages import say
 
 if TYPE_CHECKING:
@@ -49,28 +49,33 @@ class Loading:
             perspective=options.perspective,
             clear_cache=self._clear_cache,
         )
-        self._thread = threading.Thread(target=self._work, args=[make], name="loading", daemon=True)
-        self._thread.start()
+        self._loading = InBackground(lambda: self._shared_by_all(make()))
+        self._loading.future.add_done_callback(self._tell)
 
-    def _work(self, make: Callable[[], Loaded]) -> None:
-        try:
-            from tengen.network.shared import SharedEvaluator
+    def _shared_by_all(self, loaded: Loaded) -> Loaded:
+        """The network with a memory, for all clients at a time."""
+        from tengen.network.shared import SharedEvaluator
 
-            loaded = make()
-            evaluator = loaded.evaluator
-            if self._cache_megabytes:
-                self._cache = _Cache(evaluator, self._cache_megabytes)
-                evaluator = self._cache
-            self._shared = SharedEvaluator(evaluator, LARGEST_BATCH)
-        except BaseException as error:  # whoever asks for the network must hear of it
+        evaluator = loaded.evaluator
+        if self._cache_megabytes:
+            self._cache = _Cache(evaluator, self._cache_megabytes)
+            evaluator = self._cache
+        self._shared = SharedEvaluator(evaluator, LARGEST_BATCH)
+        return Loaded(self._shared, loaded.model)
+
+    def _tell(self, loading: Future[Loaded]) -> None:
+        """Let those who wait for the network know."""
+        error = loading.exception()
+        if error is not None:
             self._network.set_exception(error)
             self._model.set_exception(error)
             self.failed.set()
-        else:
-            self._network.set_result(self._shared)
-            self._model.set_result(loaded.model)
-            ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
-            say(f"{ready}: {loaded.model.internal_name} on {loaded.model.device}")
+            return
+        evaluator, model = loading.result()
+        self._network.set_result(evaluator)
+        self._model.set_result(model)
+        ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
+        say(f"{ready}: {model.internal_name} on {model.device}")
 
     def _clear_cache(self) -> None:
         if self._cache is not None:
@@ -78,7 +83,7 @@ class Loading:
 
     def wait(self) -> None:
         """Wait until the network is there, or known not to be, and who asked for it was told."""
-        self._thread.join()
+        self._loading.wait()
 
     def close(self) -> None:
         """End all searches and the network; raises what went wrong when it was loaded."""
@@ -114,17 +119,14 @@ class _Cache:
 
 def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
-    from tengen.network.devices import open_evaluator
-    from tengen.network.files import load_network
-
-    data = load_network(options.model)
-    evaluator = open_evaluator(data, options.device)
-    version = data.provenance.get("katago_version", "")
-    model = Model(
-        name=Path(options.model).name,
-        internal_name=data.name,
-        device=evaluator.device,
-        largest_batch=LARGEST_BATCH,
-        version=int(version) if version.isdecimal() else 0,
+    evaluator, file, version = load_evaluator(options.model, options.device)
+    return Loaded(
+        evaluator,
+        Model(
+            name=file,
+            internal_name=evaluator.name,
+            device=evaluator.device,
+            largest_batch=LARGEST_BATCH,
+            version=version,
+        ),
     )
-    return Loaded(evaluator, model)
