@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
     code = (
         "import sys; from tengen.network import devices; "
         "devices._LINUX_DRIVERS = devices._WINDOWS_DRIVERS = ('nowhere',); "
-        "devices.platform.machine = lambda: 'x86_64'; "
+        "import platform; platform.machine = lambda: 'x86_64'; "
         "print(devices.chosen_device(devices.find_devices()).name, 'torch' in sys.modules)"
     )
     found = subprocess.run(
@@ -63,7 +64,7 @@ def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
 def test_a_driver_makes_torch_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for drivers in ("_LINUX_DRIVERS", "_WINDOWS_DRIVERS"):
         monkeypatch.setattr(devices, drivers, ("nowhere", str(tmp_path)))
-    monkeypatch.setattr(devices.platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert devices.may_have_gpu()
     first = next(iter(find_devices()))
     assert first.name == CUDA

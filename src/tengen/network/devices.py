@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,11 +79,10 @@ def open_evaluator(
 
 def may_have_gpu() -> bool:
     """Is there a sign of a GPU? Asking torch would take a second that most machines can save."""
-    if sys.platform == "linux":
-        return any(Path(driver).exists() for driver in _LINUX_DRIVERS)
-    if sys.platform == "win32":
-        return any(Path(driver).exists() for driver in _WINDOWS_DRIVERS)
-    return platform.machine() == "arm64"  # a Mac
+    if platform.system() == "Darwin":
+        return platform.machine() == "arm64"
+    drivers = _WINDOWS_DRIVERS if platform.system() == "Windows" else _LINUX_DRIVERS
+    return any(Path(driver).exists() for driver in drivers)
 
 
 def _torch_devices() -> list[Device]:
