@@ -22,7 +22,7 @@ SEED = 5
 PATIENCE = 64  # lines that the client sends before it waits
 QUIET = 0.3  # seconds without an answer, after which it ends what goes on
 SECONDS_FOR_EACH = 30.0  # within which all answers must come
-KILOBYTES = 50_000  # that a long run may grow by, after its first part
+KILOBYTES = 20_000  # that a long run may grow by, after its first part
 
 COLUMNS = "ABCDEFGHJ"
 ODD: list[Any] = [

@@ -119,7 +119,10 @@ class _Cache:
 
 def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
+    from tengen.search.warm import compile_kernels
+
     evaluator, file, version = load_evaluator(options.model, options.device)
+    compile_kernels(evaluator.features)
     return Loaded(
         evaluator,
         Model(
