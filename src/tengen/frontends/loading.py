@@ -22,15 +22,18 @@ class Network(NamedTuple):
     version: int = 0  # of KataGo's format, 0 if it is not KataGo's
 
 
-def load_evaluator(model: str, device: str) -> Network:
-    """The network of a file on its device; raises what loading it raises."""
+def load_evaluator(model: str, device: str, streams: int = 1) -> Network:
+    """The network of a file on its device; raises what loading it raises.
+
+    On the CPU, `streams` batches are computed at the same time.
+    """
     from tengen.network.devices import open_evaluator
     from tengen.network.files import load_network
 
     data = load_network(model)
     version = data.provenance.get("katago_version", "")
     return Network(
-        evaluator=open_evaluator(data, device),
+        evaluator=open_evaluator(data, device, streams=streams),
         file=Path(model).name,
         version=int(version) if version.isdecimal() else 0,
     )

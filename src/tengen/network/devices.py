@@ -55,11 +55,16 @@ def chosen_device(devices: Iterable[Device]) -> Device:
 
 
 def open_evaluator(
-    data: NetworkData, device: str = AUTO, precision: Precision | None = None
+    data: NetworkData,
+    device: str = AUTO,
+    precision: Precision | None = None,
+    *,
+    streams: int = 1,
 ) -> Evaluator:
     """A network on a device; raises ValueError for a device that has no such name.
 
-    A device that fails gives way to the CPU, after one line on stderr.
+    A device that fails gives way to the CPU, after one line on stderr. On the CPU, `streams`
+    batches are computed at the same time.
     """
     if device not in NAMES:
         raise ValueError(f"no device is called {device!r}; there are {', '.join(NAMES)}")
@@ -74,7 +79,7 @@ def open_evaluator(
             say(f"{wanted} failed ({why}); using the CPU")
     from tengen.network.openvino import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(data, precision)
+    return OpenVinoEvaluator(data, precision, streams=streams)
 
 
 def may_have_gpu() -> bool:

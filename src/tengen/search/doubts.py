@@ -11,6 +11,7 @@ from tengen.network.evaluator import Evaluation
 from tengen.search.forest import Records
 
 SLOTS = 1 << 14
+_SLOTS = np.uint64(SLOTS)
 DEEPEST = 8  # moves below the root: what may become the root before long
 
 
@@ -30,23 +31,23 @@ class Doubts:
 
     def __init__(self) -> None:
         self._keys: NDArray[np.uint64] = np.zeros(SLOTS, np.uint64)
-        self._doubts: NDArray[np.float32] = np.zeros((SLOTS, len(Doubt._fields)), np.float32)
+        self._values, self._scores, self._times = np.zeros((3, SLOTS), np.float32)
 
     def note(self, rows: Records, evaluation: Evaluation) -> None:
         """Remember the doubts of leaves [rows] that were evaluated."""
-        near = np.flatnonzero(rows["depth"] <= DEEPEST)
-        keys = rows["key"][near]
-        slots = keys % np.uint64(SLOTS)
-        self._keys[slots] = keys
-        told = (evaluation.value_error, evaluation.score_error, evaluation.variance_time)
-        self._doubts[slots] = np.stack([each[near] for each in told], 1)
+        keys, near = rows["key"], np.flatnonzero(rows["depth"] <= DEEPEST)
+        slots = keys[near] % _SLOTS
+        self._keys[slots] = keys[near]
+        self._values[slots] = evaluation.value_error[near]
+        self._scores[slots] = evaluation.score_error[near]
+        self._times[slots] = evaluation.variance_time[near]
 
     def of(self, key: int) -> Doubt | None:
         """The doubt of a node, None if it is not remembered."""
         slot = key % SLOTS
         if not key or int(self._keys[slot]) != key:
             return None
-        return Doubt(*map(float, self._doubts[slot]))
+        return Doubt(float(self._values[slot]), float(self._scores[slot]), float(self._times[slot]))
 
     def clear(self) -> None:
         """Forget all: keys do not tell games of other rules and komi apart."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,11 +15,12 @@ from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.evaluator import Batch, Evaluator, Pending
+    from tengen.network.evaluator import Evaluator
     from tengen.network.shared import SharedEvaluator
     from tengen.network.wrappers import CachingEvaluator
 
 LARGEST_BATCH = 256
+MOST_STREAMS = 4  # of so many searches at a time, or batches get small
 
 
 class Loaded(NamedTuple):
@@ -26,6 +28,7 @@ class Loaded(NamedTuple):
 
     evaluator: Evaluator
     model: Model
+    at_a_time: int = 1  # batches that it computes
 
 
 class Loading:
@@ -38,7 +41,7 @@ class Loading:
         self._network: Future[Evaluator] = Future()
         self._model: Future[Model] = Future()
         self._shared: SharedEvaluator | None = None
-        self._cache: _Cache | None = None
+        self._cache: CachingEvaluator | None = None
         self._cache_megabytes = options.cache_megabytes
         self.failed = threading.Event()
         self.pool = Pool(self._network, options.searches, options.megabytes)
@@ -55,13 +58,13 @@ class Loading:
     def _shared_by_all(self, loaded: Loaded) -> Loaded:
         """The network with a memory, for all clients at a time."""
         from tengen.network.shared import SharedEvaluator
+        from tengen.network.wrappers import CachingEvaluator
 
-        evaluator = loaded.evaluator
-        if self._cache_megabytes:
-            self._cache = _Cache(evaluator, self._cache_megabytes)
-            evaluator = self._cache
-        self._shared = SharedEvaluator(evaluator, LARGEST_BATCH)
-        return Loaded(self._shared, loaded.model)
+        evaluator: Evaluator = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
+        self._shared = evaluator
+        if self._cache_megabytes:  # neighbouring turns of a game look at the same positions
+            self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
+        return loaded._replace(evaluator=evaluator)
 
     def _tell(self, loading: Future[Loaded]) -> None:
         """Let those who wait for the network know."""
@@ -71,7 +74,7 @@ class Loading:
             self._model.set_exception(error)
             self.failed.set()
             return
-        evaluator, model = loading.result()
+        evaluator, model, _ = loading.result()
         self._network.set_result(evaluator)
         self._model.set_result(model)
         ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
@@ -95,33 +98,13 @@ class Loading:
             raise error
 
 
-class _Cache:
-    """Evaluations that queries share: neighbouring turns of a game look at the same positions."""
-
-    def __init__(self, inner: Evaluator, megabytes: float) -> None:
-        from tengen.network.wrappers import CachingEvaluator
-
-        self._caching: CachingEvaluator = CachingEvaluator(inner, megabytes)
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
-        self._outdated = threading.Event()
-
-    def clear(self) -> None:
-        """Forget everything, before the next batch: another thread may be looking something up."""
-        self._outdated.set()
-
-    def submit(self, batch: Batch) -> Pending:
-        if self._outdated.is_set():
-            self._outdated.clear()
-            self._caching.clear()
-        return self._caching.submit(batch)
-
-
 def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
     from tengen.search.warm import compile_kernels
 
-    evaluator, file, version = load_evaluator(options.model, options.device)
+    # A batch on each core: cores that share one wait for each other after every layer.
+    streams = min(MOST_STREAMS, os.cpu_count() or 1)
+    evaluator, file, version = load_evaluator(options.model, options.device, streams)
     compile_kernels(evaluator.features)
     return Loaded(
         evaluator,
@@ -132,4 +115,5 @@ def load(options: AnalysisOptions) -> Loaded:
             largest_batch=LARGEST_BATCH,
             version=version,
         ),
+        at_a_time=getattr(evaluator, "streams", 1),  # a GPU has one
     )
