@@ -60,8 +60,8 @@ class Loading:
         from tengen.network.shared import SharedEvaluator
         from tengen.network.wrappers import CachingEvaluator
 
-        evaluator: Evaluator = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
-        self._shared = evaluator
+        self._shared = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
+        evaluator: Evaluator = self._shared
         if self._cache_megabytes:  # neighbouring turns of a game look at the same positions
             self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
         return loaded._replace(evaluator=evaluator)
