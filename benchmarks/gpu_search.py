@@ -1,7 +1,8 @@
 """How busy a search keeps the GPU: one leaf at a time, many leaves of one tree, many trees.
 
-Busy is the share of the time in which a kernel ran, by torch's profiler. Takes a network file;
-random networks of larger sizes are measured beside it.
+Busy is the share of the time in which a kernel ran, by torch's profiler; copies do not count. Many
+trees are those of self-play. Takes a network file; random networks of larger sizes are measured
+beside it.
 """
 
 from __future__ import annotations
@@ -12,29 +13,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import torch
+from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
-from tengen.evaluation.lockstep import openings
+from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
+from tengen.network.cuda_station import CudaStation, PlayingNetwork
 from tengen.network.data import NetworkData
 from tengen.network.files import load_network
-from tengen.network.model import Network
+from tengen.network.model import Network, network_from
 from tengen.network.torch_evaluator import TorchEvaluator
-from tengen.search.driver import Driver, forest_for
-from tengen.search.params import Limits, SearchParams
+from tengen.search.params import Limits
 from tengen.search.search import Search
+from tengen.selfplay.fleet import Fleet
+from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 RANDOM = ("b10c128",)
 SECONDS = 1.0
-VISITS = 400
+VISITS = 64
 
 
 class Work(NamedTuple):
-    prepare: Callable[[], None]
+    prepare: Callable[[], object]
     run: Callable[[], int]  # returns the visits made
 
 
@@ -49,8 +52,21 @@ def busy(work: Work) -> tuple[float, float]:
         visits = work.run()
         torch.cuda.synchronize()
         seconds = time.perf_counter() - began
-    on_device = sum(event.self_device_time_total for event in watched.key_averages())
-    return on_device / 1e6 / seconds, visits / seconds
+    spans = [
+        (event.time_range.start, event.time_range.end)
+        for event in watched.events() or ()
+        if event.device_type == DeviceType.CUDA and not event.name.startswith(("Mem", "mem"))
+    ]
+    return _covered(spans) / 1e6 / seconds, visits / seconds
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """The time that spans cover together, counted once where they overlap."""
+    covered, until = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered
 
 
 def one_tree(evaluator: TorchEvaluator, leaves: int) -> Work:
@@ -67,31 +83,21 @@ def one_tree(evaluator: TorchEvaluator, leaves: int) -> Work:
     return Work(prepare, run)
 
 
-def many_trees(evaluator: TorchEvaluator, trees: int) -> Work:
-    """Two halves of a forest take turns: one looks for leaves while the other is evaluated."""
-    forest = forest_for(evaluator, trees, 81, node_room=VISITS + 32, moves=200, ownership=False)
-    driver = Driver(evaluator, SearchParams(), forest, 1, numba.get_num_threads())
-    starts = openings(evaluator, Position(9, "tromp-taylor", 7, move_limit=162), 6, 64, seed=1)
-
-    def prepare() -> None:
-        for g in range(trees):
-            driver.place(g, starts[g % len(starts)], seed=g)
-            forest.trees[g]["leaves"], forest.trees[g]["target"] = 1, VISITS
+def many_trees(data: NetworkData, trees: int) -> Work:
+    """The fleet of self-play: one half looks for leaves while the other is evaluated."""
+    network = PlayingNetwork(network_from(data).cuda(), data.scaling)
+    network.publish(network_from(data).cuda())
+    stations = [CudaStation(network, trees // 2, Size(9, 9)) for _ in range(2)]
+    fleet = Fleet(stations, SelfPlayParams(visits=VISITS, fast_visits=VISITS), SelfPlaySearch(), 1)
 
     def run() -> int:
-        stop = time.perf_counter() + SECONDS
-        half = trees // 2
-        flight = driver.tick(0, half)
-        turn = 0
+        before, stop = fleet.counts, time.perf_counter() + SECONDS
         while time.perf_counter() < stop:
-            turn = 1 - turn
-            following = driver.tick(turn * half, turn * half + half)
-            driver.absorb(flight)
-            flight = following
-        driver.absorb(flight)
-        return int(forest.nodes[forest.trees["root"]]["visits"].sum())
+            fleet.tick()
+        fleet.take_games()
+        return fleet.counts.rows - before.rows
 
-    return Work(prepare, run)
+    return Work(run, run)
 
 
 def random_network(name: str) -> NetworkData:
@@ -113,7 +119,7 @@ def main() -> None:
         cases = {
             "one tree, one leaf at a time": one_tree(evaluator, 1),
             "one tree, 256 leaves in flight": one_tree(evaluator, 256),
-            "4,096 trees": many_trees(evaluator, 4096),
+            "8,192 trees": many_trees(data, 8192),
         }
         for name, work in cases.items():
             share, rate = busy(work)

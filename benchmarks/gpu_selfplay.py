@@ -1,8 +1,8 @@
 """Self-play on one GPU: leaves/s of the fleet, against the network alone at the same batch.
 
 Everything is on: KataGo's inputs (without ladders unless asked for), noise, forced playouts, tree
-reuse and records. Networks are random, so games are long and aimless; that makes no difference
-to the rates.
+reuse and records. Networks are files or names of architectures; the latter are random: their
+policies are flat, which makes wide trees and long games, the slowest there are.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numba
 import torch
@@ -19,9 +20,10 @@ from tengen.game.geometry import Size
 from tengen.network.architecture import named_architecture
 from tengen.network.cuda_station import CudaStation, PlayingNetwork
 from tengen.network.data import Scaling
-from tengen.network.model import Network
+from tengen.network.files import load_network
+from tengen.network.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
-from tengen.selfplay.params import SELF_PLAY_SEARCH, SelfPlayParams
+from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
 
 def network_alone(station: CudaStation, seconds: float) -> float:
@@ -36,15 +38,24 @@ def network_alone(station: CudaStation, seconds: float) -> float:
     return n * len(station.planes) / (time.perf_counter() - began)
 
 
-def measure(name: str, rows: int, visits: int, features: str, seconds: float) -> None:
-    began = time.perf_counter()
+def network_named(name: str, features: str) -> tuple[Network, Scaling]:
+    """A network from a file, or a random one of this architecture."""
+    if Path(name).exists():
+        data = load_network(name)
+        data = replace(data, architecture=replace(data.architecture, features=features))
+        return network_from(data).cuda(), data.scaling
     torch.manual_seed(1)
     architecture = replace(named_architecture(name), features=features)
-    network = PlayingNetwork(Network(architecture).cuda(), Scaling())
+    return Network(architecture).cuda(), Scaling()
+
+
+def measure(name: str, rows: int, visits: int, features: str, seconds: float) -> None:
+    began = time.perf_counter()
+    network = PlayingNetwork(*network_named(name, features))
     stations = [CudaStation(network, rows, Size(9, 9)) for _ in range(2)]
     captured = time.perf_counter() - began
     params = SelfPlayParams(visits=visits, fast_visits=visits)
-    fleet = Fleet(stations, params, SELF_PLAY_SEARCH, seed=1)
+    fleet = Fleet(stations, params, SelfPlaySearch(), seed=1)
     began = time.perf_counter()
     fleet.tick()
     compiled = time.perf_counter() - began
@@ -69,11 +80,12 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     after = fleet.counts
     ticks = after.ticks - before.ticks
     leaves = (after.rows - before.rows) / took
+    moves, games = ((after.moves - before.moves) / took, (after.games - before.games) / took)
+    used = (after.rows - before.rows) / ticks / rows
     print(
         f"{name}, {features}, 2 x {rows:,} games, {visits} visits: {leaves:,.0f} leaves/s "
-        f"({(after.rows - before.rows) / ticks / rows:.1%} of the rows used), network alone "
-        f"{alone:,.0f} rows/s, {leaves / alone:.0%} of it; {(after.moves - before.moves) / took:,.0f}"
-        f" moves/s, {(after.games - before.games) / took:,.0f} games/s; a tick waits "
+        f"({used:.1%} of the rows used), network alone {alone:,.0f} rows/s, {leaves / alone:.0%} "
+        f"of it; {moves:,.0f} moves/s, {games:,.0f} games/s; a tick waits "
         f"{1e3 * waited / ticks:.2f} ms and steps {1e3 * stepped / ticks:.2f} ms; start-up "
         f"{captured:.0f} s for the network, {compiled:.0f} s for kernels",
         flush=True,

@@ -246,6 +246,77 @@ def analysis(
 
 
 @app.command()
+def train(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
+    minutes: Annotated[float | None, typer.Option(help="How long the whole run takes.")] = None,
+    games: Annotated[int | None, typer.Option(help="Or how many games.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Or how many iterations.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Architecture, such as b6c96; see `tengen net list`.")
+    ] = None,
+    board_size: Annotated[
+        int | None, typer.Option(min=2, max=19, help="Side of the board.")
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="A recipe: katago (the default), gumbel or tutorial.")
+    ] = None,
+    config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One of them, as in training.rate=0.001."),
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of weights and games.")] = None,
+) -> None:
+    """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
+    from tengen.frontends.train import TrainOptions, run_training
+
+    settings = tuple(setting or ())
+    run_training(
+        run,
+        TrainOptions(
+            preset,
+            config,
+            model,
+            board_size,
+            device,
+            seed,
+            minutes,
+            games,
+            iterations,
+            settings,
+        ),
+    )
+
+
+@app.command()
+def selfplay(
+    model: Annotated[str, typer.Argument(metavar="NETWORK", help="A network file.")],
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="Where the games go.")],
+    games: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
+    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
+    visits: Annotated[int, typer.Option(min=1, help="Of full searches.")] = 96,
+    sgf: Annotated[bool, typer.Option(help="Write each game as SGF, too.")] = True,
+    rows: Annotated[
+        str | None, typer.Option(metavar="katago", help="Write training rows for KataGo, too.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    seed: Annotated[int, typer.Option(help="Seed of the games.")] = 1,
+) -> None:
+    """Let a network play itself, and write the games as shards and SGF."""
+    from pathlib import Path
+
+    from tengen.frontends.selfplay import SelfPlayOptions, run_self_play
+    from tengen.selfplay.params import SelfPlayParams
+
+    if rows not in (None, "katago"):
+        raise typer.BadParameter("rows are written for katago alone: --rows katago")
+    params = SelfPlayParams(visits=visits, board_sizes=(board_size,), stagger=False)
+    options = SelfPlayOptions(Path(out), games, sgf, rows == "katago", device, seed)
+    run_self_play(model, params, options)
+
+
+@app.command()
 def benchmark(
     model: Annotated[str, typer.Option(help="A network file.")],
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,

@@ -93,8 +93,10 @@ def test_values_and_scores_are_in_their_columns(
     for column in (3, 20):
         np.testing.assert_array_equal(targets[:, column], rows.score)
     for h in range(3):
-        np.testing.assert_array_equal(targets[:, 4 + 4 * h : 7 + 4 * h], rows.short_values[:, h])
-        np.testing.assert_array_equal(targets[:, 7 + 4 * h], rows.short_scores[:, h])
+        np.testing.assert_array_equal(
+            targets[:, 4 + 4 * h : 7 + 4 * h], rows.short_values[:, 2 - h]
+        )
+        np.testing.assert_array_equal(targets[:, 7 + 4 * h], rows.short_scores[:, 2 - h])
     np.testing.assert_array_equal(targets[:, 16:19], rows.search_value)
     sign = np.where(turns["color"] == BLACK, 1, -1)
     np.testing.assert_array_equal(targets[:, 19], sign * turns["score"])

@@ -135,7 +135,7 @@ def reference_rows(
                     turned(values, color) for values in (outcome_of(played.game), search_of(turn))
                 )
                 short = np.array(
-                    [turned(short_term(played, t, c), color) for c in (0.176, 0.056, 0.016)]
+                    [turned(short_term(played, t, c), color) for c in (0.016, 0.056, 0.176)]
                 )
                 is_last = t == len(played.turns) - 1
                 row = {

@@ -20,7 +20,7 @@ def test_a_new_run_has_its_config_and_its_folders(tmp_path: Path) -> None:
     assert is_run(path)
     assert (path / "config.toml").read_text(encoding="utf-8") == "[run]\nseed = 碁\n"
     found = {each.name for each in path.iterdir() if each.is_dir()}
-    assert found == {"checkpoints", "shards", "games", "tensorboard"}
+    assert found == {"checkpoints", "networks", "shards", "games", "tensorboard"}
     assert open_run(str(path)) == folder
 
 

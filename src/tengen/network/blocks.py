@@ -7,7 +7,7 @@ Whatever lies off the board is zero after each activation. A tensor of channels 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,8 @@ from torch.nn import functional
 
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
+
+EPSILON = 1e-5  # of norms while they learn
 
 
 class Boards(NamedTuple):
@@ -54,18 +56,18 @@ class Norm(nn.Module):
     def __init__(self, channels: int, activation: Activation, momentum: float = 0.01) -> None:
         super().__init__()
         self.activation, self.momentum = activation, momentum
-        self.register_buffer("epsilon", torch.tensor(1e-5))
+        self.register_buffer("epsilon", torch.tensor(EPSILON))
         self.scale = nn.Parameter(torch.ones(channels))
         self.bias = nn.Parameter(torch.zeros(channels))
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("variance", torch.ones(channels))
+        self.full_boards = False
 
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
-        mean, variance = (
-            self._statistics(x, boards) if self.training else (self.mean, self.variance)
-        )
-        scale = self.scale * torch.rsqrt(variance + self.epsilon)
-        bias = self.bias - mean * scale
+        if self.training:
+            return self._learn(x, boards)
+        scale = self.scale * torch.rsqrt(self.variance + self.epsilon)
+        bias = self.bias - self.mean * scale
         x = x * scale.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
         return activate(x, self.activation) * boards.mask
 
@@ -79,15 +81,65 @@ class Norm(nn.Module):
             self.variance.fill_(1)
             self.epsilon.zero_()
 
-    def _statistics(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
-        """Mean and variance of this batch, which the running ones follow."""
-        total = boards.area.sum()
-        mean = (x * boards.mask).sum((0, 2, 3)) / total
-        variance = (((x - mean.view(1, -1, 1, 1)) * boards.mask) ** 2).sum((0, 2, 3)) / total
+    def prepare_to_learn(self, full_boards: bool) -> None:
+        """Say whether all boards fill their tensor, and take the epsilon of norms that learn."""
+        self.full_boards = full_boards
+        with torch.no_grad():  # what it answers stays the same
+            self.variance.add_(self.epsilon - EPSILON).clamp_min_(0)
+            self.epsilon.fill_(EPSILON)
+
+    def _learn(self, x: Tensor, boards: Boards) -> Tensor:
+        """Norm by the statistics of this batch, which the running ones follow."""
+        if self.full_boards:
+            # torch's own is fastest. It keeps n / (n - 1) of the variance, for n points.
+            running = self.mean, self.variance
+            x = functional.batch_norm(
+                x, *running, self.scale, self.bias, True, self.momentum, EPSILON
+            )
+            return activate(x, self.activation)
+        x, mean, variance = NormOnBoards.apply(x, boards, self.scale, self.bias)  # type: ignore[no-untyped-call]
         with torch.no_grad():
-            self.mean.lerp_(mean.detach().to(self.mean.dtype), self.momentum)
-            self.variance.lerp_(variance.detach().to(self.variance.dtype), self.momentum)
-        return mean, variance
+            self.mean.lerp_(mean.to(self.mean.dtype), self.momentum)
+            self.variance.lerp_(variance.to(self.variance.dtype), self.momentum)
+        return activate(x, self.activation) * boards.mask
+
+
+class NormOnBoards(torch.autograd.Function):
+    """Batch norm whose statistics leave out what lies off the boards.
+
+    Returns the normed tensor, mean and variance. The gradient that comes back must be zero off the
+    boards, as it is behind a mask. x may be coarser than scale and bias; statistics are as fine as
+    these, and no finer copy of x is made.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, boards: Boards, scale: Tensor, bias: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        with torch.autocast(x.device.type, enabled=False):
+            total = boards.area.sum().to(scale.dtype)
+            on_board = x * boards.mask
+            mean = on_board.sum((0, 2, 3), dtype=scale.dtype) / total
+            length = torch.linalg.vector_norm(on_board, dim=(0, 2, 3), dtype=scale.dtype)
+            variance = (length.square() / total - mean.square()).clamp_min(0)
+            y = functional.batch_norm(x, mean, variance, scale, bias, False, 0.0, EPSILON)
+        ctx.save_for_backward(x, boards.mask, scale, mean, variance, total)
+        ctx.mark_non_differentiable(mean, variance)
+        return y, mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
+        x, mask, scale, mean, variance, total = ctx.saved_tensors
+        straight, to_scale, to_bias = torch.ops.aten.native_batch_norm_backward(
+            grad, x, scale, mean, variance, None, None, False, EPSILON, [True, True, True]
+        )
+        # What each x does by way of mean and variance: a constant and a slope for each channel.
+        factor = torch.rsqrt(variance + EPSILON)
+        slope = -scale * factor.square() * to_scale / total
+        constant = -scale * factor * to_bias / total - slope * mean
+        none, one = torch.zeros_like(mean), torch.ones_like(mean)
+        by_statistics = functional.batch_norm(x, none, one, slope, constant, False, 0.0, 0.0)
+        return torch.addcmul(straight, by_statistics, mask), None, to_scale, to_bias
 
 
 class RmsNorm(nn.Module):

@@ -60,7 +60,8 @@ def decode_on_device(
 
 def _error(x: Tensor, factor: float, scaling: Scaling) -> Tensor:
     softplus = torch.nn.functional.softplus
-    return (softplus(x / 2) if scaling.halved_errors else softplus(x).sqrt()) * factor**0.5
+    root: Tensor = softplus(x / 2) if scaling.halved_errors else softplus(x).sqrt()
+    return root.mul(factor**0.5)
 
 
 class PlayingNetwork:
@@ -125,10 +126,21 @@ class CudaStation:
                 self._outputs = network.evaluate(*self._inputs)
         self._results = tuple(torch.zeros(o.shape).pin_memory() for o in self._outputs)
         policy, value, rest = (result.numpy() for result in self._results)
+        score, spread, lead, variance_time, value_error, score_error = rest
         self.planes = bits.numpy().view("uint32")
         self.globals = globals_.numpy()
         nobody = torch.zeros((0, size.height, size.width)).numpy()
-        self.evaluation = Evaluation(policy, value, *rest, ownership=nobody)
+        self.evaluation = Evaluation(
+            policy,
+            value,
+            score,
+            spread,
+            lead,
+            variance_time,
+            value_error,
+            score_error,
+            nobody,
+        )
 
     def launch(self) -> None:
         """Send the rows, evaluate them and fetch the answers, all without waiting."""

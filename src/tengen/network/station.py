@@ -52,8 +52,13 @@ class EvaluatorStation:
         self.evaluation = Evaluation(
             np.zeros((rows, size.area + 1), np.float32),
             np.zeros((rows, 3), np.float32),
-            *(np.zeros(rows, np.float32) for _ in range(6)),
-            ownership=np.zeros((0, size.height, size.width), np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros(rows, np.float32),
+            np.zeros((0, size.height, size.width), np.float32),
         )
         self._pending: Pending | None = None
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.network.architecture import Architecture
-from tengen.network.blocks import convolution
+from tengen.network.blocks import apply, convolution
 from tengen.network.model import Network, Outputs, with_pass
 
 HORIZONS = 3  # short, middle and long: how far ahead the short-term values look
@@ -43,9 +43,10 @@ class TrainingNetwork(nn.Module):
         policy, value = network.policy, network.value
         seen, pooled = policy.look(x, boards)
         inner, hidden = value.look(x, boards)
-        outputs = Outputs(policy.logits(seen, pooled), *value.answers(inner, hidden))
-        reply, soft_policy, soft_reply = torch.unbind(
-            with_pass(self.policies(seen), self.passes(pooled)), 1
-        )
-        values = self.values(hidden).view(-1, HORIZONS, 3)
-        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, self.scores(hidden))
+        with torch.autocast(x.device.type, enabled=False):  # as they are computed for playing
+            outputs = Outputs(policy.logits(seen, pooled), *value.answers(inner, hidden))
+            policies = with_pass(apply(self.policies, seen), apply(self.passes, pooled))
+            values = apply(self.values, hidden).view(-1, HORIZONS, 3)
+            scores = apply(self.scores, hidden)
+        reply, soft_policy, soft_reply = torch.unbind(policies, 1)
+        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, scores)

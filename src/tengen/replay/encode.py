@@ -14,16 +14,14 @@ from tengen.game.board import Boards, n_points, point_of
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.ladder import mark_ladders
 from tengen.game.moves import GOING_ON, PASS, play, set_to_play, start_game
-from tengen.game.playout import next_random
 from tengen.jit import kernel
 from tengen.selfplay.record import FAST, FULL, Records
 
-# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. In its
-# order, the longest view first.
-HORIZON_SCALES = (0.176, 0.056, 0.016)
+# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. The
+# shortest view comes first.
+HORIZON_SCALES = (0.016, 0.056, 0.176)
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
 
-_DRAWS = 2**31  # random numbers run below this
 # Halves of floats: bits of the fraction that are dropped, and the exponents' distance.
 _DROPPED = np.uint32(13)
 _REBIAS = np.uint32((127 - 15) << 10)
@@ -49,17 +47,6 @@ class Walk(NamedTuple):
     scratch: FeatureScratch
     planes: NDArray[np.uint8]  # [planes, height, width], for encoders that write no bits
     averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
-
-
-@kernel
-def draw_copies(turns, rng, copies):
-    """Fill copies[turns]: how often each turn is learned from, its weight on the average."""
-    for t in range(turns.shape[0]):
-        weight = turns[t].weight
-        whole = np.int64(weight)
-        copies[t] = whole
-        if weight > whole and next_random(rng, _DRAWS) < (weight - whole) * _DRAWS:
-            copies[t] += 1
 
 
 @kernel

@@ -123,8 +123,9 @@ def _global_targets(
             targets[:, column + k] = value
 
     fill(Column.RESULT, *rows.value.T, rows.score)
-    for h in range(HORIZONS):
-        fill(Column.HORIZONS + 4 * h, *rows.short_values[:, h].T, rows.short_scores[:, h])
+    for k in range(HORIZONS):
+        h = HORIZONS - 1 - k  # KataGo's longest comes first
+        fill(Column.HORIZONS + 4 * k, *rows.short_values[:, h].T, rows.short_scores[:, h])
     fill(Column.SEARCH, *rows.search_value.T, mine * turns["score"][turn])
     fill(Column.SCORE, rows.score)
     fill(Column.LEAD, np.where(counted, rows.lead, 0))

@@ -13,7 +13,7 @@ from tengen.features.scratch import new_feature_scratch
 from tengen.game.board import TERMS, new_boards
 from tengen.game.moves import new_history
 from tengen.replay.check import check_games
-from tengen.replay.encode import HORIZON_SCALES, Starts, Walk, draw_copies, encode_span
+from tengen.replay.encode import HORIZON_SCALES, Starts, Walk, encode_span
 from tengen.selfplay.record import Games
 
 HORIZONS = len(HORIZON_SCALES)
@@ -58,12 +58,28 @@ def new_rows(count: int, features: FeatureSet, side: int) -> TrainingRows:
 
 
 def copies_of_turns(games: Games, seed: int) -> NDArray[np.int32]:
-    """[turns] how many rows each turn becomes: 1.7 is one row, or two with probability 0.7."""
-    copies = np.zeros(len(games.turns), np.int32)
-    # Never zero, which would stay zero.
-    rng = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-    draw_copies(games.turns, rng, copies)
-    return copies
+    """[turns] how many rows each turn becomes: 1.7 is one row, or two with probability 0.7.
+
+    That depends on the seed, the game's number and the turn alone, not on what else is encoded.
+    """
+    played, weights = games.games, games.turns["weight"]
+    numbers = np.repeat(played["number"], played["n_turns"])
+    starts = _running_sum(played["n_turns"])[:-1]
+    turns = np.arange(len(weights)) - np.repeat(starts, played["n_turns"])
+    whole = np.floor(weights)
+    more = _uniform(seed, numbers, turns.astype(np.uint64)) < weights - whole
+    return np.asarray(whole + more, np.int32)
+
+
+def _uniform(
+    seed: int, numbers: NDArray[np.uint64], turns: NDArray[np.uint64]
+) -> NDArray[np.float64]:
+    """From 0 to 1, as if at random (the finaliser of splitmix64)."""
+    first = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    x = first + numbers * np.uint64(0x9E3779B97F4A7C15) + turns * np.uint64(0xD1342543DE82EF95)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((x ^ (x >> np.uint64(31))) >> np.uint64(11), np.float64) * 2.0**-53
 
 
 def encode_games(

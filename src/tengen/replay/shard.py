@@ -101,7 +101,12 @@ def read_shard_with_provenance(path: Path) -> Shard:
 def shard_files(folder: Path) -> list[Path]:
     """The shards of a folder in the order they were written; damaged ones are left out."""
     found = [path for path in folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: int(path.name.split("-", 1)[0]))
+    return sorted(found, key=shard_number)
+
+
+def shard_number(path: Path) -> int:
+    """Shards are numbered as they are written, from 1."""
+    return int(path.name.split("-", 1)[0])
 
 
 def read_shards(folder: Path) -> Iterator[Games]:

@@ -40,7 +40,10 @@ def begin_game(forest, g, seats, menu, settings):
     if handicap:
         _place_handicap(forest, g, seats, 1 + next_random(rng, np.int64(numbers.handicap_stones)))
     seat.fair = (handicap or seat.opening > 0) and uniform(rng) < numbers.fair_share
-    tree.move_limit = board.ply + max(np.int64(8), np.int64(numbers.move_limit * side * side))
+    limit = max(np.int64(8), np.int64(numbers.move_limit * side * side))
+    if seat.begun == 1 and numbers.stagger:
+        limit = min(limit, limit // 4 + next_random(rng, limit))
+    tree.move_limit = board.ply + limit
     tree.leaves = 1
     plant(forest, g)
     begin_search(forest, g, seats, menu, settings)

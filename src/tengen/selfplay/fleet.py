@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.moves import PASS
 from tengen.network.station import Station
 from tengen.search.forest import MAX_DEPTH, ROW, ladder_words, new_forest, plant
 from tengen.search.leaves import Rows
@@ -162,22 +163,30 @@ class Fleet:
         both go on alike.
         """
         self._settle()
-        return {
-            f"{name}{k}": array.copy()
-            for k, half in enumerate(self._halves)
-            for name, array in _kept(half).items()
-        }
+        saved = {"counts": np.array(self.counts, np.int64)}
+        for k, half in enumerate(self._halves):
+            saved |= {f"{name}{k}": array.copy() for name, array in _whole(half).items()}
+            for name, (rows, lengths) in _ragged(half).items():
+                saved[f"{name}{k}"] = rows[_used(rows, lengths)]
+        return saved
 
     def load(self, arrays: Arrays) -> None:
         """Go on with the games that were saved; raises ValueError if they are of another fleet."""
         self._settle()
         for k, half in enumerate(self._halves):
-            for name, array in _kept(half).items():
-                saved = arrays[f"{name}{k}"]
-                if saved.shape != array.shape or saved.dtype != array.dtype:
+            for name, array in _whole(half).items():
+                saved = _records(arrays[f"{name}{k}"], array.dtype)
+                if saved.shape != array.shape:
                     raise ValueError(f"{name} was saved by a fleet of another kind or size")
                 array[...] = saved
+            for name, (rows, lengths) in _ragged(half).items():
+                rows[_used(rows, lengths)] = _records(arrays[f"{name}{k}"], rows.dtype)
             half.replant()
+        counts = arrays["counts"].tolist()
+        self._ticks = counts[0]
+        self._halves[0].tally[:] = 0
+        self._halves[1].tally[:] = 0
+        self._halves[0].tally[0, [EVALUATED, MOVED, ENDED]] = counts[1:]
 
     def _settle(self) -> None:
         for k, half in enumerate(self._halves):
@@ -188,14 +197,38 @@ class Fleet:
         self._next = 0
 
 
-def _kept(half: _Half) -> dict[str, NDArray[Any]]:
-    """What there is to be known of the games of a half."""
+def _whole(half: _Half) -> dict[str, NDArray[Any]]:
+    """What there is to be known of the games of a half, all of it."""
     return {
         "seats": half.seats.seats,
-        "turns": half.seats.turns,
-        "targets": half.seats.targets,
         "boards": half.forest.boards,
-        "histories": half.forest.histories,
         "trees": half.forest.trees,
         "caught_before": half.forest.caught_before,
+        "avoided_passes": half.forest.avoid[:, :, PASS],
     }
+
+
+def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """What there is of the games of a half in rows that are used up to some length."""
+    seats = half.seats
+    return {
+        "turns": (seats.turns, seats.seats["n_turns"]),
+        "targets": (seats.targets, seats.seats["n_targets"]),
+        "histories": (half.forest.histories, half.forest.boards["ply"] + 1),
+    }
+
+
+def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Records again, if they were kept as the bytes they are; raises ValueError for others."""
+    if dtype.names is None or saved.dtype == dtype:
+        return saved
+    if saved.dtype != np.uint8 or saved.shape[-1:] != (dtype.itemsize,):
+        raise ValueError("records were saved by another version")
+    return np.ascontiguousarray(saved).view(dtype)[..., 0]
+
+
+def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The indices of the entries in use."""
+    longest = int(lengths.max(initial=0))
+    row, entry = np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
+    return row, entry

@@ -18,22 +18,23 @@ def fair_komi(side: int) -> float:
     return _FAIR_KOMI.get(side, _USUAL_KOMI)
 
 
-# Exploration for learning: KataGo's settings for small boards. Nothing may be left out of the root,
-# or noise could not find it; the root tries moves as if they were as good as their parent.
-SELF_PLAY_SEARCH = SearchParams(
-    exploration=1.1,
-    exploration_log=0.0,
-    stdev_scale=0.0,
-    root_fpu_reduction=0.0,
-    static_score=0.0,
-    dynamic_score=0.4,
-    centre_to_zero=0.25,
-    score_scale=0.5,
-    value_weight=0.5,
-    least_prior=0.0,
-    temperature=0.15,
-    temperature_early=0.75,
-)
+@dataclass(frozen=True)
+class SelfPlaySearch(SearchParams):
+    """How games to learn from are searched: as KataGo does on small boards, where it says."""
+
+    exploration: float = 1.1
+    exploration_log: float = 0.0
+    stdev_scale: float = 0.0
+    root_fpu_reduction: float = 0.0  # moves not tried are as good as the rest
+    static_score: float = 0.0
+    dynamic_score: float = 0.4
+    centre_to_zero: float = 0.25
+    score_scale: float = 0.5
+    value_weight: float = 0.5
+    uncertainty: float = 0.0  # at first a network does not know what it does not know
+    least_prior: float = 0.0  # noise must be able to find every move
+    temperature: float = 0.15
+    temperature_early: float = 0.75
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,9 @@ class SelfPlayParams:
         0.5  # of the weight that goes to turns where the search changed its mind
     )
     move_limit: float = 1.75  # in board areas
+    # The first games of a run, which are random anyway, are cut at different lengths, so that not
+    # all games at a time are at the same stage, and the first rows come soon.
+    stagger: bool = True
     # Before so many moves, in board areas, nobody passes. Without it a beginner learns first that
     # whoever is ahead by komi may pass at once.
     pass_from: float = 0.5
@@ -116,7 +120,8 @@ class SelfPlayParams:
     def most_turns(self) -> int:
         """A game has at most so many, its start included."""
         area = self.largest_side**2
-        return max(8, int(self.move_limit * area)) + self.handicap_stones
+        first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
+        return max(8, int(self.move_limit * area)) + first_stones
 
     def parsed_rules(self) -> list[Rules]:
         """The sets of rules."""

@@ -59,6 +59,7 @@ _MENU_FIELDS = (
     "played_out_share",
     "surprise_share",
     "move_limit",
+    "stagger",
     "pass_from",
 )
 

@@ -35,6 +35,11 @@ class RunFolder:
         return self.path / "checkpoints"
 
     @property
+    def networks(self) -> Path:
+        """The networks that played, one for each rating."""
+        return self.path / "networks"
+
+    @property
     def shards(self) -> Path:
         return self.path / "shards"
 
@@ -57,7 +62,7 @@ class RunFolder:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        return self.checkpoints, self.shards, self.games, self.tensorboard
+        return self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
 
 
 def is_run(path: str | Path) -> bool:

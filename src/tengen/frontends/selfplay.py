@@ -1,0 +1,102 @@
+"""`tengen selfplay`: games of a network against itself, as shards, SGF and KataGo's rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from tengen.game.geometry import Size
+from tengen.network.data import NetworkData
+from tengen.network.devices import open_evaluator
+from tengen.network.files import load_network
+from tengen.network.station import EvaluatorStation, Station
+from tengen.replay.katago_rows import write_katago_rows
+from tengen.replay.shard import write_shard
+from tengen.selfplay.fleet import Fleet
+from tengen.selfplay.game_text import sgf_text
+from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
+from tengen.selfplay.record import Games, joined
+
+GAMES_IN_A_FILE = 1_000
+TICKS_TO_COLLECT = 64
+GAMES_ON_A_GPU, GAMES_ON_A_CPU = 8192, 64
+
+
+@dataclass(frozen=True)
+class SelfPlayOptions:
+    """What was said on the command line."""
+
+    out: Path
+    games: int
+    sgf: bool = True
+    katago_rows: bool = False
+    device: str = "auto"
+    seed: int = 1
+
+
+def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) -> None:
+    """Play so many games and write them into a folder; raises ValueError."""
+    data = load_network(model)
+    size = Size(params.largest_side, params.largest_side)
+    stations, games = _stations(data, params, options, size)
+    fleet = Fleet(stations, params, SelfPlaySearch(), options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    columns = (
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    written = 0
+    waiting: list[Games] = []
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task(f"{data.name}, {games} games at a time", total=options.games)
+        try:
+            while written + _count(waiting) < options.games:
+                for _ in range(TICKS_TO_COLLECT):
+                    fleet.tick()
+                waiting.append(fleet.take_games())
+                progress.update(bar, completed=written + _count(waiting))
+                if _count(waiting) >= GAMES_IN_A_FILE:
+                    written += _write(joined(waiting), params, options, data.name)
+                    waiting = []
+        finally:  # an interrupt keeps what was played
+            if _count(waiting):
+                _write(joined(waiting), params, options, data.name)
+
+
+def _count(parts: list[Games]) -> int:
+    return sum(len(part.games) for part in parts)
+
+
+def _stations(
+    data: NetworkData, params: SelfPlayParams, options: SelfPlayOptions, size: Size
+) -> tuple[list[Station], int]:
+    evaluator = open_evaluator(data, options.device)
+    on_gpu = evaluator.device.endswith("bf16") and "torch" in evaluator.device
+    games = params.games or min(GAMES_ON_A_GPU if on_gpu else GAMES_ON_A_CPU, 2 * options.games)
+    half = max(1, games // 2)
+    if not on_gpu:
+        return [EvaluatorStation(evaluator, half, size) for _ in range(2)], 2 * half
+    from tengen.network.cuda_station import CudaStation, PlayingNetwork
+    from tengen.network.model import network_from
+
+    network = PlayingNetwork(network_from(data).cuda(), data.scaling)
+    network.publish(network_from(data).cuda())
+    return [CudaStation(network, half, size) for _ in range(2)], 2 * half
+
+
+def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:
+    """Write games in all forms that are wanted; returns how many."""
+    shard = write_shard(options.out, games, {"network": name})
+    if options.katago_rows:
+        rows = shard.with_suffix(".npz")
+        write_katago_rows(rows, games, params.largest_side, options.seed)
+    if options.sgf:
+        for k, number in enumerate(games.games["number"].tolist()):
+            text = sgf_text(games, k, name, name)
+            (options.out / f"{number:08}.sgf").write_text(text, encoding="utf-8")
+    return len(games.games)

@@ -1,0 +1,93 @@
+"""`tengen train`: the settings of a run from presets, a file and the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tengen.config import load_sections, parse_sections
+from tengen.selfplay.params import SelfPlayParams
+from tengen.training_run.folder import is_run, open_run
+from tengen.training_run.params import SECTIONS, RunConfig
+from tengen.training_run.run import train
+
+# Recipes by name. KataGo's is the default: see the comments of its parameters.
+PRESETS: dict[str, RunConfig] = {
+    "katago": RunConfig(),
+    # Few visits for every turn, each learned from, shared out by sequential halving.
+    "gumbel": RunConfig(
+        selfplay=SelfPlayParams(visits=24, fast_visits=24, full_share=1.0, gumbel=12)
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What was said on the command line; None where nothing was."""
+
+    preset: str | None = None
+    config: str | None = None
+    model: str | None = None
+    board_size: int | None = None
+    device: str | None = None
+    seed: int | None = None
+    minutes: float | None = None
+    games: int | None = None
+    iterations: int | None = None
+    settings: Sequence[str] = ()  # such as training.rate=0.001
+
+
+def run_training(path: str, options: TrainOptions) -> None:
+    """Begin the run in a folder, or go on with it; raises ValueError."""
+    train(path, wanted_config(path, options))
+
+
+def wanted_config(path: str, options: TrainOptions) -> RunConfig | None:
+    """The settings that the command line asks for; None if those of the run are to stay."""
+    if options == TrainOptions() and is_run(path):
+        return None
+    config = _base(path, options)
+    run = {
+        name: getattr(options, name)
+        for name in ("model", "device", "seed", "minutes", "games", "iterations")
+        if getattr(options, name) is not None
+    }
+    config = replace(config, run=replace(config.run, **run))
+    if options.board_size is not None:
+        sizes = (options.board_size,)
+        config = replace(config, selfplay=replace(config.selfplay, board_sizes=sizes))
+    for setting in options.settings:
+        config = _with_setting(config, setting)
+    return config
+
+
+def _base(path: str, options: TrainOptions) -> RunConfig:
+    if options.config is not None and options.preset is not None:
+        raise ValueError("--config and --preset are two ways to say the same; take one")
+    if options.config is not None:
+        return RunConfig(**load_sections(options.config, SECTIONS))
+    if options.preset is not None:
+        if options.preset not in PRESETS:
+            known = ", ".join((*PRESETS, "tutorial"))
+            raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
+        return PRESETS[options.preset]
+    if is_run(path):
+        return RunConfig(**load_sections(open_run(path).config, SECTIONS))
+    return RunConfig()
+
+
+def _with_setting(config: RunConfig, setting: str) -> RunConfig:
+    """A config with one key changed, such as training.rate=0.001; raises ValueError."""
+    name, sign, value = setting.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not sign or not dot:
+        raise ValueError(f"--set {setting}: write section.key=value, such as training.rate=0.001")
+    text = f"[{section}]\n{key} = {value}\n"
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        text = f'[{section}]\n{key} = "{value.strip()}"\n'  # text without its quotes
+    parsed = parse_sections(text, f"--set {setting}", SECTIONS)[section]
+    changed = replace(getattr(config, section), **{key: getattr(parsed, key)})
+    return replace(config, **{section: changed})

@@ -1,0 +1,1 @@
+"""Learning from rows of self-play: losses, optimizer, averaged weights."""

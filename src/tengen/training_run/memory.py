@@ -1,0 +1,76 @@
+"""What a run remembers: games as they end, and the rows of the latest to be drawn from."""
+
+from __future__ import annotations
+
+import numba
+
+from tengen.features.feature_set import FeatureSet
+from tengen.replay.rows import TrainingRows, encode_games
+from tengen.replay.shard import read_or_set_aside, shard_files, shard_number
+from tengen.replay.window import WindowParams, window_size
+from tengen.selfplay.record import Games, joined
+from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training_run.errors import writing
+from tengen.training_run.folder import RunFolder
+
+_SPARE_ROWS = 1_000  # more than weights promise, for how they turn out is drawn
+
+
+class Memory:
+    """Rows on the device that learns, and the games since the last checkpoint."""
+
+    def __init__(
+        self, rows: RowsOnDevice, features: FeatureSet, window: WindowParams, seed: int
+    ) -> None:
+        self.rows = rows
+        self._features, self._window, self._seed = features, window, seed
+        self._unsaved: list[Games] = []
+        self._held = 0  # rows; fewer than the run has made, if shards were lost
+        self.games = 0
+        self.last: Games | None = None  # the latest that ended
+
+    def add(self, games: Games) -> None:
+        """Learn from these games from now on."""
+        if not len(games.games):
+            return
+        self._append(games)
+        self._unsaved.append(games)
+        self.games += len(games.games)
+        self.last = games
+
+    def take_unsaved(self) -> Games:
+        """The games since the last time."""
+        taken = joined(self._unsaved)
+        self._unsaved = []
+        return taken
+
+    def fill(self, folder: RunFolder, last_shard: int, total: int, games: int) -> None:
+        """Take up a run that had these shards, rows and games: the latest rows come back.
+
+        Later shards are removed: the games in them are still under way in the checkpoint.
+        """
+        wanted = min(window_size(total, self._window), self.rows.capacity)
+        found: list[Games] = []
+        count = 0.0
+        for file in reversed(shard_files(folder.shards)):
+            if shard_number(file) > last_shard:
+                with writing(file):
+                    file.unlink()
+            elif count < wanted + _SPARE_ROWS and (read := read_or_set_aside(file)) is not None:
+                found.append(read)
+                count += float(read.turns["weight"].sum())
+        rows = self._encoded(joined(found[::-1]))
+        self.rows.total = max(0, total - len(rows.score))
+        self.rows.add(rows)
+        self.rows.total = total
+        self._held = len(rows.score)
+        self.rows.set_window(min(wanted, self._held))
+        self.games = games
+
+    def _append(self, games: Games) -> None:
+        self._held += self.rows.add(self._encoded(games))
+        self.rows.set_window(min(window_size(self.rows.total, self._window), self._held))
+
+    def _encoded(self, games: Games) -> TrainingRows:
+        threads = min(numba.get_num_threads(), max(1, len(games.games)))
+        return encode_games(games, self._features, self.rows.side, self._seed, threads=threads)

@@ -1,0 +1,95 @@
+"""The parameters of a run as a whole, and all its settings by their sections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from tengen.replay.window import WindowParams
+from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
+from tengen.training.params import TrainingParams
+
+
+@dataclass(frozen=True)
+class RunParams:
+    """What is trained, where, and for how long. Raises ValueError for what cannot be."""
+
+    model: str = "b6c96"  # the architecture
+    # Ladders take longer to read than all else; on small boards a network sees them by itself.
+    ladders: bool = False  # shown to the network
+    device: str = "auto"  # auto, cpu or cuda
+    seed: int = 1
+
+    # The end of the run, at the first of these that is reached; the learning rate falls towards it.
+    minutes: float = 0.0  # 0: without an end
+    games: int = 0
+    iterations: int = 0
+
+    iteration_rows: int = 0  # rows played in an iteration; 0: what suits the device
+    first_rows: int = 0  # rows played before training begins; 0: what suits the device
+    most_rows: int = 0  # kept ready to be drawn; 0: what suits the device
+    checkpoint_seconds: float = 60.0  # between two checkpoints, at the ends of iterations
+    sample_games: int = 4  # kept as SGF, at each checkpoint
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, int | float) and not 0 <= value < 1e15:
+                raise ValueError(f"{each.name} must be 0 or more, not {value!r}")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise ValueError(f"device must be auto, cpu or cuda, not {self.device!r}")
+
+
+@dataclass(frozen=True)
+class RatingParams:
+    """How the networks of a run are compared while it goes on."""
+
+    every: int = 10  # iterations; 0: never
+    games: int = 128  # against each opponent
+    visits: int = 32
+    opponents: int = 2  # earlier networks: the last ones
+    opening_moves: int = 6  # drawn from the policy, so that games differ
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All settings of a run, by the sections of its file."""
+
+    run: RunParams = field(default_factory=RunParams)
+    selfplay: SelfPlayParams = field(default_factory=SelfPlayParams)
+    search: SelfPlaySearch = field(default_factory=SelfPlaySearch)
+    training: TrainingParams = field(default_factory=TrainingParams)
+    window: WindowParams = field(default_factory=WindowParams)
+    rating: RatingParams = field(default_factory=RatingParams)
+
+    def sections(self) -> dict[str, Any]:
+        """The parameters by the names of their sections."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+SECTIONS: dict[str, type[Any]] = {
+    "run": RunParams,
+    "selfplay": SelfPlayParams,
+    "search": SelfPlaySearch,
+    "training": TrainingParams,
+    "window": WindowParams,
+    "rating": RatingParams,
+}
+# What may change when a run goes on; all else would make it another run.
+CHANGEABLE = {
+    "run.device",
+    "run.minutes",
+    "run.games",
+    "run.iterations",
+    "run.checkpoint_seconds",
+    "run.sample_games",
+    "rating.every",
+    "rating.games",
+    "rating.visits",
+    "rating.opponents",
+    "training.rate",
+    "training.schedule",
+    "training.samples_per_row",
+    "training.search_share",
+    "training.clip",
+}

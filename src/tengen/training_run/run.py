@@ -1,0 +1,388 @@
+"""A run: games are played, rows learned from, networks rated, until it ends or is stopped.
+
+It is one loop of ticks. An iteration is a number of new rows; at its end the network that plays is
+the one that has learned, and all that is needed to go on is saved now and then. What happens when
+depends on counts alone where there is no GPU, so that a run that is taken up again goes on as if it
+had never been stopped.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from tengen.closing import Closing
+from tengen.config import changed_keys, load_sections, write_sections
+from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.messages import say
+from tengen.network.architecture import named_architecture
+from tengen.selfplay.fleet import Counts, Fleet
+from tengen.training.initial import initial_network
+from tengen.training.params import rate_at, steps_allowed
+from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training.trainer import Trainer
+from tengen.training_run.checkpoint import Checkpoint, load_latest
+from tengen.training_run.display import RunDisplay, RunStatus
+from tengen.training_run.errors import RunError, writing
+from tengen.training_run.folder import RunFolder, RunLock, create_run, is_run, open_run
+from tengen.training_run.json_lines import forget_after
+from tengen.training_run.machine import (
+    SUITS_CPU,
+    SUITS_GPU,
+    chosen_device,
+    evaluator_on,
+    new_players,
+    unused_planes,
+)
+from tengen.training_run.memory import Memory
+from tengen.training_run.metrics import Metrics
+from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig
+from tengen.training_run.rating import keep_network, network_name, rate_network, ratings_of
+from tengen.training_run.saving import Saver
+from tengen.training_run.warming import Warming
+
+TICKS_TO_COLLECT = 64  # between two looks for games that ended
+
+
+def begin_or_go_on(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolder, RunConfig]:
+    """The run in a folder, made if there is none; raises RunError.
+
+    `wanted` are the settings of a new run, or new ones for an old run: None leaves them as they
+    are, and those that would make it another run are refused by name.
+    """
+    if not is_run(path):
+        config = wanted or RunConfig()
+        return create_run(path, write_sections(config.sections())), config
+    folder = open_run(path)
+    kept = RunConfig(**load_sections(folder.config, SECTIONS))
+    if wanted is None:
+        return folder, kept
+    changed = changed_keys(kept.sections(), wanted.sections())
+    if fixed := [key for key in changed if key not in CHANGEABLE]:
+        what = f"{', '.join(fixed)} cannot change while a run goes on"
+        raise RunError(f"{folder.config}: {what}; leave it, or begin a new run in another folder")
+    if changed:
+        with writing(folder.config):
+            folder.config.write_text(write_sections(wanted.sections()), encoding="utf-8")
+    return folder, wanted
+
+
+def train(path: str | Path, wanted: RunConfig | None = None) -> None:
+    """Begin a run or go on with it, until its end or until it is interrupted; raises RunError."""
+    with RunLock(path):
+        folder, config = begin_or_go_on(path, wanted)
+        with Run(folder, config) as run:
+            run.go()
+
+
+class Run(Closing):
+    """A run under way, in a folder that this process has locked."""
+
+    def __init__(self, folder: RunFolder, config: RunConfig) -> None:
+        self._began = time.monotonic()
+        self._folder, self._config = folder, config
+        self._device = chosen_device(config.run.device)
+        suits = SUITS_GPU if self._device == "cuda" else SUITS_CPU
+        self._ticks_to_publish = suits.ticks_to_publish
+        self._iteration_rows = config.run.iteration_rows or suits.iteration_rows
+        self._first_rows = config.run.first_rows or suits.first_rows
+        self._games_at_a_time = config.selfplay.games or suits.games
+        features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
+        architecture = replace(named_architecture(config.run.model), features=features.name)
+        seed, side = config.run.seed, config.selfplay.largest_side
+        self._warming = Warming(features) if self._device == "cuda" else None
+        network = initial_network(architecture, seed, unused_planes(features.name))
+        rows = RowsOnDevice(
+            config.run.most_rows or suits.most_rows,
+            side,
+            len(features.planes),
+            len(features.globals),
+            self._device,
+            one_size=len(config.selfplay.board_sizes) == 1,
+        )
+        self._trainer = Trainer(network, rows, config.training, seed)
+        self._memory = Memory(rows, FEATURE_SETS[features.name], config.window, seed)
+        self._players = new_players(self._trainer, self._games_at_a_time, side)
+        if self._warming is not None:
+            self._warming.wait()
+        self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
+        self.iteration = 0
+        self._seconds_before = 0.0  # of earlier sessions
+        self._last_saved = time.monotonic()
+        self._stop = threading.Event()
+        if (checkpoint := load_latest(folder)) is not None:
+            self._take_up(checkpoint)
+        else:
+            forget_after(folder.ratings, "iteration", -1)
+        self._saver = Saver(folder, config.run.sample_games)
+        self._metrics = Metrics(folder, self.iteration)
+        self._display = RunDisplay(str(folder.path))
+        self._status = RunStatus(0, 0, 0, 0, {}, 0, 0, 0, 0, 0)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, earlier sessions included."""
+        return self._seconds_before + time.monotonic() - self._began
+
+    def close(self) -> None:
+        """Let go of threads, processes and files."""
+        if self._warming is not None:
+            self._warming.close()
+        self._display.close()
+        self._saver.close()
+        self._metrics.close()
+
+    def go(self) -> None:
+        """Run to the end, or until interrupted; all is saved then."""
+        with self._interruptible():
+            if self.iteration == 0:
+                self.keep_network()
+            while not self._over():
+                self.iterate()
+            self._save()
+            self._saver.finish()
+        if self._stop.is_set():
+            say(f"stopped and saved; go on with: tengen train {self._folder.path}")
+
+    def iterate(self) -> None:
+        """Play and learn until so many rows are new; then publish, rate and save."""
+        counts, steps, began = self._fleet.counts, self._trainer.steps, time.monotonic()
+        rows = self._memory.rows.total
+        while self._memory.rows.total < rows + self._iteration_rows and not self._over():
+            self._play_and_learn()
+            self._show(self._with_rates(counts, rows, steps, time.monotonic() - began))
+        self._publish()
+        self.iteration += 1
+        self._report(counts, rows, steps, time.monotonic() - began)
+        every = self._config.rating.every
+        if every and (self.iteration % every == 0 or self._over()):
+            self._rate()
+        if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
+            self._save()
+
+    def _play_and_learn(self) -> None:
+        """Some ticks, with steps between them as rows and the device allow."""
+        on_gpu = self._ticks_to_publish > 0
+        for _ in range(TICKS_TO_COLLECT):
+            self._fleet.tick()
+            if on_gpu and self._may_learn() and self._trainer.ready():
+                self._trainer.step(self._rate_now())
+        self._memory.add(self._fleet.take_games())
+        while not on_gpu and self._may_learn():
+            self._trainer.step(self._rate_now())
+        if on_gpu and self._fleet.counts.ticks % self._ticks_to_publish < TICKS_TO_COLLECT:
+            self._publish()
+
+    def _may_learn(self) -> bool:
+        total = self._memory.rows.total
+        if total < self._first_rows:
+            return False
+        return self._trainer.steps < steps_allowed(self._config.training, total)
+
+    def _rate_now(self) -> float:
+        return rate_at(self._config.training, self._trainer.steps, self._share())
+
+    def _share(self) -> float:
+        """How much of the run is over, if it has an end."""
+        run = self._config.run
+        shares = [0.0]
+        if run.minutes:
+            shares.append(self.seconds / 60 / run.minutes)
+        if run.games:
+            shares.append(self._memory.games / run.games)
+        if run.iterations:
+            shares.append(self.iteration / run.iterations)
+        return max(shares)
+
+    def _over(self) -> bool:
+        return self._stop.is_set() or self._share() >= 1
+
+    def _publish(self) -> None:
+        """Let the fleet play with what was learned."""
+        if not self._trainer.check():
+            return  # it went back to earlier weights; those play next time
+        self._players.publish(self._trainer)
+        self._fleet.set_step(self._trainer.steps)
+
+    # Reporting
+
+    def _report(self, before: Counts, rows: int, steps: int, seconds: float) -> None:
+        """Write down and show how the iteration went."""
+        memory, learned = self._memory, self._trainer.metrics()
+        losses = {name: value for name, value in learned.items() if name not in _NO_LOSSES}
+        self._status = self._with_rates(before, rows, steps, seconds)._replace(losses=losses)
+        status, counts = self._status, self._fleet.counts
+        ticks = max(1, counts.ticks - before.ticks)
+        values = {
+            "minutes": self.seconds / 60,
+            "games": memory.games,
+            "rows": memory.rows.total,
+            "window": memory.rows.window,
+            "steps": self._trainer.steps,
+            "rate": self._rate_now() * self._trainer.rate_factor,
+            "batch fill": (counts.rows - before.rows) / ticks / (self._games_at_a_time / 2),
+            "speed/games": status.games_rate,
+            "speed/evals": status.evals_rate,
+            "speed/rows": status.rows_rate,
+            "speed/samples": status.samples_rate,
+            "speed/moves": (counts.moves - before.moves) / seconds,
+            **{f"loss/{name}": value for name, value in losses.items()},
+            **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
+            **self._game_metrics(),
+        }
+        self._metrics.write(self.iteration, values)
+        self._show(status)
+
+    def _with_rates(self, before: Counts, rows: int, steps: int, seconds: float) -> RunStatus:
+        """How things stand, with the rates since these counts."""
+        counts, memory = self._fleet.counts, self._memory
+        return self._status._replace(
+            iteration=self.iteration,
+            games=memory.games,
+            rows=memory.rows.total,
+            window=memory.rows.window,
+            games_rate=(counts.games - before.games) / seconds,
+            evals_rate=(counts.rows - before.rows) / seconds,
+            rows_rate=(memory.rows.total - rows) / seconds,
+            samples_rate=(self._trainer.steps - steps) * self._config.training.batch / seconds,
+        )
+
+    def _game_metrics(self) -> dict[str, float]:
+        """What the latest games were like."""
+        games = self._memory.last
+        if games is None:
+            return {}
+        played = games.games
+        return {
+            "games/length": float(played["n_turns"].mean()),
+            "games/black wins": float((played["score"] > 0).mean()),
+            "games/draws": float((played["score"] == 0).mean()),
+            "games/at the limit": float((played["end"] == 1).mean()),
+            "games/age in steps": float(self._trainer.steps - played["step"].mean()),
+        }
+
+    def _show(self, status: RunStatus) -> None:
+        share = self._share()
+        left = self.seconds * (1 / share - 1) if 0 < share < 1 else None
+        self._display.update(status._replace(seconds=self.seconds, seconds_left=left))
+
+    # Rating and saving
+
+    def keep_network(self) -> None:
+        """Keep the network of now, for ratings and for whoever wants it."""
+        name = network_name(self.iteration)
+        facts = {
+            "trained_by": "tengen train",
+            "run": self._folder.path.name,
+            "minutes": f"{self.seconds / 60:.1f}",
+            "games": str(self._memory.games),
+            "rows": str(self._memory.rows.total),
+            "steps": str(self._trainer.steps),
+            "board_sizes": ", ".join(map(str, self._config.selfplay.board_sizes)),
+        }
+        keep_network(self._folder, self._trainer.ema_data(name, facts))
+
+    def _rate(self) -> None:
+        """Keep the network of now, and let it play those before it."""
+        self._show(self._status._replace(stage="rating"))
+        self.keep_network()
+        config = self._config
+        rate_network(
+            self._folder,
+            self.iteration,
+            config.rating,
+            config.selfplay,
+            lambda data: evaluator_on(self._device, data),
+        )
+        rating = ratings_of(self._folder).get(network_name(self.iteration))
+        if rating is not None:
+            self._metrics.write(self.iteration, {"minutes": self.seconds / 60, "elo": rating.elo})
+            self._status = self._status._replace(rating=rating)
+
+    def _save(self) -> None:
+        """Save a checkpoint, beside the work."""
+        arrays: dict[str, NDArray[Any]] = {
+            f"fleet.{name}": _as_numbers(array) for name, array in self._fleet.save().items()
+        }
+        for name, tensor in self._trainer.state().items():
+            arrays[f"trainer.{name}"] = tensor.numpy()
+        facts = {
+            "iteration": self.iteration,
+            "rows": self._memory.rows.total,
+            "games": self._memory.games,
+            "seconds": self.seconds,
+            "steps": self._trainer.steps,
+        }
+        self._saver.save(self.iteration, self._memory.take_unsaved(), arrays, facts)
+        self._last_saved = time.monotonic()
+
+    def _take_up(self, checkpoint: Checkpoint) -> None:
+        """Go on where a checkpoint was saved."""
+        facts: dict[str, Any] = checkpoint.facts
+        self.iteration = int(facts["iteration"])
+        self._seconds_before = float(facts["seconds"])
+        trainer, fleet = (
+            {
+                name.removeprefix(part): values
+                for name, values in checkpoint.arrays.items()
+                if name.startswith(part)
+            }
+            for part in ("trainer.", "fleet.")
+        )
+        try:
+            self._trainer.load_state({k: torch.from_numpy(v) for k, v in trainer.items()})
+            self._fleet.load(fleet)
+        except (KeyError, ValueError) as error:
+            raise RunError(
+                f"{self._folder.path}: its checkpoint does not fit its settings ({error}); put the "
+                "old settings back, or begin a new run in another folder"
+            ) from None
+        self._memory.fill(
+            self._folder, int(facts["last_shard"]), int(facts["rows"]), int(facts["games"])
+        )
+        self._players.publish(self._trainer)
+        self._fleet.set_step(self._trainer.steps)
+        forget_after(self._folder.ratings, "iteration", self.iteration)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let the first interrupt end the run in good order; the second one ends it at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def stop(number: int, _: FrameType | None) -> None:
+            self._stop.set()
+            say("stopping after this tick; once more to end at once, losing the last minute")
+            signal.signal(number, before[signal.Signals(number)])
+
+        signals = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in signals}
+        for number in signals:
+            signal.signal(number, stop)
+        try:
+            yield
+        finally:
+            for number in signals:
+                signal.signal(number, before[number])
+
+
+_NO_LOSSES = {"accuracy", "gradient", "steps", "spoiled"}
+
+
+def _as_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Records as the bytes they are, for files that know numbers alone."""
+    if array.dtype.names is None:
+        return array
+    return np.ascontiguousarray(array).view(np.uint8).reshape(*array.shape, array.dtype.itemsize)

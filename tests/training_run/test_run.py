@@ -1,0 +1,136 @@
+"""A whole run, small: it learns, stops, goes on, and is never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+import torch
+
+from tengen.network.store import load_network_file
+from tengen.replay.shard import read_shards
+from tengen.selfplay.params import SelfPlayParams
+from tengen.selfplay.record import Games, joined
+from tengen.training.params import TrainingParams
+from tengen.training_run.errors import RunError
+from tengen.training_run.folder import RunFolder, RunLock
+from tengen.training_run.json_lines import read_lines
+from tengen.training_run.params import RatingParams, RunConfig, RunParams
+from tengen.training_run.run import Run, begin_or_go_on, train
+
+SMALL = RunConfig(
+    run=RunParams(
+        model="b2c32",
+        device="cpu",
+        iterations=6,
+        iteration_rows=200,
+        first_rows=200,
+        checkpoint_seconds=0,
+    ),
+    selfplay=SelfPlayParams(
+        games=16, visits=16, fast_visits=6, board_sizes=(3, 4), full_share=0.5, opening_share=0.5
+    ),
+    training=TrainingParams(batch=32, warm_up=20),
+    rating=RatingParams(every=3, games=4, visits=4, opponents=1),
+)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads(), numba.get_num_threads()
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+    yield
+    torch.set_num_threads(before[0])
+    numba.set_num_threads(before[1])
+
+
+def session(path: Path, iterations: int, config: RunConfig = SMALL) -> None:
+    """Go on for so many iterations and end as if killed: nothing is saved at the end."""
+    with RunLock(path):
+        folder, _ = begin_or_go_on(path, config)
+        with Run(folder, config) as run:
+            if run.iteration == 0:
+                run.keep_network()
+            for _ in range(iterations):
+                run.iterate()
+
+
+def games_of(path: Path) -> Games:
+    return joined(list(read_shards(RunFolder(path).shards)))
+
+
+def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    session(whole, 6)
+    for iterations in (1, 2, 3):
+        session(cut, iterations)
+    for one, other in zip(games_of(whole), games_of(cut), strict=True):
+        np.testing.assert_array_equal(one, other)
+    networks = [
+        load_network_file(path / "networks" / "000006.safetensors") for path in (whole, cut)
+    ]
+    for name, weights in networks[0].weights.items():
+        np.testing.assert_array_equal(weights, networks[1].weights[name], name)
+    results = [read_lines(RunFolder(path).ratings) for path in (whole, cut)]
+    assert results[0] == results[1]
+    assert [line["iteration"] for line in results[0]] == [3, 6]
+    losses = [
+        [line["loss/policy"] for line in read_lines(RunFolder(path).metrics) if "games" in line]
+        for path in (whole, cut)
+    ]
+    assert losses[0] == losses[1]
+    assert len(losses[0]) == 6
+
+
+def test_a_run_ends_by_itself_and_can_be_made_longer(tmp_path: Path) -> None:
+    short = replace(SMALL, run=replace(SMALL.run, iterations=1), rating=RatingParams(every=0))
+    train(tmp_path / "run", short)
+    before = len(games_of(tmp_path / "run").games)
+    assert before
+    train(tmp_path / "run")  # it has reached its end
+    assert len(games_of(tmp_path / "run").games) == before
+    train(tmp_path / "run", replace(short, run=replace(short.run, iterations=2)))
+    games = games_of(tmp_path / "run").games
+    assert len(games) > before
+    assert len(set(games["number"].tolist())) == len(games)  # none twice
+
+
+def test_settings_that_make_another_run_are_refused_by_name(tmp_path: Path) -> None:
+    begin_or_go_on(tmp_path / "run", SMALL)
+    other = replace(
+        SMALL, run=replace(SMALL.run, model="b3c32"), training=TrainingParams(rate=1e-3)
+    )
+    with pytest.raises(RunError, match=r"run\.model, training\.batch.* cannot change"):
+        begin_or_go_on(tmp_path / "run", other)
+    fine = replace(SMALL, training=replace(SMALL.training, rate=1e-3))
+    begin_or_go_on(tmp_path / "run", fine)
+    assert begin_or_go_on(tmp_path / "run", None)[1] == fine
+
+
+def test_shards_beyond_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    session(path, 2)
+    shards = sorted((path / "shards").glob("*.games"))
+    extra = shards[-1].with_name("000099-games-1-2.games")
+    extra.write_bytes(shards[-1].read_bytes())
+    session(path, 1)
+    assert not extra.exists()
+
+
+def test_a_damaged_shard_costs_its_games_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run"
+    session(path, 3)
+    first = min((path / "shards").glob("*.games"))
+    data = bytearray(first.read_bytes())
+    data[len(data) // 2] ^= 1
+    first.write_bytes(data)
+    session(path, 1)
+    assert "set aside" in capsys.readouterr().err
+    assert read_lines(RunFolder(path).metrics)[-1]["step"] == 4
