@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.frontends.analysis.conversation import warm
 from tests.frontends.analysis.engine import Engine
 
 SEED = 5
@@ -190,6 +191,7 @@ class Ledger:
 
 def converse(count: int) -> list[int]:
     """Send so many mutated lines; returns the engine's memory in kB at ten points of the way."""
+    warm()
     rng = random.Random(SEED)
     ledger = Ledger()
     memory = []
