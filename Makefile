@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+KATRAIN := .katrain-venv
+KATRAIN_VERSION := 1.20.0
 PINS := pyproject.toml constraints.txt
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench test-long format clean
+.PHONY: help play test check bench test-long test-katrain format clean
 
 help:  ## Show what there is to make
-	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 play: $(VENV)/.ready-to-play  ## Play against Tengen
 	@$(BIN)/tengen play
@@ -29,12 +31,15 @@ bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio aga
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 3600
 
+test-katrain: $(VENV)/.ready-to-develop $(KATRAIN)/.ready-$(KATRAIN_VERSION)  ## Let KaTrain review games with our engine
+	TENGEN_KATRAIN_PYTHON=$(abspath $(KATRAIN)/bin/python) $(BIN)/python -m pytest -m long --timeout 1200 tests/clients
+
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(KATRAIN) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tengen needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
@@ -51,3 +56,9 @@ $(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
 	@echo "Installing what training and testing need ..." >&2
 	@$(INSTALL) --editable '.[train,dev]'
 	@touch $(VENV)/.ready-to-play $@
+
+$(KATRAIN)/.ready-$(KATRAIN_VERSION):
+	@echo "Installing KaTrain, which has an environment of its own ..." >&2
+	@$(PYTHON) -m venv $(KATRAIN)
+	@$(KATRAIN)/bin/python -m pip install --quiet katrain==$(KATRAIN_VERSION)
+	@touch $@

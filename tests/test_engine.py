@@ -101,6 +101,18 @@ def test_parameters_can_be_changed_and_bad_ones_are_named() -> None:
         assert engine.search(Position(5), visits=5).visits == 5
 
 
+def test_the_tree_goes_on_under_other_parameters_where_it_can() -> None:
+    with Engine(FakeEvaluator()) as engine:
+        engine.search(Position(5), visits=100)
+        engine.set_params(exploration=0.5)
+        assert engine.search(Position(5), visits=120).reused == 100
+        engine.set_params(wide_root_noise=0.1)
+        assert engine.search(Position(5), visits=100).reused == 0
+        position, moves = engine.moves_after([None])
+        assert position.last_move is not None
+        assert all(each.visits for each in moves)
+
+
 def test_closing_ends_the_thread() -> None:
     before = set(threading.enumerate())
     engine = Engine(FakeEvaluator(slow))

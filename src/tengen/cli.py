@@ -154,6 +154,9 @@ def gtp(
     ] = None,
     visits: Annotated[int | None, typer.Option(min=1, help="For each move.")] = None,
     seconds: Annotated[float | None, typer.Option(help="For each move.")] = None,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Fewer visits where the move is clear.")
+    ] = False,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Until the client sets it.")] = 19,
     rules: Annotated[str, typer.Option(help="Name of a rule set.")] = "tromp-taylor",
     komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
@@ -173,6 +176,7 @@ def gtp(
         device=device or "auto",
         visits=visits,
         seconds=seconds,
+        adaptive=adaptive,
         rules=rules,
         komi=komi,
         board_size=board_size,

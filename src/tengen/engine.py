@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from tengen.closing import Closing
+from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.devices import AUTO, open_evaluator
@@ -16,7 +17,7 @@ from tengen.network.evaluator import Evaluator
 from tengen.network.files import load_network
 from tengen.search.background import BackgroundSearch, Progress, Task
 from tengen.search.params import Limits, SearchParams
-from tengen.search.result import SearchResult, Wanted
+from tengen.search.result import MoveResult, SearchResult, Wanted
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 from tengen.search.warm import compile_kernels
 
@@ -50,12 +51,8 @@ class Engine(Closing):
         self.evaluator: Evaluator = model
         compile_kernels(model.features)
         self.params = params or SearchParams()
-        self._seed, self._leaves = seed, leaves
-        self._background = self._new_background()
-
-    def _new_background(self) -> BackgroundSearch:
-        search = Search(self.evaluator, self.params, seed=self._seed, leaves=self._leaves)
-        return BackgroundSearch(search)
+        search = Search(self.evaluator, self.params, seed=seed, leaves=leaves)
+        self._background = BackgroundSearch(search)
 
     @property
     def name(self) -> str:
@@ -191,18 +188,29 @@ class Engine(Closing):
         self._background.stop()
 
     def set_params(self, **changes: float | bool) -> None:
-        """Search with other parameters from now on; raises ValueError for what cannot be."""
+        """Search with other parameters from now on; raises ValueError for what cannot be.
+
+        Ends the search under way. The tree is kept unless it was grown by what changes.
+        """
         try:
             params = replace(self.params, **changes)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(str(error)) from None
-        self._background.close()
         self.params = params
-        self._background = self._new_background()
+        self._background.set_params(params)
+
+    def moves_after(
+        self, branch: Iterable[Point | None], wanted: Wanted | None = None
+    ) -> tuple[Position, tuple[MoveResult, ...]]:
+        """The end of a line from the position searched last, and the moves tried there.
+
+        Raises ValueError for a line that is not legal, or before any search.
+        """
+        return self._background.moves_after(branch, wanted)
 
     def clear(self) -> None:
-        """Forget the tree."""
-        self.set_params()
+        """Forget the tree; ends the search under way."""
+        self._background.forget()
 
     def close(self) -> None:
         """End the search under way and the thread."""

@@ -1,7 +1,7 @@
 """KaTrain, as PyPI has it, reviews a whole game with our engine and finds nothing to complain of.
 
 It is no dependency of ours: it needs a window toolkit. So it lives in an environment of its own,
-whose interpreter TENGEN_KATRAIN_PYTHON names.
+whose interpreter TENGEN_KATRAIN_PYTHON names; `make test-katrain` sees to all that.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ pytestmark = [
     pytest.mark.timeout(1200),
     pytest.mark.skipif(
         not has_katrain(),
-        reason="KaTrain is not at hand: python -m venv KT; KT/bin/pip install katrain; "
-        "then set TENGEN_KATRAIN_PYTHON=KT/bin/python",
+        reason="KaTrain is not at hand: make test-katrain",
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -43,6 +44,10 @@ for line in sys.stdin:
         reply += move
     elif words[0] == "name":
         reply += "Scripted"
+    elif words[0] == "known_command":
+        reply += "true" if "rules" in sys.argv[1:] else "false"
+    elif words[0] == "kata-set-rules":
+        reply = "= " if "\\"ko\\":\\"SIMPLE\\"" in words[1] else "? not these"
     elif words[0] == "komi" and words[1] == "13":
         reply = "? bad luck"
     print(reply, end="\\n\\n", flush=True)
@@ -186,7 +191,7 @@ def test_games_at_a_time_are_all_played_once() -> None:
 
 
 def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) -> None:
-    store = Store(tmp_path, ("one", "other"))
+    store = Store(tmp_path, ("one", "other"), "5x5")
     assert store.finished() == {}
     for number in (0, 1, 5):
         store.add(play_game(number, (Listed("C3"), Listed("")), EMPTY))
@@ -198,8 +203,21 @@ def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) 
     assert game.root.properties["PB"] == ["other"]
     line = json.loads(results.read_text().splitlines()[0])
     assert game.root.properties["RE"] != [line["result"]]  # colours were exchanged
+    store.add(play_game(5, (Listed("C3"), Listed("")), EMPTY))
+    assert store.finished() == {0: 1.0, 1: 1.0, 5: 1.0}  # the cut line has spoilt no other
     with pytest.raises(ValueError, match="name another folder"):
         Store(tmp_path, ("one", "third")).finished()
+    with pytest.raises(ValueError, match="games on 5x5, not on 7x7"):
+        Store(tmp_path, ("one", "other"), "7x7").finished()
+
+
+def test_programs_that_take_rules_are_told_them(program: str) -> None:
+    with contextlib.closing(GtpOpponent(f"{program} '' rules")) as engine:
+        engine.start(Position(5, "chinese"))
+        with pytest.raises(EngineError, match="not these"):
+            engine.start(Position(5, "tromp-taylor"))
+    with contextlib.closing(GtpOpponent(f"{program} ''")) as engine:
+        engine.start(Position(5, "tromp-taylor"))
 
 
 def test_the_sequential_test_decides_clear_cases_and_waits_in_others() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -41,6 +46,29 @@ def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.Mo
     }
     with pytest.raises(ValueError, match="pip install openvino"):
         chosen_device(missing)
+
+
+def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
+    code = (
+        "import sys; from tengen.network import devices; "
+        "devices._LINUX_DRIVERS = devices._WINDOWS_DRIVERS = ('nowhere',); "
+        "import platform; platform.machine = lambda: 'x86_64'; "
+        "print(devices.chosen_device(devices.find_devices()).name, 'torch' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert found.stdout.split() == [CPU, "False"]
+
+
+def test_a_driver_makes_torch_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for drivers in ("_LINUX_DRIVERS", "_WINDOWS_DRIVERS"):
+        monkeypatch.setattr(devices, drivers, ("nowhere", str(tmp_path)))
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert devices.may_have_gpu()
+    first = next(iter(find_devices()))
+    assert first.name == CUDA
+    assert "torch " in first.what
 
 
 def test_the_first_that_is_ready_is_chosen() -> None:

@@ -87,3 +87,25 @@ def test_closing_answers_what_was_asked_and_refuses_more() -> None:
     assert threading.active_count() == before
     with pytest.raises(ValueError, match="closed"):
         shared.submit(batch_of([1]))
+
+
+def test_several_batches_are_under_way_if_the_network_computes_several() -> None:
+    both = threading.Barrier(2)
+
+    class Meeting:
+        """An evaluation that ends when another one is waited for, too."""
+
+        def __init__(self, batch: Batch) -> None:
+            self._batch = batch
+
+        def result(self) -> Evaluation:
+            both.wait(10)
+            return telling(self._batch)
+
+    class Network(FakeEvaluator):
+        def submit(self, batch: Batch) -> Meeting:  # type: ignore[override]
+            return Meeting(batch)
+
+    with SharedEvaluator(Network(), largest=1, at_a_time=2) as shared:
+        answers = [shared.submit(batch_of([k])) for k in range(4)]
+        assert [answer.result(10).lead.tolist() for answer in answers] == [[0], [1], [2], [3]]

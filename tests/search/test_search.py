@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, index_point, point_index
+from tengen.game.illegal import IllegalMoveError
 from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
@@ -484,14 +485,88 @@ def test_the_moves_come_in_order_with_lines_that_can_be_played() -> None:
         assert len({each.move for each in result.moves}) == len(result.moves)
         for each in result.moves:
             assert each.pv[0] == each.move
-            assert each.pv_visits[0] == each.edge_visits
-            assert len(each.pv) == len(each.pv_visits)
+            assert (each.pv_visits[0], each.pv_edge_visits[0]) == (each.visits, each.edge_visits)
+            assert len(each.pv) == len(each.pv_visits) == len(each.pv_edge_visits)
             position.play_all(each.pv)
             assert all(more >= fewer for more, fewer in pairwise(each.pv_visits))
             assert each.lcb <= each.winrate
             assert each.utility_lcb <= each.utility
         longest = max(len(each.pv) for each in result.moves)
         assert longest > 3
+
+
+def test_the_visits_of_a_position_and_of_the_move_to_it_differ_in_a_graph() -> None:
+    differ = 0
+    for seed in range(5):
+        params = SearchParams(graph=True)
+        search = Search(FakeEvaluator(opinions(seed)), params, seed=seed)
+        search.set_position(random_position(seed, komi=0.5))
+        for each in search.run(Limits(visits=1500)).moves:
+            pairs = list(zip(each.pv_visits, each.pv_edge_visits, strict=True))
+            assert all(node >= edge for node, edge in pairs)
+            differ += sum(node > edge for node, edge in pairs)
+    assert differ
+
+
+def test_the_moves_at_the_end_of_a_line_are_told() -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions())
+    result = search.run(Limits(visits=600))
+    at_root, moves = search.moves_after([])
+    assert at_root == position
+    assert {each.move: each.visits for each in moves} == {
+        each.move: each.visits for each in result.moves
+    }
+    best = result.moves[0]
+    after, moves = search.moves_after(best.pv[:2])
+    assert after == position.play_all(best.pv[:2])
+    assert moves[0].move == best.pv[2]
+    assert moves[0].edge_visits == best.pv_edge_visits[2]
+    assert [each.order for each in moves] == list(range(len(moves)))
+    last = moves[-1]
+    beyond, moves = search.moves_after([*best.pv[:2], *last.pv, None])
+    assert (beyond.move_number, moves) == (3 + len(last.pv), ())
+    with pytest.raises(IllegalMoveError):
+        search.moves_after([Point(2, 2), Point(2, 2)])
+
+
+def test_the_networks_doubts_are_told_whatever_became_of_its_tree() -> None:
+    def telling(batch: Batch) -> Evaluation:
+        stones = batch.planes[:, [OWN, OPPONENT]].sum((1, 2, 3))
+        return opinions()(batch)._replace(
+            value_error=0.1 + 0.01 * stones, score_error=1 + stones, variance_time=10 - stones
+        )
+
+    position = Position(5, komi=0.5)
+    search = searching(position, telling)
+    assert search.result().raw.doubt is None
+    for _ in range(3):
+        result = search.run(Limits(visits=300))
+        stones = np.count_nonzero(position.stones)
+        assert result.raw.doubt == pytest.approx((0.1 + 0.01 * stones, 1 + stones, 10 - stones))
+        position = position.play_all(result.pv[:2])
+        search.set_position(position)
+        assert search.result().visits > 0  # the tree goes on
+    search.set_position(Position(5, komi=3.5))
+    assert search.result().raw.doubt is None
+
+
+def test_parameters_change_under_a_tree_that_goes_on_unless_it_was_grown_by_them() -> None:
+    position = Position(5, komi=0.5)
+    search = searching(position, opinions())
+    before = search.run(Limits(visits=300))
+    search.set_params(replace(search.params, exploration=3.0, static_score=0.0, dynamic_score=0.0))
+    search.set_position(position)
+    kept = search.result()
+    assert kept.visits == 300
+    assert kept.utility == pytest.approx(2 * kept.winrate - 1, abs=1e-4)  # no points any more
+    assert before.utility != pytest.approx(kept.utility, abs=1e-4)
+    wide = search.run(Limits(visits=1500))
+    assert len(wide.moves) > len(before.moves)
+    search.set_params(replace(search.params, uncertainty=0.0))
+    search.set_position(position)
+    assert search.result().visits == 0
+    assert search.run(Limits(visits=50)).visits == 50
 
 
 def test_lines_are_as_long_as_wanted() -> None:

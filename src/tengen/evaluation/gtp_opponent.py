@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shlex
 import subprocess
 import threading
@@ -46,6 +47,8 @@ class GtpOpponent:
         except EngineError:
             self.close()
             raise
+        # Others are told the rules on their command line, each in its own way.
+        self._takes_rules = self._knows("kata-set-rules")
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -77,14 +80,23 @@ class GtpOpponent:
             raise EngineError(f"{self.command!r} answers {command!r} with: {text}")
         return text
 
+    def _knows(self, command: str) -> bool:
+        try:
+            return self.ask(f"known_command {command}") == "true"
+        except EngineError:  # not all programs know this one
+            return False
+
     def start(self, position: Position) -> None:
-        """Set up the board and the moves of a position that began empty or with a handicap."""
+        """Set up board, rules and moves of a position that began empty or with a handicap."""
         size = position.size
         if size.width == size.height:
             self.ask(f"boardsize {size.width}")
         else:
             self.ask(f"rectangular_boardsize {size.width} {size.height}")
         self.ask("clear_board")
+        if self._takes_rules:
+            rules = json.dumps(position.rules.as_json(), separators=(",", ":"))
+            self.ask(f"kata-set-rules {rules}")
         self.ask(f"komi {position.komi:g}")
         for color, point in position.moves:
             self.play(color, point, position)

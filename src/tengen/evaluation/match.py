@@ -105,12 +105,13 @@ class Store:
 
     folder: Path
     names: tuple[str, str]
+    terms: str = ""  # board, rules, openings: games on other terms are another match
 
     def finished(self) -> dict[int, float]:
         """The first engine's points by the number of the game.
 
         A line that a crash cut is left out, and its game is played again. Raises ValueError if the
-        games are of other engines.
+        games are of other engines or on other terms.
         """
         found: dict[int, float] = {}
         path = self.folder / RESULTS
@@ -120,12 +121,18 @@ class Store:
             try:
                 entry = json.loads(line)
                 names, game, points = entry["engines"], int(entry["game"]), float(entry["points"])
+                terms = entry["terms"]
             except (ValueError, KeyError, TypeError):
                 continue
             if tuple(names) != self.names:
                 raise ValueError(
                     f"{path}, line {number}: these are games of {names[0]} and {names[1]}, not of "
                     f"{self.names[0]} and {self.names[1]}; name another folder"
+                )
+            if terms != self.terms:
+                raise ValueError(
+                    f"{path}, line {number}: these are games on {terms}, not on {self.terms}; "
+                    "name another folder"
                 )
             found[game] = points
         return found
@@ -141,13 +148,16 @@ class Store:
         line = {
             "game": played.number,
             "engines": self.names,
+            "terms": self.terms,
             "points": points(played),
             "result": str(played.outcome),
             "moves": played.end.move_number,
             "remark": played.remark,
         }
-        with (self.folder / RESULTS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        path = self.folder / RESULTS
+        cut = path.exists() and not path.read_bytes().endswith(b"\n")  # by a crash
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" * cut + json.dumps(line) + "\n")
 
 
 def points(played: Played) -> float:

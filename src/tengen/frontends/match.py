@@ -87,7 +87,11 @@ def run_match(
 ) -> Tally:
     """Play pairs of games with colours exchanged and print the result, the first engine's view."""
     names = engines[0].name, engines[1].name
-    store = Store(Path(options.folder), names) if options.folder else None
+    terms = (
+        f"{empty.size}, {empty.rules}, komi {empty.komi:g}, {options.opening_moves} moves of "
+        f"openings, seed {options.seed}"
+    )
+    store = Store(Path(options.folder), names, terms) if options.folder else None
     known = store.finished() if store else {}
     tally = Tally()
     for gained in known.values():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.messages import say
@@ -16,6 +18,16 @@ if TYPE_CHECKING:
 CPU, CUDA, MPS = "cpu", "cuda", "mps"
 AUTO = "auto"
 NAMES = (AUTO, CPU, CUDA, MPS)
+
+# What the drivers of NVIDIA, of AMD and of Windows' Linux put there.
+_LINUX_DRIVERS = (
+    "/dev/nvidiactl",
+    "/dev/nvidia0",
+    "/proc/driver/nvidia/version",
+    "/dev/kfd",
+    "/dev/dxg",
+)
+_WINDOWS_DRIVERS = ("C:/Windows/System32/nvcuda.dll",)
 
 
 class Device(NamedTuple):
@@ -43,11 +55,16 @@ def chosen_device(devices: Iterable[Device]) -> Device:
 
 
 def open_evaluator(
-    data: NetworkData, device: str = AUTO, precision: Precision | None = None
+    data: NetworkData,
+    device: str = AUTO,
+    precision: Precision | None = None,
+    *,
+    streams: int = 1,
 ) -> Evaluator:
     """A network on a device; raises ValueError for a device that has no such name.
 
-    A device that fails gives way to the CPU, after one line on stderr.
+    A device that fails gives way to the CPU, after one line on stderr. On the CPU, `streams`
+    batches are computed at the same time.
     """
     if device not in NAMES:
         raise ValueError(f"no device is called {device!r}; there are {', '.join(NAMES)}")
@@ -62,12 +79,22 @@ def open_evaluator(
             say(f"{wanted} failed ({why}); using the CPU")
     from tengen.network.openvino import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(data, precision)
+    return OpenVinoEvaluator(data, precision, streams=streams)
+
+
+def may_have_gpu() -> bool:
+    """Is there a sign of a GPU? Asking torch would take a second that most machines can save."""
+    if platform.system() == "Darwin":
+        return platform.machine() == "arm64"
+    drivers = _WINDOWS_DRIVERS if platform.system() == "Windows" else _LINUX_DRIVERS
+    return any(Path(driver).exists() for driver in drivers)
 
 
 def _torch_devices() -> list[Device]:
     if find_spec("torch") is None:
         return [Device(CUDA, False, "torch is not installed", "pip install 'tengen[train]'")]
+    if not may_have_gpu():
+        return [Device(CUDA, False, "no driver of a GPU is loaded", "nvidia-smi")]
     import torch
 
     found = []

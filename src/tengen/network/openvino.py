@@ -113,6 +113,11 @@ class OpenVinoEvaluator:
         return FEATURE_SETS[self._data.architecture.features]
 
     @property
+    def streams(self) -> int:
+        """How many batches it computes at the same time."""
+        return self._streams
+
+    @property
     def best_batch(self) -> int:
         """From about how many positions on a larger batch gains little."""
         return BEST_BATCH

@@ -25,16 +25,24 @@ class SharedEvaluator(Closing):
     Boards of one size at a time go together. Close it, or use it in a `with` statement.
     """
 
-    def __init__(self, inner: Evaluator, largest: int = 256) -> None:
-        """A gathered batch has at most `largest` positions, unless one thread asks for more."""
+    def __init__(self, inner: Evaluator, largest: int = 256, at_a_time: int = 1) -> None:
+        """A gathered batch has at most `largest` positions, unless one thread asks for more.
+
+        The network has `at_a_time` batches under way, whose results are waited for in threads.
+        """
         self._inner, self._largest = inner, largest
         self.name, self.device = inner.name, inner.device
         self.features, self.best_batch = inner.features, inner.best_batch
         self._questions: deque[_Question] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._thread = threading.Thread(target=self._work, name="network", daemon=True)
-        self._thread.start()
+        self._submitting = threading.Lock()
+        self._threads = [
+            threading.Thread(target=self._work, name="network", daemon=True)
+            for _ in range(at_a_time)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, batch: Batch) -> Future[Evaluation]:
         """Ask; raises ValueError when closed."""
@@ -48,17 +56,20 @@ class SharedEvaluator(Closing):
         return question.answer
 
     def close(self) -> None:
-        """Answer what was asked, and end the thread."""
+        """Answer what was asked, and end the threads."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _work(self) -> None:
         while questions := self._gather():
             try:
                 batch = _joined([question.batch for question in questions])
-                evaluation = self._inner.submit(batch).result()
+                with self._submitting:
+                    pending = self._inner.submit(batch)
+                evaluation = pending.result()
             except BaseException as error:  # whoever asked must hear of it, and the thread go on
                 for question in questions:
                     question.answer.set_exception(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -74,13 +75,17 @@ class _Average:
 
 
 class CachingEvaluator:
-    """Remembers evaluations, the latest used ones, up to a size in MB."""
+    """Remembers evaluations, the latest used ones, up to a size in MB.
+
+    May be used from any thread if what it asks may be.
+    """
 
     def __init__(self, inner: Evaluator, megabytes: float) -> None:
         self._inner = inner
         self._room = int(megabytes * 1e6)
         self._rows: OrderedDict[bytes, Evaluation] = OrderedDict()
         self._used = 0
+        self._lock = threading.Lock()
         self.hits = self.misses = 0
         self.name, self.features, self.best_batch = inner.name, inner.features, inner.best_batch
         self.device = inner.device
@@ -92,16 +97,18 @@ class CachingEvaluator:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._rows.clear()
-        self._used = 0
+        with self._lock:
+            self._rows.clear()
+            self._used = 0
 
     def submit(self, batch: Batch) -> Pending:
         """Start the evaluation of what is not remembered."""
         keys = [_key(batch, i) for i in range(len(batch.planes))]
-        known = {key: self._recall(key) for key in dict.fromkeys(keys)}
-        new = {key: i for i, key in enumerate(keys) if known[key] is None}
-        self.misses += len(new)
-        self.hits += len(keys) - len(new)
+        with self._lock:
+            known = {key: self._recall(key) for key in dict.fromkeys(keys)}
+            new = {key: i for i, key in enumerate(keys) if known[key] is None}
+            self.misses += len(new)
+            self.hits += len(keys) - len(new)
         rows = list(new.values())
         pending = None
         if rows:
@@ -114,14 +121,16 @@ class CachingEvaluator:
             self._rows.move_to_end(key)
         return row
 
-    def remember(self, key: bytes, row: Evaluation) -> None:
-        """Keep a row, and let go of those not used for longest."""
-        if key not in self._rows:
-            self._used += _size(row)
-        self._rows[key] = row
-        while self._used > self._room:
-            _, dropped = self._rows.popitem(last=False)
-            self._used -= _size(dropped)
+    def remember(self, rows: dict[bytes, Evaluation]) -> None:
+        """Keep rows, and let go of those not used for longest."""
+        with self._lock:
+            for key, row in rows.items():
+                if key not in self._rows:
+                    self._used += _size(row)
+                self._rows[key] = row
+            while self._used > self._room:
+                _, dropped = self._rows.popitem(last=False)
+                self._used -= _size(dropped)
 
 
 @dataclass(frozen=True)
@@ -138,9 +147,12 @@ class _Completed:
         rows = {key: row for key, row in self.known.items() if row is not None}
         if self.pending is not None:
             found = self.pending.result()
-            for i, key in enumerate(self.new):
-                rows[key] = Evaluation(*(np.copy(field[i]) for field in found))
-                self.cache.remember(key, rows[key])
+            new = {
+                key: Evaluation(*(np.copy(field[i]) for field in found))
+                for i, key in enumerate(self.new)
+            }
+            self.cache.remember(new)
+            rows |= new
         return Evaluation(
             *(np.stack(fields) for fields in zip(*(rows[key] for key in self.keys), strict=True))
         )

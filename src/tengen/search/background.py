@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 from tengen.closing import Closing
+from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.search.params import Limits
-from tengen.search.result import SearchResult, Wanted
+from tengen.search.params import Limits, SearchParams
+from tengen.search.result import MoveResult, SearchResult, Wanted
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 
 Progress = Callable[[SearchResult], None]
@@ -87,11 +88,27 @@ class BackgroundSearch(Closing):
                 return None
             return self._search.result(wanted or task.wanted)
 
+    def moves_after(
+        self, branch: Iterable[Point | None], wanted: Wanted | None = None
+    ) -> tuple[Position, tuple[MoveResult, ...]]:
+        """What the tree knows of the end of a line; see Search."""
+        return self._search.moves_after(branch, wanted)
+
     def stop(self) -> None:
         """End what is under way, within one batch."""
         with self._lock:
             if self._latest is not None:
                 self._latest.cancel()
+
+    def set_params(self, params: SearchParams) -> None:
+        """Search with other parameters from now on; ends what is under way."""
+        self.stop()
+        self._search.set_params(params)
+
+    def forget(self) -> None:
+        """Drop the tree; ends what is under way."""
+        self.stop()
+        self._search.forget()
 
     def close(self) -> None:
         """End the thread, and what it is searching."""

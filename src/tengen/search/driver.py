@@ -61,9 +61,8 @@ class Driver:
         threads: int = 1,
     ) -> None:
         """At most `leaves` of each tree are in flight in a tick."""
-        self.evaluator, self.params, self.forest = evaluator, params, forest
-        self._settings = settings_array(params)
-        self.settings = self._settings[0]
+        self.evaluator, self.forest = evaluator, forest
+        self.set_params(params)
         self._features = evaluator.features
         self._leaves = leaves
         self._threads = threads
@@ -72,6 +71,12 @@ class Driver:
         self._shards = shards
         self._size = Size(0, 0)  # of the largest board
         self._spare: list[Rows] = []
+
+    def set_params(self, params: SearchParams) -> None:
+        """Grow the trees by other parameters from now on."""
+        self.params = params
+        self._settings = settings_array(params)
+        self.settings = self._settings[0]
 
     def place(self, g: int, position: Position, seed: int) -> None:
         """Plant tree g anew at a position, whose game must be going on."""

@@ -134,6 +134,7 @@ class Limits:
     playouts: int | None = None  # descents of this search alone
     seconds: float | None = None
     stop_when_decided: bool = False  # no visits left could change the choice
+    stop_when_clear: bool = False  # or they would all have to go to another move, and not suffice
 
     def __post_init__(self) -> None:
         for name in ("visits", "playouts", "seconds"):

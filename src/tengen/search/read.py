@@ -13,8 +13,10 @@ STACK = 2048
 
 
 @kernel
-def principal_line(forest, index, points, visits):
-    """Fill points and the visits of the most visited moves from a node on; returns how many."""
+def principal_line(forest, index, points, visits, edge_visits):
+    """Fill the most visited moves from a node on, the visits of the positions that they lead to,
+    and those that came by the moves; returns how many.
+    """
     n = 0
     while n < points.shape[0]:
         best, most = NONE, 0
@@ -26,8 +28,9 @@ def principal_line(forest, index, points, visits):
         if best == NONE:
             break
         points[n] = edge_point(forest.links[best].edge)
-        visits[n] = most
         index = forest.links[best].child
+        visits[n] = forest.nodes[index].visits
+        edge_visits[n] = most
         n += 1
     return n
 

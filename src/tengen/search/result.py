@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from tengen.game.geometry import Point, index_point
 from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.search.backup import link_weight
+from tengen.search.doubts import Doubt
 from tengen.search.forest import (
     LEAD,
     MAX_DEPTH,
@@ -45,6 +47,13 @@ class Judgement:
 
 
 @dataclass(frozen=True, eq=False)
+class RawJudgement(Judgement):
+    """What the network itself thinks of a position, and how unsure it is."""
+
+    doubt: Doubt | None  # None if it is not known any more
+
+
+@dataclass(frozen=True, eq=False)
 class MoveResult(Judgement):
     """A move that was tried; None is a pass."""
 
@@ -56,7 +65,8 @@ class MoveResult(Judgement):
     utility_lcb: float
     play_weight: float  # how much it deserves to be played
     pv: tuple[Point | None, ...]  # the line expected, this move first
-    pv_visits: tuple[int, ...]
+    pv_visits: tuple[int, ...]  # of the position after each move,
+    pv_edge_visits: tuple[int, ...]  # and those of them that came by this move
     symmetry_of: Point | None = None  # searched in the place of this move
     ownership: Ownership | None = None
     ownership_stdev: Ownership | None = None
@@ -69,7 +79,7 @@ class SearchResult(Judgement):
     position: Position
     moves: tuple[MoveResult, ...]  # the best first; empty if nothing was tried
     policy: NDArray[np.float32]  # [area + 1] the network's own, 0 where illegal; pass last
-    raw: Judgement  # the network's own judgement of the position
+    raw: RawJudgement  # the network's own judgement of the position
     ownership: Ownership | None  # averaged over the tree
     ownership_stdev: Ownership | None
     reused: int  # visits kept from the search before
@@ -126,6 +136,21 @@ def judgement(node: Any, sign: int, own: bool = False) -> dict[str, Any]:
     }
 
 
+def links_of(forest: Forest, index: int) -> Iterator[Any]:
+    """The links from a node to the children that were tried."""
+    node = forest.nodes[index]
+    for tried in forest.candidates[node["block"] : node["block"] + node["n_tried"]]:
+        yield forest.links[tried]
+
+
+def child_by(forest: Forest, index: int, move: Point | None, width: int) -> int | None:
+    """The child of a node by a move, None if it was not tried."""
+    for link in links_of(forest, index):
+        if _point(edge_point(link["edge"]), width) == move:
+            return int(link["child"])
+    return None
+
+
 def read_moves(
     forest: Forest, g: int, settings: Any, position: Position, wanted: Wanted
 ) -> tuple[MoveResult, ...]:
@@ -137,15 +162,25 @@ def read_moves(
     sign = 3 - 2 * int(position.to_play)
     weights = np.zeros(n, np.float32)
     best = play_weights(forest, g, settings, weights)
-    found = []
-    for k in range(n):
-        link = forest.links[forest.candidates[root["block"] + k]]
-        if link["visits"]:
-            found.append((k, link))
+    links = enumerate(links_of(forest, int(forest.trees[g]["root"])))
+    found = [(k, link) for k, link in links if link["visits"]]
     found.sort(key=lambda each: (each[0] != best, -weights[each[0]], -int(each[1]["edge"])))
     return tuple(
         _move(forest, link, order, float(weights[k]), sign, settings, position, wanted)
         for order, (k, link) in enumerate(found)
+    )
+
+
+def read_moves_below(
+    forest: Forest, index: int, settings: Any, position: Position, wanted: Wanted
+) -> tuple[MoveResult, ...]:
+    """The moves tried at any node, where the position stands, the most visited first."""
+    found = [link for link in links_of(forest, index) if link["visits"]]
+    found.sort(key=lambda link: (-int(link["visits"]), -int(link["edge"])))
+    sign = 3 - 2 * int(position.to_play)
+    return tuple(
+        _move(forest, link, order, float(link["visits"]), sign, settings, position, wanted)
+        for order, link in enumerate(found)
     )
 
 
@@ -164,7 +199,7 @@ def _move(
     facts["weight"] = float(link_weight(link, child))
     utility_lcb = float(lower_bound(child, np.float32(sign), settings))
     radius = (facts["utility"] - utility_lcb) / 2
-    pv, pv_visits = _line(forest, link, position.width, wanted.pv_length)
+    line = _line(forest, link, position.width, wanted.pv_length)
     ownership = stdev = None
     if wanted.moves_ownership:
         ownership, stdev = tree_ownership(forest, int(link["child"]), sign, position)
@@ -176,8 +211,9 @@ def _move(
         lcb=max(0.0, facts["winrate"] - radius),
         utility_lcb=utility_lcb,
         play_weight=play_weight,
-        pv=pv,
-        pv_visits=pv_visits,
+        pv=tuple(point for point, _, _ in line),
+        pv_visits=tuple(visits for _, visits, _ in line),
+        pv_edge_visits=tuple(visits for _, _, visits in line),
         ownership=ownership,
         ownership_stdev=stdev,
         **facts,
@@ -186,14 +222,15 @@ def _move(
 
 def _line(
     forest: Forest, link: Any, width: int, length: int
-) -> tuple[tuple[Point | None, ...], tuple[int, ...]]:
+) -> list[tuple[Point | None, int, int]]:
+    """Moves, each with the visits of the position after it and those that came by it."""
     points = np.zeros(min(length, MAX_DEPTH), np.int32)
-    visits = np.zeros(len(points), np.int32)
-    n = principal_line(forest, int(link["child"]), points, visits)
-    first = (_point(edge_point(link["edge"]), width), int(link["visits"]))
-    rest = [(_point(int(points[k]), width), int(visits[k])) for k in range(n)]
-    line = [first, *rest][: max(1, length)]
-    return tuple(point for point, _ in line), tuple(count for _, count in line)
+    visits, edge_visits = np.zeros((2, len(points)), np.int32)
+    n = principal_line(forest, int(link["child"]), points, visits, edge_visits)
+    child = forest.nodes[link["child"]]
+    first = _point(edge_point(link["edge"]), width), int(child["visits"]), int(link["visits"])
+    rest = [(_point(int(points[k]), width), int(visits[k]), int(edge_visits[k])) for k in range(n)]
+    return [first, *rest][: max(1, length)]
 
 
 def _point(index: int, width: int) -> Point | None:

@@ -18,6 +18,7 @@ from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.messages import say
 from tengen.network.evaluator import Evaluator
+from tengen.search.doubts import Doubts
 from tengen.search.driver import ENDLESS, Driver, InFlight
 from tengen.search.forest import (
     EXPANDED,
@@ -32,16 +33,19 @@ from tengen.search.forest import (
 from tengen.search.keep import advance, centre_again, children_by_visits, compact
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import (
-    Judgement,
     MoveResult,
+    RawJudgement,
     SearchResult,
     Wanted,
+    child_by,
     judgement,
+    links_of,
     read_moves,
+    read_moves_below,
     root_policy,
     tree_ownership,
 )
-from tengen.search.root import prepare_root
+from tengen.search.root import play_weights, prepare_root
 
 # Reported reasons to stop.
 VISITS, PLAYOUTS, TIME, CANCELLED, DECIDED, OVER = (
@@ -59,7 +63,17 @@ _SHARE_OF_LEGAL_MOVES = 0.85  # on average over a tree, of the board's area
 _PIPELINE_FROM = 32  # networks that want batches this large get a second one under way
 _MARGIN = 1.5  # by which a batch may be slower than those before it
 _FORGETTING = 0.9  # how much of the slowest batch is remembered from batch to batch
+_CLEAR = 0.5  # of the best move's visits, which another cannot reach any more
 _PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
+# Parameters that a tree can go on with: they choose among its moves, or make its values anew. The
+# others are in its priors, its weights or its memory.
+_TREE_GOES_ON = {
+    *("exploration", "exploration_log", "exploration_base"),
+    *("stdev_scale", "stdev_prior", "stdev_prior_weight"),
+    *("fpu_reduction", "root_fpu_reduction", "fpu_trusts_tried", "virtual_loss"),
+    *("static_score", "dynamic_score", "score_scale", "centre_to_zero", "value_weight"),
+    *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
+}
 
 
 class Avoid(NamedTuple):
@@ -133,6 +147,7 @@ class Search:
         self._position: Position | None = None
         self._options = ROOT_DEFAULTS
         self._driver: Driver | None = None
+        self._doubts = Doubts()
         self._start = _Start(time.monotonic(), 0, 0, 0)
         self._said_full = False
         self._slowest = 0.0  # seconds that a batch took lately
@@ -157,6 +172,21 @@ class Search:
         """Drop the tree; ends a search under way."""
         with self._interrupted():
             self._driver = self._position = None
+
+    def set_params(self, params: SearchParams) -> None:
+        """Search with other parameters; the tree goes on if it can. Ends a search under way."""
+        with self._interrupted():
+            old, self.params = self.params, params
+            changed = {name for name, value in vars(params).items() if value != vars(old)[name]}
+            driver = self._driver
+            if driver is None or not changed:
+                return
+            if not changed <= _TREE_GOES_ON:
+                self._driver = self._position = None
+                return
+            driver.set_params(params)
+            if self._visits(driver):
+                centre_again(driver.forest, 0, driver.settings)
 
     @contextmanager
     def _interrupted(self) -> Iterator[None]:
@@ -204,6 +234,7 @@ class Search:
             driver = Driver(self.evaluator, self.params, forest, self._most_leaves)
             self._driver = driver
         driver.place(0, position, self._seed)
+        self._doubts.clear()
         self._apply(driver.forest, position, options)
 
     def _new_forest(self, position: Position) -> Forest:
@@ -333,28 +364,39 @@ class Search:
         spent = time.monotonic() - self._start.time
         if limits.seconds is not None and spent + _MARGIN * self._slowest >= limits.seconds:
             return TIME  # one more batch might end too late
-        if limits.stop_when_decided and self._decided(driver, limits, visits, spent):
-            return DECIDED
+        if limits.stop_when_decided or limits.stop_when_clear:
+            return DECIDED if self._decided(driver, limits, visits, spent) else None
         return None
 
     def _decided(self, driver: Driver, limits: Limits, visits: int, spent: float) -> bool:
         """Could the visits that are left not let another move be chosen?
 
-        Where lower bounds choose, that is any move with `lcb_least` of the most visits.
+        Where lower bounds choose, that is any move with `lcb_least` of the most visits. It is clear
+        enough that they will not if the best move by now is far ahead in visits, too.
         """
         left = float(driver.forest.trees[0]["target"]) - visits
         if limits.seconds is not None and spent > 0:
             rate = (visits - self._start.visits) / spent
             left = min(left, rate * (limits.seconds - spent))
-        counts = sorted(_link_visits(driver.forest), reverse=True)
+        counts = [int(link["visits"]) for link in links_of(driver.forest, self._root(driver))]
+        if not counts:
+            return False
+        second, most = sorted([0, *counts])[-2:]
         least = self.params.lcb_least if self.params.lcb_stdevs else 1.0
-        return len(counts) > 1 and counts[1] + left < least * counts[0]
+        if second + left < least * most:
+            return True
+        if not limits.stop_when_clear or second + left >= _CLEAR * most:
+            return False
+        weights = np.zeros(len(counts), np.float32)
+        return counts[play_weights(driver.forest, 0, driver.settings, weights)] == most
 
     def _land(self, driver: Driver, under_way: deque[InFlight]) -> None:
         """Wait for the oldest leaves and take them in."""
         flight = under_way.popleft()
-        flight.wait()  # the lock is free while the network works
+        evaluation = flight.wait()  # the lock is free while the network works
         with self._lock:
+            if evaluation is not None:
+                self._doubts.note(flight.rows.rows[: flight.ends[-1]], evaluation)
             driver.absorb(flight)
             self._prepare(driver)
 
@@ -376,7 +418,10 @@ class Search:
         compact(forest, 0, _visits_to_keep(forest), room[0], room[1])
 
     def _visits(self, driver: Driver) -> int:
-        return int(driver.forest.nodes[driver.forest.trees[0]["root"]]["visits"])
+        return int(driver.forest.nodes[self._root(driver)]["visits"])
+
+    def _root(self, driver: Driver) -> int:
+        return int(driver.forest.trees[0]["root"])
 
     # Results
 
@@ -402,7 +447,9 @@ class Search:
                 position=position,
                 moves=moves,
                 policy=root_policy(forest, 0, position),
-                raw=Judgement(**judgement(root, sign, own=True)),
+                raw=RawJudgement(
+                    **judgement(root, sign, own=True), doubt=self._doubts.of(int(root["key"]))
+                ),
                 ownership=ownership,
                 ownership_stdev=stdev,
                 reused=self._start.visits,
@@ -412,6 +459,28 @@ class Search:
                 stopped_by=reason,
                 **judgement(root, sign),
             )
+
+    def moves_after(
+        self, branch: Iterable[Point | None], wanted: Wanted | None = None
+    ) -> tuple[Position, tuple[MoveResult, ...]]:
+        """The end of a line from where it stands, and the moves tried there; none off the tree.
+
+        Raises ValueError for a line that is not legal, or without a position.
+        """
+        with self._lock:
+            driver, position = self._driver, self._position
+            if driver is None or position is None:
+                raise ValueError("there is no position to search: set one first")
+            forest = driver.forest
+            index: int | None = int(forest.trees[0]["root"])
+            for move in branch:
+                position = position.play(move)
+                if index is not None:
+                    index = child_by(forest, index, move, position.width)
+            if index is None:
+                return position, ()
+            wanted = wanted or Wanted()
+            return position, read_moves_below(forest, index, driver.settings, position, wanted)
 
 
 def moves_between(before: Position, after: Position) -> list[Point | None] | None:
@@ -430,13 +499,6 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
         and position.move_limit == before.move_limit
     )
     return moves[::-1] if same else None
-
-
-def _link_visits(forest: Forest) -> list[int]:
-    """The visits of the root's moves."""
-    root = forest.nodes[forest.trees[0]["root"]]
-    tried = forest.candidates[root["block"] : root["block"] + root["n_tried"]]
-    return [int(visits) for visits in forest.links["visits"][tried]]
 
 
 def _visits_to_keep(forest: Forest) -> int:

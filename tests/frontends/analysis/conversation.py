@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -16,6 +17,7 @@ from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import Line, Model, Session
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator
+from tengen.search.warm import compile_kernels
 
 OWN_KOMI = 5  # among the globals: positive for White, as long as komi is
 MODEL = Model("fake.bin.gz", "fake", "nowhere", 256, 8)
@@ -55,6 +57,12 @@ def slow(seconds: float) -> FakeEvaluator:
     return FakeEvaluator(script)
 
 
+@cache
+def warm() -> None:
+    """Have all kernels compiled, which on a busy machine takes longer than any answer may."""
+    compile_kernels(AHEAD.features)
+
+
 class Conversation:
     """A client whose answers pile up."""
 
@@ -65,6 +73,7 @@ class Conversation:
         **options: Any,
     ) -> None:
         options = {"visits": 10, "searches": 4, **options}
+        warm()
         self.loading = Loading(
             AnalysisOptions("fake", **options), make or (lambda: Loaded(evaluator, MODEL))
         )

@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
+from tests.frontends.analysis.conversation import warm
 from tests.frontends.analysis.engine import Engine
 
 SEED = 5
 PATIENCE = 64  # lines that the client sends before it waits
 QUIET = 0.3  # seconds without an answer, after which it ends what goes on
 SECONDS_FOR_EACH = 30.0  # within which all answers must come
-KILOBYTES = 50_000  # that a long run may grow by, after its first part
+KILOBYTES = 20_000  # that a long run may grow by, after its first part
 
 COLUMNS = "ABCDEFGHJ"
 ODD: list[Any] = [
@@ -190,6 +191,7 @@ class Ledger:
 
 def converse(count: int) -> list[int]:
     """Send so many mutated lines; returns the engine's memory in kB at ten points of the way."""
+    warm()
     rng = random.Random(SEED)
     ledger = Ledger()
     memory = []

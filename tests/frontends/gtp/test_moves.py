@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,18 @@ from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.client import PATIENCE, SMALL, Client, session
 from tests.frontends.gtp.opponents import black_wins, surveyor
+
+
+def slow(batch: Batch) -> Evaluation:
+    time.sleep(0.02)
+    return surveyor(batch)
+
+
+def only_the_centre(batch: Batch) -> Evaluation:
+    found = surveyor(batch)
+    found.policy[:, 12] = 8.0
+    return found
+
 
 ENDLESS = replace(SMALL, visits=100_000_000)
 
@@ -403,8 +416,73 @@ def test_gogui_gets_its_pictures() -> None:
             if kind == "cboard":
                 for value in np.ravel(rows):
                     assert value == '""' or (value[0] == "#" and len(value) == 7)
+            if kind == "gfx":
+                drawn = dict(row.split(maxsplit=1) for row in body.splitlines())
+                assert list(drawn) == ["TEXT", "INFLUENCE", "VAR", "LABEL"]
+                assert len(drawn["INFLUENCE"].split()) == 50
+                assert re.match(r"w [A-E][1-5] b ", drawn["VAR"])
+            if kind == "pspairs":
+                assert re.fullmatch(r"[A-E][1-5] \d+(?: [A-E][1-5] \d+)*", body)
+            if kind == "param":
+                for row in body.splitlines():
+                    assert re.fullmatch(r"\[(?:bool\] \w+ [01]|string\] \w+ \S+)", row), row
         owner = client.body("gogui-ownership").splitlines()[2].split()
         assert owner[2] <= "#080808"
+
+
+def test_gogui_changes_settings() -> None:
+    with session() as client:
+        assert client.body("gogui-param maxVisits 7") == ""
+        assert client.body("gogui-param adaptive 1") == ""
+        assert client.body("kata-get-param maxVisits") == "7"
+        shown = client.body("gogui-param").splitlines()
+        assert "[bool] adaptive 1" in shown
+        assert "[string] maxVisits 7" in shown
+        assert "syntax error" in client.error("gogui-param maxVisits")
+        assert "unknown parameter" in client.error("gogui-param nonsense 1")
+
+
+def test_gogui_sees_the_engine_think_and_others_do_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with session(slow, replace(SMALL, visits=600)) as client:
+        client.body("genmove b")
+        assert "gogui-gfx" not in capsys.readouterr().err
+        client.body("gogui-analyze_commands")
+        client.body("genmove w")
+        blocks = capsys.readouterr().err.split("gogui-gfx:")[1:]
+        assert len(blocks) > 1
+        for block in blocks[:-1]:
+            assert re.fullmatch(r"\nTEXT .*\nINFLUENCE .*\nVAR .*\nLABEL .*\n\n", block)
+        assert blocks[-1] == " CLEAR\n"
+
+
+def test_the_moves_after_a_line_can_be_seen() -> None:
+    with session(options=replace(SMALL, visits=200)) as client:
+        assert "nothing was searched" in client.body("debug_moves C3")
+        client.body("kata-search b")
+        found = client.session.last_result
+        assert found is not None
+        text = found.position.text
+        first, second, third = (text(point) for point in found.pv[:3])
+        body = client.body(f"debug_moves {first} {second.lower()}")
+        assert f"after {first} {second}: black to play" in body
+        assert re.search(rf"^ *{third}: visits ", body, re.MULTILINE)
+        assert client.body("debug_moves").count(": visits") == min(20, len(found.moves))
+        assert "off the" in client.error("debug_moves J9")
+        client.error(f"debug_moves {first} {first}")
+
+
+def test_adaptive_visits_are_fewer_where_the_move_is_clear() -> None:
+    with session(only_the_centre, replace(SMALL, visits=400)) as client:
+        client.body("kata-search b")
+        assert client.session.last_result is not None
+        assert client.session.last_result.visits == 400
+        client.body("clear_cache")
+        client.body("kata-set-param adaptive true")
+        client.body("kata-search b")
+        assert client.session.last_result.stopped_by == "decided"
+        assert client.session.last_result.visits < 350
 
 
 def test_speed_is_told() -> None:

@@ -12,7 +12,6 @@ import pytest
 from tengen.frontends.gtp.protocol import (
     GtpError,
     Inbox,
-    Log,
     Outlet,
     Reply,
     Request,
@@ -21,6 +20,7 @@ from tengen.frontends.gtp.protocol import (
     reply_text,
     serve,
 )
+from tengen.frontends.log import Log
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,10 @@ class Analyst:
         def answer(result: SearchResult, during: bool) -> Answer:
             if not result.visits:
                 return nothing_found(query, turn.number)
-            root = self._watch.root_at(result.position)
+
+            def root() -> Evaluation:
+                return self._watch.root_at(result.position)
+
             return found(query, turn.number, result, root, during, turn.position)
 
         def on_progress(result: SearchResult) -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.pool import Pool
 from tengen.frontends.analysis.session import Model, Service
+from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.evaluator import Batch, Evaluator, Pending
+    from tengen.network.evaluator import Evaluator
     from tengen.network.shared import SharedEvaluator
     from tengen.network.wrappers import CachingEvaluator
 
 LARGEST_BATCH = 256
+MOST_STREAMS = 4  # of so many searches at a time, or batches get small
 
 
 class Loaded(NamedTuple):
@@ -26,6 +28,7 @@ class Loaded(NamedTuple):
 
     evaluator: Evaluator
     model: Model
+    at_a_time: int = 1  # batches that it computes
 
 
 class Loading:
@@ -38,7 +41,7 @@ class Loading:
         self._network: Future[Evaluator] = Future()
         self._model: Future[Model] = Future()
         self._shared: SharedEvaluator | None = None
-        self._cache: _Cache | None = None
+        self._cache: CachingEvaluator | None = None
         self._cache_megabytes = options.cache_megabytes
         self.failed = threading.Event()
         self.pool = Pool(self._network, options.searches, options.megabytes)
@@ -49,28 +52,33 @@ class Loading:
             perspective=options.perspective,
             clear_cache=self._clear_cache,
         )
-        self._thread = threading.Thread(target=self._work, args=[make], name="loading", daemon=True)
-        self._thread.start()
+        self._loading = InBackground(lambda: self._shared_by_all(make()))
+        self._loading.future.add_done_callback(self._tell)
 
-    def _work(self, make: Callable[[], Loaded]) -> None:
-        try:
-            from tengen.network.shared import SharedEvaluator
+    def _shared_by_all(self, loaded: Loaded) -> Loaded:
+        """The network with a memory, for all clients at a time."""
+        from tengen.network.shared import SharedEvaluator
+        from tengen.network.wrappers import CachingEvaluator
 
-            loaded = make()
-            evaluator = loaded.evaluator
-            if self._cache_megabytes:
-                self._cache = _Cache(evaluator, self._cache_megabytes)
-                evaluator = self._cache
-            self._shared = SharedEvaluator(evaluator, LARGEST_BATCH)
-        except BaseException as error:  # whoever asks for the network must hear of it
+        self._shared = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
+        evaluator: Evaluator = self._shared
+        if self._cache_megabytes:  # neighbouring turns of a game look at the same positions
+            self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
+        return loaded._replace(evaluator=evaluator)
+
+    def _tell(self, loading: Future[Loaded]) -> None:
+        """Let those who wait for the network know."""
+        error = loading.exception()
+        if error is not None:
             self._network.set_exception(error)
             self._model.set_exception(error)
             self.failed.set()
-        else:
-            self._network.set_result(self._shared)
-            self._model.set_result(loaded.model)
-            ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
-            say(f"{ready}: {loaded.model.internal_name} on {loaded.model.device}")
+            return
+        evaluator, model, _ = loading.result()
+        self._network.set_result(evaluator)
+        self._model.set_result(model)
+        ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
+        say(f"{ready}: {model.internal_name} on {model.device}")
 
     def _clear_cache(self) -> None:
         if self._cache is not None:
@@ -78,7 +86,7 @@ class Loading:
 
     def wait(self) -> None:
         """Wait until the network is there, or known not to be, and who asked for it was told."""
-        self._thread.join()
+        self._loading.wait()
 
     def close(self) -> None:
         """End all searches and the network; raises what went wrong when it was loaded."""
@@ -90,41 +98,22 @@ class Loading:
             raise error
 
 
-class _Cache:
-    """Evaluations that queries share: neighbouring turns of a game look at the same positions."""
-
-    def __init__(self, inner: Evaluator, megabytes: float) -> None:
-        from tengen.network.wrappers import CachingEvaluator
-
-        self._caching: CachingEvaluator = CachingEvaluator(inner, megabytes)
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
-        self._outdated = threading.Event()
-
-    def clear(self) -> None:
-        """Forget everything, before the next batch: another thread may be looking something up."""
-        self._outdated.set()
-
-    def submit(self, batch: Batch) -> Pending:
-        if self._outdated.is_set():
-            self._outdated.clear()
-            self._caching.clear()
-        return self._caching.submit(batch)
-
-
 def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
-    from tengen.network.devices import open_evaluator
-    from tengen.network.files import load_network
+    from tengen.search.warm import compile_kernels
 
-    data = load_network(options.model)
-    evaluator = open_evaluator(data, options.device)
-    version = data.provenance.get("katago_version", "")
-    model = Model(
-        name=Path(options.model).name,
-        internal_name=data.name,
-        device=evaluator.device,
-        largest_batch=LARGEST_BATCH,
-        version=int(version) if version.isdecimal() else 0,
+    # A batch on each core: cores that share one wait for each other after every layer.
+    streams = min(MOST_STREAMS, os.cpu_count() or 1)
+    evaluator, file, version = load_evaluator(options.model, options.device, streams)
+    compile_kernels(evaluator.features)
+    return Loaded(
+        evaluator,
+        Model(
+            name=file,
+            internal_name=evaluator.name,
+            device=evaluator.device,
+            largest_batch=LARGEST_BATCH,
+            version=version,
+        ),
+        at_a_time=getattr(evaluator, "streams", 1),  # a GPU has one
     )
-    return Loaded(evaluator, model)

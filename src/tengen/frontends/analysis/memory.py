@@ -8,9 +8,12 @@ import threading
 from contextlib import suppress
 
 LEAST_MEGABYTES = 16.0  # for a tree
-TRIM_FROM = 0.0  # megabytes
 # A tree of n visits takes less than (n + spare) nodes of these sizes.
 _SPARE_NODES = 600
+# Blocks of this size go back to the system when they are freed. The C library would raise it with
+# each one freed, and keep ever more of the trees that threads leave behind.
+_OWN_BLOCK = 1 << 20
+_MMAP_THRESHOLD = -3  # the C library's name for it
 _NODE_BYTES, _NODE_BYTES_PER_POINT = 500, 6
 
 
@@ -23,6 +26,8 @@ class Memory:
     """Megabytes shared by trees: a large one gets at most half of what is left."""
 
     def __init__(self, megabytes: float) -> None:
+        """Tells the C library, for the whole process, not to keep what large trees leave behind."""
+        _c_library("mallopt", _MMAP_THRESHOLD, _OWN_BLOCK)
         self._left = megabytes
         self._lock = threading.Lock()
 
@@ -37,12 +42,11 @@ class Memory:
         """They are free again, the tree being gone."""
         with self._lock:
             self._left += megabytes
-        if megabytes >= TRIM_FROM:
-            _trim()
+        _c_library("malloc_trim", 0)
 
 
-def _trim() -> None:
-    """Give what large trees leave behind back to the system, which the C library else keeps."""
+def _c_library(function: str, *arguments: int) -> None:
+    """Call a function of the C library, if it has it: not every one can."""
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # not every C library can
-            ctypes.CDLL(None).malloc_trim(0)
+        with suppress(OSError, AttributeError):
+            getattr(ctypes.CDLL(None), function)(*arguments)

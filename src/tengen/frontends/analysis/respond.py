@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation
+from tengen.search.doubts import Doubt
 from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
 Answer: TypeAlias = dict[str, Any]
@@ -25,11 +27,17 @@ _KO = 3  # marks a forbidden point among the stones that are hashed
 
 
 def found(
-    query: Query, turn: int, result: SearchResult, root: Evaluation, during: bool, real: Position
+    query: Query,
+    turn: int,
+    result: SearchResult,
+    root: Callable[[], Evaluation],
+    during: bool,
+    real: Position,
 ) -> Answer:
     """The answer for one position: a result with visits, and the network's word on its root.
 
-    `real` is the position as the game has it, which decides what is legal.
+    `root` gets the latter, where it is needed. `real` is the position as the game has it, which
+    decides what is legal.
     """
     include, position = query.include, result.position
     sign = _sign(query.settings.perspective, position.to_play)
@@ -48,7 +56,7 @@ def found(
         legal = position.legal_mask()
         if not real.is_over:
             legal &= real.legal_mask()
-        answer["policy"] = [_number(p) for p in _policy(root.policy, legal)]
+        answer["policy"] = [_number(p) for p in _policy(root().policy, legal)]
     return answer
 
 
@@ -86,7 +94,8 @@ def _move(move: MoveResult, position: Position, sign: int, include: Include) -> 
     if include.no_result:
         info["noResultValue"] = _number(move.no_result)
     if include.pv_visits:
-        info["pvVisits"] = info["pvEdgeVisits"] = list(move.pv_visits[: len(move.pv)])
+        info["pvVisits"] = list(move.pv_visits)
+        info["pvEdgeVisits"] = list(move.pv_edge_visits)
     if include.moves_ownership:
         info["ownership"] = _owners(move.ownership, sign)
     if include.moves_ownership_stdev:
@@ -94,13 +103,15 @@ def _move(move: MoveResult, position: Position, sign: int, include: Include) -> 
     return info
 
 
-def _root(result: SearchResult, root: Evaluation, sign: int) -> Answer:
+def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> Answer:
     raw, position = result.raw, result.position
     this_hash, symmetric_hash = _hashes(position)
-    value_error, score_error = float(root.value_error), float(root.score_error)
-    time_left = float(root.variance_time)
-    if not (value_error or score_error):
-        value_error = score_error = time_left = -1.0  # KataGo's word where a network does not tell
+    doubt = raw.doubt
+    if doubt is None:
+        seen = root()
+        doubt = Doubt(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
+    if not (doubt.value or doubt.score):
+        doubt = Doubt(-1.0, -1.0, -1.0)  # KataGo's word where a network does not tell
     return {
         "visits": result.visits,
         "weight": _number(result.weight),
@@ -114,9 +125,9 @@ def _root(result: SearchResult, root: Evaluation, sign: int) -> Answer:
         "rawScoreSelfplay": _number(sign * raw.score),
         "rawScoreSelfplayStdev": _number(raw.spread),
         "rawNoResultProb": _number(raw.no_result),
-        "rawStWrError": _number(value_error / 2),
-        "rawStScoreError": _number(score_error),
-        "rawVarTimeLeft": _number(time_left),
+        "rawStWrError": _number(doubt.value / 2),
+        "rawStScoreError": _number(doubt.score),
+        "rawVarTimeLeft": _number(doubt.variance_time),
     }
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from queue import Queue
 
 from tengen.frontends.analysis.loading import Loaded, Loading, load
-from tengen.frontends.analysis.log import Log
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
+from tengen.frontends.log import Log
+from tengen.frontends.protocol_stdout import own_stdout
 
 CHUNK = 1 << 16
 # Lines that may wait for a slow reader before those that are soon overtaken are left out.
@@ -72,7 +72,7 @@ def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: L
         threading.Thread(target=work, daemon=True).start()
     while (line := inbox.get()) is not None:
         if line.strip():
-            log.write(">", line.decode(errors="replace"))
+            log.add(">", line.decode(errors="replace"))
             session.take(line)
     if options.quit_without_waiting:
         session.close()
@@ -135,7 +135,7 @@ class Outbox:
 
     def _work(self) -> None:
         while (line := self._next()) is not None:
-            self._log.write("<", line.text)
+            self._log.add("<", line.text)
             try:
                 left = memoryview(line.text.encode() + b"\n")
                 while left:
@@ -149,17 +149,3 @@ class Outbox:
             while not self._lines and not self._closed:
                 self._changed.wait()
             return self._lines.popleft() if self._lines else None
-
-
-@contextmanager
-def own_stdout() -> Iterator[int]:
-    """Where the protocol alone is written; what else is printed goes to stderr."""
-    sys.stdout.flush()
-    descriptor = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield descriptor
-    finally:
-        sys.stdout.flush()
-        os.dup2(descriptor, 1)
-        os.close(descriptor)

@@ -21,9 +21,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from tengen.frontends.analysis.loading import Loading
-from tengen.frontends.analysis.log import Log
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
+from tengen.frontends.log import Log
 from tengen.messages import say
 
 LOOPBACK = "127.0.0.1"
@@ -143,7 +143,7 @@ async def _converse(connection: ServerConnection, loading: Loading, log: Log) ->
             async for message in connection:
                 for line in message.splitlines():
                     text = line if isinstance(line, str) else line.decode(errors="replace")
-                    log.write(">", text)
+                    log.add(">", text)
                     await asyncio.to_thread(session.take, line)
     finally:
         session.close()
@@ -154,7 +154,7 @@ async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: L
     with suppress(ConnectionClosed):
         while True:
             text = await lines.get()
-            log.write("<", text)
+            log.add("<", text)
             await connection.send(text)
 
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tengen.frontends.gtp.analyze import Style, analysis_line, parse_analysis, root_options
-from tengen.frontends.gtp.dispatch import command, parse_int
+from tengen.frontends.gtp.analyze import (
+    Style,
+    analysis_line,
+    parse_analysis,
+    point_at,
+    root_options,
+)
+from tengen.frontends.gtp.dispatch import Vertex, command, parse_int
 from tengen.frontends.gtp.game import for_search
 from tengen.frontends.gtp.protocol import GtpError, Reply
-from tengen.frontends.gtp.search_text import moves_text
+from tengen.frontends.gtp.search_text import move_lines, moves_text
 from tengen.frontends.gtp.session import Session
 from tengen.frontends.gtp.showboard import board_text
 from tengen.game.color import Color
@@ -45,19 +51,13 @@ class AnalysisCommands:
         while not session.loader.ready:
             if session.inbox.wait(LOOK_EVERY):
                 return
-        raw = None
-        if asked.root_info:
-            from tengen.frontends.gtp.raw_network import evaluate_position, raw_errors
-
-            session.rest()
-            raw = raw_errors(evaluate_position(session.engine().evaluator, position))
         from tengen.search.params import Limits
         from tengen.search.result import SearchResult
 
         sign = session.settings.sign_for(color)
 
         def report(result: SearchResult) -> None:
-            line = analysis_line(result, asked, sign, raw)
+            line = analysis_line(result, asked, sign)
             if line:
                 reply.line(line)
 
@@ -140,11 +140,17 @@ class AnalysisCommands:
         )
 
     @command()
-    def debug_moves(self) -> str:
-        """The moves that the last search looked at."""
+    def debug_moves(self, *branch: Vertex) -> str:
+        """The moves that the last search looked at, or those after a line of moves."""
         found = self._session.last_result
-        board = board_text(self._session.position)
-        return f"{board}\n{'nothing was searched yet' if found is None else moves_text(found)}"
+        if found is None:
+            return f"{board_text(self._session.position)}\nnothing was searched yet"
+        if not branch:
+            return f"{board_text(self._session.position)}\n{moves_text(found)}"
+        line = [point_at(move, found.position) for move in branch]
+        position, moves = self._session.engine().moves_after(line)
+        head = f"after {' '.join(branch)}: {position.to_play} to play"
+        return "\n".join([board_text(position), head, *move_lines(position, moves)])
 
     @command("kata-debug-print")
     def debug_print(self) -> str:

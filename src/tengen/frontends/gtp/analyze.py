@@ -14,6 +14,7 @@ from tengen.game.color import Color, parse_color
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
+    from tengen.search.doubts import Doubt
     from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Wanted
     from tengen.search.search import RootOptions
 
@@ -141,7 +142,7 @@ def root_options(asked: Analysis, position: Position, symmetry_pruning: bool) ->
 
     avoid = []
     for color, moves, depth, allow in asked.restrictions:
-        named = {_point(move, position) for move in moves}
+        named = {point_at(move, position) for move in moves}
         if allow:
             everywhere = [
                 Point(x, y) for y in range(position.height) for x in range(position.width)
@@ -151,7 +152,8 @@ def root_options(asked: Analysis, position: Position, symmetry_pruning: bool) ->
     return RootOptions(avoid=tuple(avoid), symmetry_pruning=symmetry_pruning and not avoid)
 
 
-def _point(move: Vertex, position: Position) -> Point | None:
+def point_at(move: Vertex, position: Position) -> Point | None:
+    """The point of a vertex, None for a pass; raises GtpError off the board."""
     from tengen.game.geometry import parse_point
 
     if move == "PASS":
@@ -162,17 +164,7 @@ def _point(move: Vertex, position: Position) -> Point | None:
     return point
 
 
-class RawErrors(NamedTuple):
-    """How unsure the network is of its own judgement of a position; -1 where it does not tell."""
-
-    value: float
-    score: float
-    variance_time: float
-
-
-def analysis_line(
-    result: SearchResult, asked: Analysis, sign: int, raw: RawErrors | None = None
-) -> str:
+def analysis_line(result: SearchResult, asked: Analysis, sign: int) -> str:
     """One line about what a search has found, "" if it has found nothing yet.
 
     Reports are for the side to play, or for its opponent if the sign is -1.
@@ -186,17 +178,16 @@ def analysis_line(
     for move in moves:
         pv = " ".join(position.text(point) for point in move.pv)
         parts.append(f"info {' '.join(write(move, position, asked, sign))} pv {pv}")
-        counts = " ".join(str(count) for count in move.pv_visits)
         if asked.pv_visits:
-            parts.append(f"pvVisits {counts}")
+            parts.append(f"pvVisits {' '.join(map(str, move.pv_visits))}")
         if asked.pv_edge_visits:
-            parts.append(f"pvEdgeVisits {counts}")
+            parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_edge_visits))}")
         if asked.moves_ownership and move.ownership is not None:
             parts.append(_board("movesOwnership", sign * move.ownership))
         if asked.moves_ownership_stdev and move.ownership_stdev is not None:
             parts.append(_board("movesOwnershipStdev", move.ownership_stdev))
     if asked.root_info:
-        parts.append(_root_info(result, sign, raw))
+        parts.append(_root_info(result, sign))
     if asked.ownership and result.ownership is not None:
         parts.append(_board("ownership", sign * result.ownership))
     if asked.ownership_stdev and result.ownership_stdev is not None:
@@ -247,6 +238,7 @@ def _untried(result: SearchResult, asked: Analysis) -> list[MoveResult]:
                     play_weight=0.0,
                     pv=(move,),
                     pv_visits=(0,),
+                    pv_edge_visits=(0,),
                 )
             )
     return found
@@ -296,20 +288,25 @@ def _values(judgement: Judgement, sign: int) -> list[str]:
     ]
 
 
-def _root_info(result: SearchResult, sign: int, raw: RawErrors | None) -> str:
+def _root_info(result: SearchResult, sign: int) -> str:
+    doubt = told_doubt(result.raw.doubt)
     fields = [
         "rootInfo",
         f"visits {result.visits}",
         *_values(result, sign),
         f"weight {number(result.weight)}",
+        f"rawStWrError {number(doubt.value / 2)}",
+        f"rawStScoreError {number(doubt.score)}",
+        f"rawVarTimeLeft {number(doubt.variance_time)}",
     ]
-    if raw is not None:
-        fields += [
-            f"rawStWrError {number(raw.value)}",
-            f"rawStScoreError {number(raw.score)}",
-            f"rawVarTimeLeft {number(raw.variance_time)}",
-        ]
     return " ".join(fields)
+
+
+def told_doubt(doubt: Doubt | None) -> Doubt:
+    """A doubt as KataGo tells it: -1 where it is not known, as of networks before its version 9."""
+    from tengen.search.doubts import Doubt
+
+    return doubt if doubt is not None and (doubt.value or doubt.score) else Doubt(-1.0, -1.0, -1.0)
 
 
 def _chance(winrate: float, sign: int) -> float:

@@ -10,12 +10,20 @@ from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
+    from tengen.game.outcome import Outcome
     from tengen.game.position import Position
     from tengen.game.rules import Rules
     from tengen.search.result import Ownership
 
 # How sure it must be that a point will be the opponent's, from 0 to 1.
 SURE = 0.5
+
+
+def result_text(outcome: Outcome) -> str:
+    """How a game ended, as GTP has it: no word for a game without a result but 0, an even one."""
+    from tengen.game.outcome import Reason
+
+    return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)
 
 
 def counts_dead_stones(rules: Rules) -> bool:

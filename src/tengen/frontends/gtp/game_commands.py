@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.dispatch import Vertex, command, parse_int, parse_vertex
+from tengen.frontends.gtp.final import result_text
 from tengen.frontends.gtp.game import stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.gtp.session import Session
@@ -172,7 +173,7 @@ class GameCommands:
         )
         game = record(position, black, white)
         if session.resigned is not None:
-            game.root.set_text("RE", str(session.outcome()))
+            game.root.set_text("RE", result_text(session.outcome()))
         elif position.is_over:
             game.root.set_text("RE", self._result())
         data = save_sgf(game)
@@ -187,9 +188,12 @@ class GameCommands:
     def _result(self) -> str:
         """How the game ended; without a network, as the board stands."""
         try:
-            return str(self._session.outcome())
+            outcome = self._session.outcome()
         except GtpError:
-            return str(self._session.position.outcome())
+            ended = self._session.position.outcome()
+            assert ended is not None  # it is asked about games that are over
+            outcome = ended
+        return result_text(outcome)
 
 
 def _moves(words: tuple[str, ...]) -> list[tuple[Color, Vertex]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tengen.frontends.gtp import settings
 from tengen.frontends.gtp.dispatch import command
 from tengen.frontends.gtp.game import for_search
+from tengen.frontends.gtp.gogui_drawing import drawing, labels_of
+from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.gtp.session import Session
 from tengen.game.color import Color
 
@@ -14,12 +17,16 @@ if TYPE_CHECKING:
 
     from tengen.search.result import SearchResult
 
+_GOGUI_WORDS = {"true": "1", "false": "0"}
 NOTHING = '""'  # GoGui's word for a point without a colour
 _COMMANDS = (
     "cboard/Policy/gogui-policy",
     "cboard/Ownership/gogui-ownership",
     "dboard/Influence/gogui-influence",
     "cboard/Win rate/gogui-winrate",
+    "gfx/Search/gogui-search",
+    "pspairs/Visits/gogui-visits",
+    "param/Settings/gogui-param",
     "plist/Final Status List Dead/final_status_list dead",
     "plist/Final Status List Seki/final_status_list seki",
     "string/Final Score/final_score",
@@ -38,6 +45,7 @@ class GoguiCommands:
 
     @command("gogui-analyze_commands")
     def analyze_commands(self) -> str:
+        self._session.draws = True  # nobody else asks for this
         return "\n".join(_COMMANDS)
 
     @command("gogui-policy")
@@ -83,6 +91,35 @@ class GoguiCommands:
             return NOTHING if rate is None else blend((0.9, 0.0, 0.0), (0.0, 0.8, 0.0), rate)
 
         return _board(found, shade)
+
+    @command("gogui-search")
+    def search(self) -> str:
+        """The expected line, the moves searched with their visits, and who will own what."""
+        return drawing(self._search())
+
+    @command("gogui-visits")
+    def visits(self) -> str:
+        """The moves that were searched, with their visits."""
+        found = self._search()
+        return " ".join(labels_of(found))
+
+    @command("gogui-param")
+    def param(self, name: str | None = None, *value: str) -> str:
+        """All settings with their types, or one that is changed."""
+        session = self._session
+        if name is None:
+            return "\n".join(
+                f"[{'bool' if value in ('true', 'false') else 'string'}] {known} "
+                f"{_GOGUI_WORDS.get(value, value)}"
+                for known in settings.NAMES
+                for value in [settings.read(session.settings, known)]
+            )
+        if not value:
+            raise GtpError("syntax error: write gogui-param [NAME VALUE]")
+        changed = settings.changed(session.settings, name, " ".join(value))
+        session.rest()
+        session.settings = changed
+        return ""
 
     def _search(self) -> SearchResult:
         from tengen.frontends.gtp.thinking import limits_for

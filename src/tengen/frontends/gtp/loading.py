@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError, note
+from tengen.frontends.loading import InBackground, load_evaluator
 
 if TYPE_CHECKING:
     from tengen.engine import Engine
@@ -27,22 +27,12 @@ class EngineLoader:
     """An engine now or later."""
 
     def __init__(self, make: Callable[[], Loaded] | None) -> None:
-        """Begin to make it in a thread; None where there is nothing to make one of."""
+        """Begin to make it; None where there is nothing to make one of."""
         self._engine: Future[Loaded] = Future()
         if make is None:
             self._engine.set_exception(GtpError(NO_NETWORK))
         else:
-            threading.Thread(target=self._work, args=[make], name="loading", daemon=True).start()
-
-    def _work(self, make: Callable[[], Loaded]) -> None:
-        try:
-            loaded = make()
-        except BaseException as error:  # whoever asks for the engine must hear of it
-            message = " ".join(f"the network cannot be used: {error}".split())
-            note(message)
-            self._engine.set_exception(GtpError(message))
-        else:
-            self._engine.set_result(loaded)
+            self._engine = InBackground(lambda: _made(make)).future
 
     @property
     def ready(self) -> bool:
@@ -65,6 +55,16 @@ class EngineLoader:
         return self._engine.result().engine
 
 
+def _made(make: Callable[[], Loaded]) -> Loaded:
+    """What `make` makes; raises GtpError, after telling the user, if it cannot."""
+    try:
+        return make()
+    except BaseException as error:
+        message = " ".join(f"the network cannot be used: {error}".split())
+        note(message)
+        raise GtpError(message) from None
+
+
 def start_loading(options: GtpOptions) -> EngineLoader:
     """Load the network that the options name."""
     model = options.model
@@ -73,18 +73,12 @@ def start_loading(options: GtpOptions) -> EngineLoader:
 
     def make() -> Loaded:
         from tengen.engine import Engine
-        from tengen.network.files import load_network
 
-        data = load_network(model)
+        network = load_evaluator(model, options.device)
         engine = Engine(
-            data,
-            device=options.device,
-            params=options.params,
-            leaves=options.leaves,
-            seed=options.seed,
+            network.evaluator, params=options.params, leaves=options.leaves, seed=options.seed
         )
         note(f"ready: {engine.name} on {engine.device}")
-        version = data.provenance.get("katago_version", "")
-        return Loaded(engine, int(version) if version.isdecimal() else 0)
+        return Loaded(engine, network.version)
 
     return EngineLoader(make)

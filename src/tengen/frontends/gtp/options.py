@@ -17,6 +17,7 @@ class GtpOptions:
     device: str = "auto"
     visits: int | None = None  # of a search; without any limit, a few hundred
     seconds: float | None = None  # for a move, within what the clock allows
+    adaptive: bool = False  # fewer visits where the move is clear
     rules: str = "tromp-taylor"
     komi: float | None = None  # without one, the usual one of the rules
     board_size: int = 19

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+from tengen.frontends.log import Log
 from tengen.messages import say
 
 # GoGui sends this comment to end a long command early.
@@ -59,30 +58,6 @@ def note(line: str) -> None:
     """Tell the user on stderr; Lizzie, which merges it into stdout, takes ` -> ` for a move."""
     for part in line.splitlines():
         say(part.replace(" -> ", " to "))
-
-
-class Log:
-    """What was said and heard, in a file."""
-
-    def __init__(self, path: str | None) -> None:
-        """Raises OSError for a file that cannot be written."""
-        self._file = Path(path).open("a", encoding="utf-8") if path else None  # noqa: SIM115
-        self._lock = threading.Lock()
-
-    def add(self, mark: str, text: str) -> None:
-        """Add lines with the time and where they come from."""
-        if self._file is None:
-            return
-        now = time.strftime("%Y-%m-%d %H:%M:%S")
-        with self._lock, suppress(OSError, ValueError):
-            for line in text.rstrip("\n").split("\n"):
-                self._file.write(f"{now} {mark} {line}\n")
-            self._file.flush()
-
-    def close(self) -> None:
-        """Write what is left."""
-        if self._file is not None:
-            self._file.close()
 
 
 class Outlet:

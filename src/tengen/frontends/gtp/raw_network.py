@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tengen.frontends.gtp.analyze import RawErrors
+from tengen.frontends.gtp.analyze import told_doubt
 from tengen.frontends.gtp.game import anew
 
 if TYPE_CHECKING:
@@ -24,16 +24,6 @@ def evaluate_position(evaluator: Evaluator, position: Position) -> Evaluation:
     return Evaluation(*(values[0] for values in found))
 
 
-def raw_errors(evaluation: Evaluation) -> RawErrors:
-    """How unsure it is; networks before KataGo's version 9 do not tell, and KataGo says -1."""
-    errors = RawErrors(
-        float(evaluation.value_error),
-        float(evaluation.score_error),
-        float(evaluation.variance_time),
-    )
-    return errors if errors.value or errors.score else RawErrors(-1.0, -1.0, -1.0)
-
-
 def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> str:
     """An opinion in the shape of KataGo's `kata-raw-nn`, all of it for White.
 
@@ -43,6 +33,7 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
 
     from tengen.game.color import Color
     from tengen.game.geometry import symmetry_points
+    from tengen.search.doubts import Doubt
 
     seen = evaluate_position(evaluator, position.transformed(symmetry))
     places = np.argsort(symmetry_points(symmetry, position.size))
@@ -52,7 +43,9 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
     ownership = (sign * seen.ownership.ravel()[places]).reshape(shape)
     own, other, no_result = (float(chance) for chance in seen.value)
     win, loss = (own, other) if sign > 0 else (other, own)
-    errors = raw_errors(seen)
+    doubt = told_doubt(
+        Doubt(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
+    )
     return "\n".join(
         [
             f"symmetry {int(symmetry)}",
@@ -62,9 +55,9 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
             f"whiteLead {sign * seen.lead:.3f}",
             f"whiteScoreSelfplay {sign * seen.score:.3f}",
             f"whiteScoreSelfplaySq {seen.score**2 + seen.spread**2:.3f}",
-            f"varTimeLeft {errors.variance_time:.3f}",
-            f"shorttermWinlossError {errors.value:.3f}",
-            f"shorttermScoreError {errors.score:.3f}",
+            f"varTimeLeft {doubt.variance_time:.3f}",
+            f"shorttermWinlossError {doubt.value:.3f}",
+            f"shorttermScoreError {doubt.score:.3f}",
             "policy",
             *(" ".join(_probability(p) for p in row) for row in policy[:-1].reshape(shape)),
             f"policyPass {_probability(policy[-1])}",

@@ -16,17 +16,18 @@ from tengen.frontends.gtp.identity_commands import IdentityCommands
 from tengen.frontends.gtp.loading import start_loading
 from tengen.frontends.gtp.move_commands import MoveCommands
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.frontends.gtp.protocol import Inbox, Log, Outlet, serve
+from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
 from tengen.frontends.gtp.session import Session
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.gtp.time_commands import TimeCommands
+from tengen.frontends.log import Log
+from tengen.frontends.protocol_stdout import own_stdout
 
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
-    with _own_stdout() as stdout:
-        log = Log(options.log_file)
+    with Log(options.log_file) as log, _stdout() as stdout:
         loader = start_loading(options)
         # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
         stdin = open(0, "rb", closefd=False)  # noqa: SIM115
@@ -34,7 +35,6 @@ def run_gtp(options: GtpOptions) -> None:
         session = Session(options, loader, inbox)
         serve(inbox, outlet, all_commands(session), log)
         session.rest()
-        log.close()
         engine = loader.engine_if_ready()
         if engine is not None:
             engine.close()
@@ -61,14 +61,11 @@ def all_commands(session: Session) -> CommandTable:
 
 
 @contextmanager
-def _own_stdout() -> Iterator[BinaryIO]:
-    """The standard output for the protocol alone: what else is printed goes to stderr."""
-    sys.stdout.flush()
-    descriptor = os.dup(1)
-    os.dup2(2, 1)
-    stream = os.fdopen(descriptor, "wb")
-    try:
-        yield stream
-    finally:
-        with suppress(OSError):  # nobody may be listening any more
-            stream.close()
+def _stdout() -> Iterator[BinaryIO]:
+    with own_stdout() as descriptor:
+        stream = open(descriptor, "wb", closefd=False)  # noqa: SIM115
+        try:
+            yield stream
+        finally:
+            with suppress(OSError):  # nobody may be listening any more
+                stream.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tengen.search.result import SearchResult
+    from tengen.game.position import Position
+    from tengen.search.result import MoveResult, SearchResult
 
 SHOWN_MOVES = 20
 # CGOS writes ownership from -1 to 1 as one of these for each point.
@@ -20,14 +22,17 @@ def moves_text(result: SearchResult) -> str:
         f"winrate {100 * result.winrate:.1f}%, lead {result.lead:+.1f}, "
         f"{result.seconds:.2f} s ({result.stopped_by})"
     )
-    lines = [head]
-    lines += [
+    return "\n".join([head, *move_lines(position, result.moves)])
+
+
+def move_lines(position: Position, moves: Sequence[MoveResult]) -> list[str]:
+    """A line for each move that was tried in a position, for the side to play."""
+    return [
         f"{position.text(move.move):>4}: visits {move.visits}, winrate {100 * move.winrate:.1f}%, "
         f"lcb {100 * move.lcb:.1f}%, lead {move.lead:+.1f}, prior {100 * move.prior:.2f}%, "
         f"pv {' '.join(position.text(point) for point in move.pv)}"
-        for move in result.moves[:SHOWN_MOVES]
+        for move in moves[:SHOWN_MOVES]
     ]
-    return "\n".join(lines)
 
 
 def ownership_text(result: SearchResult) -> str:

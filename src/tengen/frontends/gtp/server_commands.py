@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tengen.frontends.gtp.dispatch import command
-from tengen.frontends.gtp.final import stones_in_seki
+from tengen.frontends.gtp.final import result_text, stones_in_seki
 from tengen.frontends.gtp.game import anew, stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.gtp.search_text import summary
@@ -20,11 +20,8 @@ class ServerCommands:
 
     @command()
     def final_score(self) -> str:
-        """The score by the rules; GTP has no word for a game without a result but 0."""
-        from tengen.game.outcome import Reason
-
-        outcome = self._session.outcome()
-        return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)
+        """The score by the rules, and the result that `printsgf` writes."""
+        return result_text(self._session.outcome())
 
     @command()
     def estimate_score(self) -> str:

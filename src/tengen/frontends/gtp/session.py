@@ -58,6 +58,7 @@ class Session:
         self.last_result: SearchResult | None = None
         self.own_colors: set[Color] = set()  # that moves were asked for in this game
         self.opponent = ""
+        self.draws = False  # the client is GoGui: it can be shown what is thought of
         self._position: Position | None = None
         self._given = 0  # handicap stones that were not laid out by moves
         self._clocks: dict[Color, Clock] | None = None
@@ -171,7 +172,7 @@ class Session:
         wanted = replace(self._params, **changes)
         if wanted != engine.params:
             self.rest()
-            engine.set_params(**vars(wanted))  # which forgets the tree
+            engine.set_params(**vars(wanted))
         return engine
 
     def search(

@@ -23,6 +23,7 @@ class Settings:
 
     visits: int | None = None
     seconds: float | None = None
+    adaptive: bool = False  # fewer visits where the move is clear
     lag: float = 0.1  # seconds that a move may cost beyond its thought
     ponder: bool = False
     resign: bool = True
@@ -68,6 +69,7 @@ class _Parameter(NamedTuple):
 
 
 _SETTINGS: dict[str, _Parameter] = {
+    "adaptive": _Parameter("adaptive", bool),  # not KataGo's
     "allowResignation": _Parameter("resign", bool),
     "analysisPVLen": _Parameter("pv_length", int),
     "analysisWideRootNoise": _Parameter("analysis_noise", float),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import Analysis, root_options
 from tengen.frontends.gtp.game import for_search
+from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
 from tengen.frontends.gtp.session import Session
 from tengen.game.color import Color
 
@@ -56,7 +57,10 @@ def think(
         options = root_options(asked, position, settings.symmetry_pruning)
         wanted = asked.wanted(settings.pv_length)
     else:
-        wanted = Wanted(pv_length=settings.pv_length)
+        wanted = Wanted(ownership=session.draws, pv_length=settings.pv_length)
+    draws = session.draws and report is None
+    if draws:
+        report = draw_live
 
     def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
         return session.search(
@@ -73,6 +77,8 @@ def think(
     result = search(limits)
     if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
         result = search(replace(limits, seconds=spare))
+    if draws:
+        stop_drawing()
     cancelled = until_input and result.stopped_by == CANCELLED
     if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
         result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
@@ -88,11 +94,21 @@ def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limi
     moves = expected_moves_left(position.size.area, position.move_number)
     allowed = budget(session.clock(color), settings.lag, moves)
     if allowed is None:
-        return Limits(visits=settings.visits, seconds=settings.seconds), 0.0
+        limits = Limits(
+            visits=settings.visits,
+            seconds=settings.seconds,
+            stop_when_clear=settings.adaptive,
+        )
+        return limits, 0.0
     cap = settings.seconds or allowed.most
     target, most = min(allowed.target, cap), min(allowed.most, cap)
     seconds = max(target - spent, 0.05 * target, SHORTEST)
-    limits = Limits(visits=settings.visits, seconds=seconds, stop_when_decided=True)
+    limits = Limits(
+        visits=settings.visits,
+        seconds=seconds,
+        stop_when_decided=True,
+        stop_when_clear=settings.adaptive,
+    )
     return limits, most - max(target, spent)
 
 

@@ -1,0 +1,37 @@
+"""What was said and heard, in a file, for those who look for the cause of something."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from tengen.closing import Closing
+
+
+class Log(Closing):
+    """A file with all lines in and out, or none; may be used from any thread.
+
+    Close it, or use it in a `with` statement.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        """Raises OSError for a file that cannot be written."""
+        self._file = Path(path).open("a", encoding="utf-8") if path else None  # noqa: SIM115
+        self._lock = threading.Lock()
+
+    def add(self, mark: str, text: str) -> None:
+        """Add lines with the time and where they come from."""
+        if self._file is None:
+            return
+        now = time.strftime("%Y-%m-%d %H:%M:%S")
+        with self._lock, suppress(OSError, ValueError):  # a full disk must not end a game
+            for line in text.rstrip().split("\n"):
+                self._file.write(f"{now} {mark} {line}\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._file is not None:
+            self._file.close()
