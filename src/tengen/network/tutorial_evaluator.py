@@ -50,6 +50,11 @@ def evaluation_of(policy: NDArray[np.float32], value: NDArray[np.float32]) -> Ev
     return Evaluation(
         policy,
         np.stack([win, 1 - win, nothing], 1),
-        *[nothing] * 6,
-        ownership=np.zeros((n, side, side), np.float32),
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        nothing,
+        np.zeros((n, side, side), np.float32),
     )
