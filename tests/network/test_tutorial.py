@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from safetensors.numpy import save
 from torch import nn
 
 from tengen.features.feature_set import BASIC
@@ -16,7 +17,6 @@ from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.network.station import EvaluatorStation
-from tengen.network.store import save
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
 from tengen.network.tutorial_evaluator import TutorialEvaluator
 from tengen.network.tutorial_file import load_tutorial, save_tutorial
