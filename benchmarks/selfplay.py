@@ -8,6 +8,9 @@ bf16). Both have the same weights, visits, noise and number of threads, and take
 the clock, which the cores' other users disturb, and by CPU time, which does not tell that ours uses
 all cores and a single game hardly more than one.
 
+A turn is too short for a game, and boards with more stones cost more: the tutorial's turns begin at
+stages spread evenly over a game, after moves drawn from the network's policy, and so do our games.
+
 A tutorial's legality test plays each move on a copy of the board. A second one looks at the
 neighbours first, so that hardly any move needs a copy: the ratio to that is shown, too.
 """
@@ -20,6 +23,7 @@ import os
 import statistics
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numba
@@ -213,21 +217,27 @@ class Tutorial:
         self._network, self._kind = network, board
         self._random = np.random.default_rng(1)
         self.evals = self.moves = 0
-        self._turns = self._play()
+        self._board = board()
+
+    def begin(self, stage: float) -> None:
+        """Go to this stage of a game, from 0 to 1, by the policy alone."""
+        self._board = self._kind()
+        while len(self._board.moves) < stage * MOVES_IN_A_GAME:
+            node = Node(0.0)
+            self._expand(node, self._board)
+            node.children.pop(PASS)
+            moves = list(node.children)
+            shares = np.array([child.prior for child in node.children.values()])
+            self._board.play(int(self._random.choice(moves, p=shares / shares.sum())))
 
     def run(self, seconds: float) -> None:
         """Search and play, stopping after a move."""
         stop = time.perf_counter() + seconds
         while time.perf_counter() < stop:
-            next(self._turns)
-
-    def _play(self) -> Iterator[None]:
-        while True:
-            board = self._kind()
-            while not board.is_over():
-                board.play(self._choose(board))
-                self.moves += 1
-                yield
+            if self._board.is_over():
+                self._board = self._kind()
+            self._board.play(self._choose(self._board))
+            self.moves += 1
 
     def _choose(self, board: Board) -> int:
         root = self._search(board)
@@ -283,7 +293,9 @@ class Ours:
         size = Size(SIDE, SIDE)
         stations = [EvaluatorStation(evaluator, games // 2, size) for _ in range(2)]
         self._games = games
-        self._fleet = Fleet(stations, RECIPE.selfplay(), RECIPE.search(), seed=1)
+        stage = MOVES_IN_A_GAME / SIDE**2 / 2  # on average
+        params = replace(RECIPE.selfplay(), opening_share=1.0, opening_moves=stage)
+        self._fleet = Fleet(stations, params, RECIPE.search(), seed=1)
 
     @property
     def evals(self) -> int:
@@ -368,8 +380,10 @@ def main() -> None:
     turns: dict[str, list[Rates]] = {name: [] for name in sides}
     for side in sides.values():
         side.run(1.0)  # kernels are compiled
-    for _ in range(options.rounds):
+    for turn in range(options.rounds):
         for name, side in sides.items():
+            if isinstance(side, Tutorial):
+                side.begin((turn + 0.5) / options.rounds)
             turns[name].append(measured(side, options.seconds))
     for name, rates in turns.items():
         show_rates(name, rates)
