@@ -5,8 +5,8 @@ chains are found by flood fill, and the network by torch with one position at a 
 many games at a time by the tutorial's recipe (`tengen train --preset tutorial`), and asks the
 network by OpenVINO, which is faster than torch (1,500 evals per CPU second in float32, 3,300 in
 bf16). Both have the same weights, visits, noise and number of threads, and take turns. Rates are by
-the clock, which the cores' other users disturb, and by CPU time, which does not tell that ours uses
-all cores and a single game hardly more than one.
+the clock, which other users of the cores disturb, and by CPU time, which does not tell that ours
+gains from further cores and a single game hardly.
 
 A turn is too short for a game, and boards with more stones cost more: the tutorial's turns begin at
 stages spread evenly over a game, after moves drawn from the network's policy, and so do our games.
@@ -44,7 +44,7 @@ SIDE = RECIPE.side
 PASS = SIDE * SIDE
 EMPTY, BLACK, WHITE = 0, 1, 2
 # Of this network's first games, by `tengen train --preset tutorial`.
-MOVES_IN_A_GAME = 100.0
+MOVES_IN_A_GAME = 112.0
 # Games have the same length on both sides, so their ratio is that of moves.
 RATES = (
     "evals/s by the clock",
@@ -359,7 +359,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=128, help="of ours at a time")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=4.0, help="of each turn, at least")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both")
+    parser.add_argument("--threads", type=int, default=1, help="of both")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     numba.set_num_threads(options.threads)
