@@ -225,7 +225,8 @@ class Tutorial:
         while len(self._board.moves) < stage * MOVES_IN_A_GAME:
             node = Node(0.0)
             self._expand(node, self._board)
-            node.children.pop(PASS)
+            if len(node.children) > 1:
+                node.children.pop(PASS)
             moves = list(node.children)
             shares = np.array([child.prior for child in node.children.values()])
             self._board.play(int(self._random.choice(moves, p=shares / shares.sum())))
