@@ -252,6 +252,17 @@ def test_root_temperature_halves_its_way_as_the_board_is_wide(size: int, half: i
         assert priors(search) == pytest.approx(softmax(position, opinions(), temperature), rel=1e-3)
 
 
+def test_root_temperature_stays_as_long_as_the_moves_one() -> None:
+    position = Position(5, komi=0.5)
+    params = {**PLAIN, "root_temperature": 1, "root_temperature_early": 3, "temperature_moves": 2}
+    for temperature in (3.0, 3.0, 3.0, 1 + 2 * 0.5 ** (1 / 5)):
+        search = searching(position, opinions(), NOISY, **params)
+        search.run(Limits(visits=1))
+        assert priors(search) == pytest.approx(softmax(position, opinions(), temperature), rel=1e-3)
+        points = position.legal_moves()
+        position = position.play(points[len(points) // 3])
+
+
 # Wide noise and forced visits
 
 
@@ -368,6 +379,19 @@ def test_the_temperature_falls_with_a_half_life_as_long_as_the_board_is_wide(
         boards[0]["ply"] = half_lives * half
         expected = 0.2 + 0.8 * 0.5**half_lives
         assert move_temperature(boards[0], params) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.kernel
+def test_the_temperature_stays_for_some_moves_before_it_falls() -> None:
+    slow = settings_of(SearchParams(temperature=0.2, temperature_early=1.0, temperature_moves=12))
+    sudden = settings_of(
+        SearchParams(temperature_early=1.0, temperature_moves=12, temperature_halflife=1e-3)
+    )
+    boards, _ = Position(9).arrays(room=0)
+    for ply, expected in ((0, 1.0), (11, 1.0), (12, 1.0), (21, 0.6), (30, 0.4)):
+        boards[0]["ply"] = ply
+        assert move_temperature(boards[0], slow) == pytest.approx(expected, rel=1e-5)
+        assert move_temperature(boards[0], sudden) == (1.0 if ply <= 12 else 0.0)
 
 
 def with_statistics(

@@ -5,12 +5,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from tengen.config import load_sections, parse_sections
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training_run.folder import is_run, open_run
 from tengen.training_run.params import SECTIONS, RunConfig
 from tengen.training_run.run import train
+from tengen.training_run.tutorial import is_tutorial, train_tutorial
+from tengen.training_run.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
+
+TUTORIAL = "tutorial"  # a preset of another kind: another network, another loop
+AnyConfig = TypeVar("AnyConfig", RunConfig, TutorialConfig)
 
 # Recipes by name. KataGo's is the default: see the comments of its parameters.
 PRESETS: dict[str, RunConfig] = {
@@ -40,7 +46,33 @@ class TrainOptions:
 
 def run_training(path: str, options: TrainOptions) -> None:
     """Begin the run in a folder, or go on with it; raises ValueError."""
-    train(path, wanted_config(path, options))
+    if options.preset == TUTORIAL or is_tutorial(path):
+        train_tutorial(path, wanted_tutorial(path, options))
+    else:
+        train(path, wanted_config(path, options))
+
+
+def wanted_tutorial(path: str, options: TrainOptions) -> TutorialConfig | None:
+    """As `wanted_config`, for a run by the tutorial's recipe."""
+    if is_run(path) and not is_tutorial(path):
+        raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
+    for name in ("config", "model", "minutes", "games"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
+    if options.preset not in (None, TUTORIAL):
+        raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
+    if replace(options, preset=None) == TrainOptions() and is_run(path):
+        return None
+    config = TutorialConfig()
+    if is_run(path):
+        config = TutorialConfig(**load_sections(open_run(path).config, TUTORIAL_SECTIONS))
+    said = {"device": options.device, "seed": options.seed, "iterations": options.iterations}
+    said["side"] = options.board_size
+    given = {name: value for name, value in said.items() if value is not None}
+    config = replace(config, tutorial=replace(config.tutorial, **given))  # type: ignore[arg-type]
+    for setting in options.settings:
+        config = _with_setting(config, setting, TUTORIAL_SECTIONS)
+    return config
 
 
 def wanted_config(path: str, options: TrainOptions) -> RunConfig | None:
@@ -58,7 +90,7 @@ def wanted_config(path: str, options: TrainOptions) -> RunConfig | None:
         sizes = (options.board_size,)
         config = replace(config, selfplay=replace(config.selfplay, board_sizes=sizes))
     for setting in options.settings:
-        config = _with_setting(config, setting)
+        config = _with_setting(config, setting, SECTIONS)
     return config
 
 
@@ -69,7 +101,7 @@ def _base(path: str, options: TrainOptions) -> RunConfig:
         return RunConfig(**load_sections(options.config, SECTIONS))
     if options.preset is not None:
         if options.preset not in PRESETS:
-            known = ", ".join((*PRESETS, "tutorial"))
+            known = ", ".join((*PRESETS, TUTORIAL))
             raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
         return PRESETS[options.preset]
     if is_run(path):
@@ -77,7 +109,7 @@ def _base(path: str, options: TrainOptions) -> RunConfig:
     return RunConfig()
 
 
-def _with_setting(config: RunConfig, setting: str) -> RunConfig:
+def _with_setting(config: AnyConfig, setting: str, sections: dict[str, type[Any]]) -> AnyConfig:
     """A config with one key changed, such as training.rate=0.001; raises ValueError."""
     name, sign, value = setting.partition("=")
     section, dot, key = name.strip().partition(".")
@@ -88,6 +120,6 @@ def _with_setting(config: RunConfig, setting: str) -> RunConfig:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         text = f'[{section}]\n{key} = "{value.strip()}"\n'  # text without its quotes
-    parsed = parse_sections(text, f"--set {setting}", SECTIONS)[section]
+    parsed = parse_sections(text, f"--set {setting}", sections)[section]
     changed = replace(getattr(config, section), **{key: getattr(parsed, key)})
     return replace(config, **{section: changed})

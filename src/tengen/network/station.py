@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,7 +61,12 @@ class EvaluatorStation:
             np.zeros(rows, np.float32),
             np.zeros((0, size.height, size.width), np.float32),
         )
-        self._pending: Pending | None = None
+        self._asked: NDArray[np.intp] | EllipsisType = ...
+        self._pending: tuple[Pending | None, NDArray[np.intp] | EllipsisType] | None = None
+
+    def ask_only(self, rows: NDArray[np.intp]) -> None:
+        """Ask about these rows alone from the next launch on; the others keep their answers."""
+        self._asked = rows
 
     def use(self, evaluator: Evaluator) -> None:
         """Ask another network from the next launch on."""
@@ -68,12 +74,16 @@ class EvaluatorStation:
 
     def launch(self) -> None:
         """Submit the batch."""
-        self._pending = self._evaluator.submit(Batch(self.planes, self.globals))
+        batch = Batch(self.planes[self._asked], self.globals[self._asked])
+        pending = self._evaluator.submit(batch) if len(batch.planes) else None
+        self._pending = pending, self._asked
 
     def wait(self) -> None:
         """Take the answers over."""
         assert self._pending is not None
-        found = self._pending.result()
+        pending, asked = self._pending
         self._pending = None
-        for mine, theirs in zip(self.evaluation[:-1], found[:-1], strict=True):
-            mine[...] = theirs
+        if pending is None:
+            return
+        for mine, theirs in zip(self.evaluation[:-1], pending.result()[:-1], strict=True):
+            mine[asked] = theirs

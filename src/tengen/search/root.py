@@ -95,9 +95,10 @@ def _alpha(settings, moves):
 
 @kernel(inline=True)
 def fading(board, settings):
-    """From 1 at the first move towards 0, at a pace that suits the board's size."""
+    """From 1, at the first move or later, towards 0, at a pace that suits the board's size."""
+    moves = max(np.float32(board.ply) - settings.temperature_moves, np.float32(0))
     pace = settings.temperature_halflife * np.sqrt(np.float32(board.width * board.height))
-    return np.float32(0.5) ** (np.float32(board.ply) * np.float32(19) / pace)
+    return np.float32(0.5) ** (moves * np.float32(19) / pace)
 
 
 @kernel

@@ -6,12 +6,12 @@ import numba
 
 from tengen.features.feature_set import FeatureSet
 from tengen.replay.rows import TrainingRows, encode_games
-from tengen.replay.shard import read_or_set_aside, shard_files, shard_number
+from tengen.replay.shard import read_or_set_aside, shard_files
 from tengen.replay.window import WindowParams, window_size
 from tengen.selfplay.record import Games, joined
 from tengen.training.rows_on_device import RowsOnDevice
-from tengen.training_run.errors import writing
 from tengen.training_run.folder import RunFolder
+from tengen.training_run.saving import remove_shards_after
 
 _SPARE_ROWS = 1_000  # more than weights promise, for how they turn out is drawn
 
@@ -52,11 +52,9 @@ class Memory:
         wanted = min(window_size(total, self._window), self.rows.capacity)
         found: list[Games] = []
         count = 0.0
+        remove_shards_after(folder, last_shard)
         for file in reversed(shard_files(folder.shards)):
-            if shard_number(file) > last_shard:
-                with writing(file):
-                    file.unlink()
-            elif count < wanted + _SPARE_ROWS and (read := read_or_set_aside(file)) is not None:
+            if count < wanted + _SPARE_ROWS and (read := read_or_set_aside(file)) is not None:
                 found.append(read)
                 count += float(read.turns["weight"].sum())
         rows = self._encoded(joined(found[::-1]))

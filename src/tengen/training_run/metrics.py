@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tengen.closing import Closing
+from tengen.selfplay.record import BY_MOVE_LIMIT, Games
 from tengen.training_run.folder import RunFolder
 from tengen.training_run.json_lines import append_line, forget_after
 from tengen.training_run.tensorboard_events import EventWriter
@@ -27,3 +28,14 @@ class Metrics(Closing):
     def close(self) -> None:
         """End the file of events; the lines need no end."""
         self._events.close()
+
+
+def game_metrics(games: Games) -> dict[str, float]:
+    """What games were like."""
+    played = games.games
+    return {
+        "games/length": float(played["n_turns"].mean()),
+        "games/black wins": float((played["score"] > 0).mean()),
+        "games/draws": float((played["score"] == 0).mean()),
+        "games/at the limit": float((played["end"] == BY_MOVE_LIMIT).mean()),
+    }

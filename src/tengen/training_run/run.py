@@ -8,14 +8,10 @@ had never been stopped.
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -23,7 +19,6 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closing import Closing
-from tengen.config import changed_keys, load_sections, write_sections
 from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.messages import say
 from tengen.network.architecture import named_architecture
@@ -34,8 +29,9 @@ from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import Trainer
 from tengen.training_run.checkpoint import Checkpoint, load_latest
 from tengen.training_run.display import RunDisplay, RunStatus
-from tengen.training_run.errors import RunError, writing
-from tengen.training_run.folder import RunFolder, RunLock, create_run, is_run, open_run
+from tengen.training_run.errors import RunError
+from tengen.training_run.folder import RunFolder, RunLock
+from tengen.training_run.interrupt import interruptible
 from tengen.training_run.json_lines import forget_after
 from tengen.training_run.machine import (
     SUITS_CPU,
@@ -46,10 +42,11 @@ from tengen.training_run.machine import (
     unused_planes,
 )
 from tengen.training_run.memory import Memory
-from tengen.training_run.metrics import Metrics
+from tengen.training_run.metrics import Metrics, game_metrics
 from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig
 from tengen.training_run.rating import keep_network, network_name, rate_network, ratings_of
-from tengen.training_run.saving import Saver
+from tengen.training_run.saving import Saver, remove_shards_after
+from tengen.training_run.settings import settle
 from tengen.training_run.warming import Warming
 
 TICKS_TO_COLLECT = 64  # between two looks for games that ended
@@ -61,21 +58,9 @@ def begin_or_go_on(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolde
     `wanted` are the settings of a new run, or new ones for an old run: None leaves them as they
     are, and those that would make it another run are refused by name.
     """
-    if not is_run(path):
-        config = wanted or RunConfig()
-        return create_run(path, write_sections(config.sections())), config
-    folder = open_run(path)
-    kept = RunConfig(**load_sections(folder.config, SECTIONS))
-    if wanted is None:
-        return folder, kept
-    changed = changed_keys(kept.sections(), wanted.sections())
-    if fixed := [key for key in changed if key not in CHANGEABLE]:
-        what = f"{', '.join(fixed)} cannot change while a run goes on"
-        raise RunError(f"{folder.config}: {what}; leave it, or begin a new run in another folder")
-    if changed:
-        with writing(folder.config):
-            folder.config.write_text(write_sections(wanted.sections()), encoding="utf-8")
-    return folder, wanted
+    sections = None if wanted is None else wanted.sections()
+    folder, settled = settle(path, sections, SECTIONS, CHANGEABLE)
+    return folder, RunConfig(**settled)
 
 
 def train(path: str | Path, wanted: RunConfig | None = None) -> None:
@@ -125,6 +110,7 @@ class Run(Closing):
             self._take_up(checkpoint)
         else:
             forget_after(folder.ratings, "iteration", -1)
+            remove_shards_after(folder, 0)
         self._saver = Saver(folder, config.run.sample_games)
         self._metrics = Metrics(folder, self.iteration)
         self._display = RunDisplay(str(folder.path))
@@ -145,7 +131,8 @@ class Run(Closing):
 
     def go(self) -> None:
         """Run to the end, or until interrupted; all is saved then."""
-        with self._interruptible():
+        message = "stopping after this tick; once more to end at once, losing the last minute"
+        with interruptible(self._stop, message):
             if self.iteration == 0:
                 self.keep_network()
             while not self._over():
@@ -263,14 +250,8 @@ class Run(Closing):
         games = self._memory.last
         if games is None:
             return {}
-        played = games.games
-        return {
-            "games/length": float(played["n_turns"].mean()),
-            "games/black wins": float((played["score"] > 0).mean()),
-            "games/draws": float((played["score"] == 0).mean()),
-            "games/at the limit": float((played["end"] == 1).mean()),
-            "games/age in steps": float(self._trainer.steps - played["step"].mean()),
-        }
+        age = float(self._trainer.steps - games.games["step"].mean())
+        return {**game_metrics(games), "games/age in steps": age}
 
     def _show(self, status: RunStatus) -> None:
         share = self._share()
@@ -354,28 +335,6 @@ class Run(Closing):
         self._players.publish(self._trainer)
         self._fleet.set_step(self._trainer.steps)
         forget_after(self._folder.ratings, "iteration", self.iteration)
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Let the first interrupt end the run in good order; the second one ends it at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def stop(number: int, _: FrameType | None) -> None:
-            self._stop.set()
-            say("stopping after this tick; once more to end at once, losing the last minute")
-            signal.signal(number, before[signal.Signals(number)])
-
-        signals = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.getsignal(number) for number in signals}
-        for number in signals:
-            signal.signal(number, stop)
-        try:
-            yield
-        finally:
-            for number in signals:
-                signal.signal(number, before[number])
 
 
 _NO_LOSSES = {"accuracy", "gradient", "steps", "spoiled"}

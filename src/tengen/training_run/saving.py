@@ -58,7 +58,7 @@ class Saver(Closing):
         facts: dict[str, JSON],
     ) -> None:
         with writing(self._folder.shards):
-            for part in _parts(games, GAMES_IN_A_SHARD):
+            for part in in_parts(games, GAMES_IN_A_SHARD):
                 write_shard(self._folder.shards, part, {"run": self._folder.path.name})
             self._write_samples(games)
         files = shard_files(self._folder.shards)
@@ -75,7 +75,7 @@ class Saver(Closing):
             old.unlink()
 
 
-def _parts(games: Games, size: int) -> list[Games]:
+def in_parts(games: Games, size: int) -> list[Games]:
     """The same games in groups of at most this many."""
     played = games.games
     ends = [
@@ -95,3 +95,11 @@ def _parts(games: Games, size: int) -> list[Games]:
             )
         )
     return parts
+
+
+def remove_shards_after(folder: RunFolder, last: int) -> None:
+    """Remove the shards beyond this number: the checkpoint in use does not count on them."""
+    for file in shard_files(folder.shards):
+        if shard_number(file) > last:
+            with writing(file):
+                file.unlink()
