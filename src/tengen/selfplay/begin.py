@@ -120,8 +120,8 @@ def begin_search(forest, g, seats, menu, settings):
     if decided and not full:
         visits = min(numbers.decided_visits, visits)
     tree.target = np.int32(visits)
-    tree.noisy = full
     tree.gumbel = np.int32(numbers.gumbel) if full else 0
+    tree.noisy = full and not tree.gumbel  # Gumbel's noise is enough; its target wants none
     tree.forced = settings.forced_playouts if full and not tree.gumbel else np.float32(0)
     _forbid_early_passes(forest, g, np.int64(numbers.pass_from * board.width * board.height))
 
