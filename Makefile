@@ -30,7 +30,7 @@ test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 3600
 
 learn-5x5: $(VENV)/.ready-to-develop  ## Learn 5x5 from nothing and beat plain UCT (half an hour)
-	$(BIN)/python benchmarks/learn_5x5.py
+	$(BIN)/python -m benchmarks.learn_5x5
 
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix

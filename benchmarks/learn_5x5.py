@@ -4,35 +4,35 @@ Trains from nothing, then plays 100 games against UCT with 1,000 playouts a move
 for the tests and knows nothing of our search, and draws the ratings of the run. Black wins 5x5 by
 the whole board if both sides know everything, but UCT does not: against itself it wins about half
 of the games with either colour at a komi of 10.5, so neither colour decides these games.
+
+Run as a module, from the root of the repository: python -m benchmarks.learn_5x5
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
+from tests.opponents.uct import UctPlayer
+
+from tengen.evaluation.elo import Tally
+from tengen.game.color import Color
+from tengen.game.position import Position
+from tengen.network.store import load_network_file
+from tengen.search.params import Limits
+from tengen.search.search import Search
+from tengen.selfplay.params import SelfPlayParams
+from tengen.training.params import TrainingParams
+from tengen.training_run.chart import Series, line_chart
+from tengen.training_run.folder import RunFolder
+from tengen.training_run.json_lines import read_lines
+from tengen.training_run.machine import cpu_evaluator
+from tengen.training_run.params import RatingParams, RunConfig, RunParams
+from tengen.training_run.rating import ratings_of
+from tengen.training_run.run import train
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tengen.evaluation.elo import Tally  # noqa: E402
-from tengen.game.color import Color  # noqa: E402
-from tengen.game.position import Position  # noqa: E402
-from tengen.network.store import load_network_file  # noqa: E402
-from tengen.search.params import Limits  # noqa: E402
-from tengen.search.search import Search  # noqa: E402
-from tengen.selfplay.params import SelfPlayParams  # noqa: E402
-from tengen.training.params import TrainingParams  # noqa: E402
-from tengen.training_run.chart import Series, line_chart  # noqa: E402
-from tengen.training_run.folder import RunFolder  # noqa: E402
-from tengen.training_run.json_lines import read_lines  # noqa: E402
-from tengen.training_run.machine import cpu_evaluator  # noqa: E402
-from tengen.training_run.params import RatingParams, RunConfig, RunParams  # noqa: E402
-from tengen.training_run.rating import ratings_of  # noqa: E402
-from tengen.training_run.run import train  # noqa: E402
-from tests.opponents.uct import UctPlayer  # noqa: E402
-
 SIDE, KOMI = 5, 10.5
 MOVE_LIMIT = 100
 PLAYOUTS = 1000

@@ -46,10 +46,8 @@ class UctPlayer:
     def choose(self, position: Position) -> Point | None:
         """The move to play; None is a pass."""
         nodes = 1 + (self._playouts + 1) * (position.size.area + 1)
-        tree = Tree(
-            *(np.zeros(nodes, np.int32) for _ in range(4)),
-            np.zeros(nodes, np.float64),
-        )
+        move, first, children, visits = (np.zeros(nodes, np.int32) for _ in range(4))
+        tree = Tree(move, first, children, visits, np.zeros(nodes))
         boards, history = position.arrays(ROOM)
         point = _search(
             boards,
@@ -128,5 +126,3 @@ def _best(tree, node):
         if bound > best_bound:
             best, best_bound = k, bound
     return best
-
-

@@ -34,7 +34,7 @@ PLAIN = SelfPlayParams(
 class Played(NamedTuple):
     """One game of a fleet."""
 
-    game: np.record
+    game: np.void  # of GAME
     turns: Records  # [turns] of TURN
     targets: list[dict[int, int]]  # of each turn, weights by place
     ownership: NDArray[np.int8]  # [area]

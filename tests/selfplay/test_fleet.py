@@ -165,7 +165,7 @@ def test_games_do_not_depend_on_threads_nor_on_when_they_are_taken() -> None:
     for threads, ticks in ((1, 512), (2, 512), (1, 1), (2, 37)):
         numba.set_num_threads(threads)
         fleet = new_fleet(opinions(1), MIXED)
-        parts = {}
+        parts: dict[int, tuple[bytes, ...]] = {}
         for tick in range(512):
             fleet.tick()
             if (tick + 1) % ticks == 0:

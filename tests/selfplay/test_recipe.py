@@ -95,13 +95,22 @@ def test_komi_lies_around_the_fair_one_in_half_points() -> None:
     assert begun_games(PLAIN, 16)["terms"]["komi"].tolist() == [2.0] * 16  # the fair one of 4x4
 
 
-def test_a_share_of_komis_is_far_from_fair_but_none_beyond_the_board() -> None:
+def test_a_share_of_komis_is_far_from_fair_but_none_far_beyond_the_board() -> None:
     params = replace(
         PLAIN, komi=(0.0,), komi_spread=0.0, wide_komi_share=0.3, wide_komi_spread=100.0
     )
     komi = begun_games(params, 800)["terms"]["komi"]
     assert_share(int((komi != 0).sum()), 800, 0.3)
-    assert set(np.abs(komi[np.abs(komi) > 15.5]).tolist()) == {16.0}
+    assert np.abs(komi).max() == 17  # with which every game is lost
+
+
+def test_on_boards_that_black_owns_games_are_won_and_lost_by_komi() -> None:
+    params = replace(PLAIN, board_sizes=(3,), komi_spread=0.5)
+    komi = begun_games(params, 400)["terms"]["komi"]
+    # Black wins 3x3 by nine points: those of more are as many as those of less.
+    chance = 0.5 * math.erfc(0.25 / (0.5 * math.sqrt(2)))
+    assert_share(int((komi > 9).sum()), 400, chance)
+    assert_share(int((komi < 9).sum()), 400, chance)
 
 
 def test_rules_are_drawn_alike() -> None:

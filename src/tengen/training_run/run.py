@@ -163,9 +163,9 @@ class Run(Closing):
         self.iteration += 1
         self._report(counts, rows, steps, time.monotonic() - began)
         every = self._config.rating.every
-        if every and (self.iteration % every == 0 or self._share() >= 1):
-            if not self._stop.is_set():  # whoever interrupts a run does not wait for matches
-                self._rate()
+        due = every and (self.iteration % every == 0 or self._share() >= 1)
+        if due and not self._stop.is_set():  # whoever interrupts a run does not wait for matches
+            self._rate()
         if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
             self._save()
 
