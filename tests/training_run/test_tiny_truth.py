@@ -30,7 +30,7 @@ CONFIG = RunConfig(
     run=RunParams(
         model="b2c32",
         device="cpu",
-        iterations=16,
+        iterations=18,
         iteration_rows=1200,
         first_rows=1200,
     ),
@@ -45,7 +45,7 @@ CONFIG = RunConfig(
         move_limit=3.0,  # stones are taken often
     ),
     training=TrainingParams(batch=64, rate=4e-3, warm_up=50, ema=0.98),
-    rating=RatingParams(every=16, games=16, visits=8, opponents=1),
+    rating=RatingParams(every=18, games=16, visits=8, opponents=1),
 )
 
 
@@ -57,7 +57,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluator]:
     numba.set_num_threads(1)
     path = tmp_path_factory.mktemp("tiny") / "run"
     train(path, CONFIG)
-    yield cpu_evaluator(load_network_file(RunFolder(path).networks / "000016.safetensors"))
+    yield cpu_evaluator(load_network_file(RunFolder(path).networks / "000018.safetensors"))
     torch.set_num_threads(before[0])
     numba.set_num_threads(before[1])
 
@@ -85,6 +85,6 @@ def test_it_knows_who_wins_by_half_a_point(learned: Evaluator) -> None:
 
 def test_it_knows_that_the_board_is_black(learned: Evaluator) -> None:
     evaluation = seen(learned, Position(3, "tromp-taylor", 8.5).play("B2"))
-    assert (evaluation.ownership < -0.9).all()
+    assert (evaluation.ownership < -0.8).all()
     assert -evaluation.lead[0] + 8.5 == pytest.approx(9, abs=0.75)
     assert -evaluation.score[0] + 8.5 == pytest.approx(9, abs=0.75)
