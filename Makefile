@@ -8,10 +8,10 @@ PINS := pyproject.toml constraints.txt
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench test-long test-katrain format clean
+.PHONY: help play test check bench test-long test-katrain learn-5x5 format clean
 
 help:  ## Show what there is to make
-	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 play: $(VENV)/.ready-to-play  ## Play against Tengen
 	@$(BIN)/tengen play
@@ -26,13 +26,16 @@ check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
-	@for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+	@for benchmark in $(filter-out benchmarks/learn_5x5.py,$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
 
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 3600
 
 test-katrain: $(VENV)/.ready-to-develop $(KATRAIN)/.ready-$(KATRAIN_VERSION)  ## Let KaTrain review games with our engine
 	TENGEN_KATRAIN_PYTHON=$(abspath $(KATRAIN)/bin/python) $(BIN)/python -m pytest -m long --timeout 1200 tests/clients
+
+learn-5x5: $(VENV)/.ready-to-develop  ## Learn 5x5 from nothing and beat plain UCT (half an hour)
+	$(BIN)/python -m benchmarks.learn_5x5
 
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix

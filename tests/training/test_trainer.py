@@ -145,6 +145,17 @@ def test_the_network_that_plays_can_be_saved_and_run(tmp_path: Path) -> None:
     np.testing.assert_allclose(evaluation.policy, raw.policy[:, 0].numpy(), atol=1e-5)
 
 
+def test_a_network_given_out_stays_as_it_was() -> None:
+    trainer = new_trainer(new_ring())
+    data = trainer.ema_data("before", {})
+    before = {name: values.copy() for name, values in data.weights.items()}
+    trainer.step(1e-2)
+    for name, values in before.items():
+        np.testing.assert_array_equal(data.weights[name], values)
+    after = trainer.ema_data("after", {}).weights
+    assert any((after[name] != values).any() for name, values in before.items())
+
+
 def test_a_row_that_is_no_number_is_survived_and_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

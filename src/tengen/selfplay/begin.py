@@ -60,12 +60,18 @@ def _draw_size(menu, rng):
 
 @kernel
 def _draw_komi(fair, side, numbers, rng):
-    """Around the fair one, in steps of half a point, and never beyond the board."""
+    """Around the fair one, in steps of half a point, and hardly beyond the board."""
     spread = numbers.komi_spread
     if uniform(rng) < numbers.wide_komi_share:
         spread = numbers.wide_komi_spread
     komi = np.rint(2 * (fair + spread * normal(rng))) / 2
-    return max(-1.0 * side * side, min(1.0 * side * side, komi))
+    return max(-most_komi(side * side), min(most_komi(side * side), komi))
+
+
+@kernel(inline=True)
+def most_komi(area):
+    """A point more than the board has: where all of it is fair, games must be lost by it, too."""
+    return area + 1.0
 
 
 @kernel
@@ -123,8 +129,8 @@ def begin_search(forest, g, seats, menu, settings):
     if decided and not full:
         visits = min(numbers.decided_visits, visits)
     tree.target = np.int32(visits)
-    tree.noisy = full
     tree.gumbel = np.int32(numbers.gumbel) if full else 0
+    tree.noisy = full and not tree.gumbel  # Gumbel's noise is enough; its target wants none
     tree.forced = settings.forced_playouts if full and not tree.gumbel else np.float32(0)
     _forbid_early_passes(forest, g, np.int64(numbers.pass_from * board.width * board.height))
 
@@ -142,10 +148,10 @@ def _forbid_early_passes(forest, g, first):
 def make_fair(forest, g):
     """Give White the komi with which the network thinks the game even; the root starts anew."""
     board = forest.boards[g]
-    area = np.float32(board.width * board.height)
+    most = np.float32(most_komi(board.width * board.height))
     lead = forest.nodes[forest.trees[g].root].own[LEAD]
     komi = np.rint(np.float32(2) * (board.komi + lead)) / np.float32(2)
-    board.komi = max(-area, min(area, komi))
+    board.komi = max(-most, min(most, komi))
     plant(forest, g)
 
 

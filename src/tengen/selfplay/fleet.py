@@ -184,8 +184,8 @@ class Fleet:
             half.replant()
         counts = arrays["counts"].tolist()
         self._ticks = counts[0]
-        self._halves[0].tally[:] = 0
-        self._halves[1].tally[:] = 0
+        for half in self._halves:
+            half.tally[:] = 0
         self._halves[0].tally[0, [EVALUATED, MOVED, ENDED]] = counts[1:]
 
     def _settle(self) -> None:

@@ -263,4 +263,5 @@ class Trainer:
 
 
 def _on_host(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return np.ascontiguousarray(tensor.float().cpu().numpy()).reshape(tensor.shape)
+    # A copy: steps change the tensor, not what was given out.
+    return np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)

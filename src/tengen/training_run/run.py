@@ -26,7 +26,7 @@ from tengen.selfplay.fleet import Counts, Fleet
 from tengen.training.initial import initial_network
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.rows_on_device import RowsOnDevice
-from tengen.training.trainer import Trainer
+from tengen.training.trainer import DivergedError, Trainer
 from tengen.training_run.checkpoint import Checkpoint, load_latest
 from tengen.training_run.display import RunDisplay, RunStatus
 from tengen.training_run.errors import RunError
@@ -67,8 +67,11 @@ def train(path: str | Path, wanted: RunConfig | None = None) -> None:
     """Begin a run or go on with it, until its end or until it is interrupted; raises RunError."""
     with RunLock(path):
         folder, config = begin_or_go_on(path, wanted)
-        with Run(folder, config) as run:
-            run.go()
+        try:
+            with Run(folder, config) as run:
+                run.go()
+        except DivergedError as error:
+            raise RunError(f"{folder.path}: {error}") from error
 
 
 class Run(Closing):
@@ -153,7 +156,8 @@ class Run(Closing):
         self.iteration += 1
         self._report(counts, rows, steps, time.monotonic() - began)
         every = self._config.rating.every
-        if every and (self.iteration % every == 0 or self._over()):
+        due = every and (self.iteration % every == 0 or self._share() >= 1)
+        if due and not self._stop.is_set():  # whoever interrupts a run does not wait for matches
             self._rate()
         if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
             self._save()

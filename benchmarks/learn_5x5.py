@@ -1,0 +1,136 @@
+"""From random weights to well above plain UCT on 5x5, in under half an hour on two cores.
+
+Trains from nothing, then plays 100 games against UCT with 1,000 playouts a move, which was written
+for the tests and knows nothing of our search, and draws the ratings of the run. Black wins 5x5 by
+the whole board if both sides know everything, but UCT does not: against itself it wins about half
+of the games with either colour at a komi of 10.5, so neither colour decides these games.
+
+Run as a module, from the root of the repository: python -m benchmarks.learn_5x5
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from tests.opponents.uct import UctPlayer
+
+from tengen.evaluation.elo import Tally
+from tengen.game.color import Color
+from tengen.game.position import Position
+from tengen.network.store import load_network_file
+from tengen.search.params import Limits
+from tengen.search.search import Search
+from tengen.selfplay.params import SelfPlayParams
+from tengen.training.params import TrainingParams
+from tengen.training_run.chart import Series, line_chart
+from tengen.training_run.folder import RunFolder
+from tengen.training_run.json_lines import read_lines
+from tengen.training_run.machine import cpu_evaluator
+from tengen.training_run.params import RatingParams, RunConfig, RunParams
+from tengen.training_run.rating import ratings_of
+from tengen.training_run.run import train
+
+ROOT = Path(__file__).parents[1]
+SIDE, KOMI = 5, 10.5
+MOVE_LIMIT = 100
+PLAYOUTS = 1000
+VISITS = 64
+GAMES = 100
+WANTED = 0.9  # share of the games
+
+
+def config(minutes: float) -> RunConfig:
+    """A small network, and games at a komi at which the match will be played, more or less."""
+    return RunConfig(
+        run=RunParams(
+            model="b3c48",
+            device="cpu",
+            minutes=minutes,
+            iteration_rows=2000,
+            first_rows=2000,
+        ),
+        selfplay=SelfPlayParams(
+            games=128,
+            visits=64,
+            fast_visits=16,
+            board_sizes=(SIDE,),
+            komi=(KOMI,),
+            komi_spread=4.0,
+        ),
+        training=TrainingParams(batch=128, warm_up=100, ema=0.99, samples_per_row=6),
+        rating=RatingParams(every=4, games=40, visits=16, opponents=2, opening_moves=3),
+    )
+
+
+def play_match(search: Search, games: int) -> Tally:
+    """Games of a network against UCT from the empty board, colours in turn."""
+    tally = Tally()
+    for game in range(games):
+        mine = Color.BLACK if game % 2 == 0 else Color.WHITE
+        opponent = UctPlayer(PLAYOUTS, seed=game)
+        position = Position(SIDE, "tromp-taylor", KOMI, move_limit=MOVE_LIMIT)
+        while not position.is_over:
+            if position.to_play is mine:
+                search.set_position(position)
+                move = search.run(Limits(visits=VISITS)).move
+            else:
+                move = opponent.choose(position)
+            position = position.play(move)
+        outcome = position.outcome()
+        assert outcome is not None
+        won = outcome.winner is mine
+        tally = tally._replace(wins=tally.wins + won, losses=tally.losses + (not won))
+        print(f"game {game + 1}: {mine} {'wins' if won else 'loses'}, {outcome}", flush=True)
+    return tally
+
+
+def draw_ratings(folder: RunFolder) -> Path:
+    """The rating of each network by the minutes it was trained, as a picture in the folder."""
+    ratings = ratings_of(folder)
+    minutes = {
+        name: float(
+            load_network_file(folder.networks / f"{name}.safetensors").provenance["minutes"]
+        )
+        for name in ratings
+    }
+    names = sorted(ratings)
+    series = Series(
+        f"{SIDE}x{SIDE} from random weights",
+        [minutes[name] for name in names],
+        [ratings[name].elo for name in names],
+        [ratings[name].low for name in names],
+        [ratings[name].high for name in names],
+    )
+    picture = folder.path / "ratings.svg"
+    title = f"Learning {SIDE}x{SIDE} on a CPU"
+    picture.write_text(line_chart([series], [], title, "minutes", "Elo"), encoding="utf-8")
+    return picture
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=ROOT / "runs" / "learn-5x5")
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--games", type=int, default=GAMES)
+    options = parser.parse_args()
+    began = time.monotonic()
+    train(options.run, config(options.minutes))
+    folder = RunFolder(options.run)
+    for line in read_lines(folder.metrics)[-1:]:
+        print(f"trained in {line['minutes']:.1f} minutes")
+    last = max(folder.networks.glob("*.safetensors"))
+    search = Search(cpu_evaluator(load_network_file(last)), ownership=False, leaves=1)
+    tally = play_match(search, options.games)
+    print(f"ratings: {draw_ratings(folder)}")
+    print(
+        f"network {last.stem} with {VISITS} visits against UCT with {PLAYOUTS:,} playouts: "
+        f"{tally.wins} of {tally.games} won ({tally.share:.0%}; wanted: over {WANTED:.0%}), "
+        f"{(time.monotonic() - began) / 60:.1f} minutes in all"
+    )
+    raise SystemExit(tally.share <= WANTED)
+
+
+if __name__ == "__main__":
+    main()
