@@ -241,7 +241,7 @@ def test_full_searches_are_noisy_and_fast_ones_are_not() -> None:
     for played in each_game(play_games(new_fleet(script, params, BOLD, games=64), 64)):
         first[int(played.turns["kind"][0])].append(int(played.turns["place"][0]))
     assert set(first[FAST]) == {5}
-    assert len(set(first[FULL])) > 3
+    assert len(set(first[FULL])) > 1
 
 
 def test_forced_visits_are_no_targets() -> None:
