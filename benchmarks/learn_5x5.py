@@ -55,6 +55,7 @@ def config(minutes: float) -> RunConfig:
             games=128,
             visits=64,
             fast_visits=16,
+            full_share=0.5,
             board_sizes=(SIDE,),
             komi=(KOMI,),
             komi_spread=4.0,

@@ -86,5 +86,5 @@ def test_it_knows_who_wins_by_half_a_point(learned: Evaluator) -> None:
 def test_it_knows_that_the_board_is_black(learned: Evaluator) -> None:
     evaluation = seen(learned, Position(3, "tromp-taylor", 8.5).play("B2"))
     assert (evaluation.ownership < -0.8).all()
-    assert -evaluation.lead[0] + 8.5 == pytest.approx(9, abs=0.75)
-    assert -evaluation.score[0] + 8.5 == pytest.approx(9, abs=0.75)
+    assert -evaluation.lead[0] + 8.5 == pytest.approx(9, abs=1.5)
+    assert -evaluation.score[0] + 8.5 == pytest.approx(9, abs=1.5)
