@@ -135,8 +135,9 @@ def match(
     ] = None,
 ) -> None:
     """Let two engines play, and say how much stronger one is."""
+    from tengen.evaluation.engines import parse_engine
     from tengen.evaluation.sprt import Sprt
-    from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, parse_engine, run_match
+    from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, run_match
     from tengen.game.position import Position
 
     limit = MOVES_PER_POINT * board_size**2

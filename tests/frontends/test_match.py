@@ -13,8 +13,9 @@ import numba
 import pytest
 
 from tengen.evaluation.elo import Tally
+from tengen.evaluation.engines import parse_engine
 from tengen.evaluation.match import Played, points, with_points
-from tengen.frontends.match import MatchOptions, parse_engine, run_match
+from tengen.frontends.match import MatchOptions, run_match
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position

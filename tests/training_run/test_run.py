@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from tengen.training_run.errors import RunError
 from tengen.training_run.folder import RunFolder, RunLock
 from tengen.training_run.json_lines import read_lines
 from tengen.training_run.params import RatingParams, RunConfig, RunParams
+from tengen.training_run.rating import ratings_of
 from tengen.training_run.run import Run, begin_or_go_on, train
 
 SMALL = RunConfig(
@@ -134,3 +136,21 @@ def test_a_damaged_shard_costs_its_games_alone(
     session(path, 1)
     assert "set aside" in capsys.readouterr().err
     assert read_lines(RunFolder(path).metrics)[-1]["step"] == 4
+
+
+def test_outsiders_are_rated_too(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    program = (
+        f"gtp:{sys.executable} {Path(__file__).parents[1] / 'evaluation' / 'passing_engine.py'}"
+    )
+    rating = replace(SMALL.rating, every=1, games=2, outside=(program,))
+    session(path, 1, replace(SMALL, rating=rating))
+    (first, outsider) = read_lines(RunFolder(path).ratings)
+    assert (first["second"], outsider["second"]) == ("000000", program.removeprefix("gtp:"))
+    assert outsider["wins"] + outsider["draws"] + outsider["losses"] == 2
+    assert set(ratings_of(RunFolder(path))) == {"000000", "000001", program.removeprefix("gtp:")}
+
+
+def test_outsiders_must_be_engines() -> None:
+    with pytest.raises(ValueError, match=r"'gnugo' is no engine"):
+        RatingParams(outside=("gnugo",))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.evaluation.elo import Tally, estimate
+from tengen.evaluation.engines import EngineSpec
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
     Contestant,
@@ -30,43 +30,10 @@ from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files import load_network
 from tengen.network.shared import SharedEvaluator
-from tengen.search.params import Limits, SearchParams
+from tengen.search.params import SearchParams
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
-GTP = "gtp:"
-
-
-@dataclass(frozen=True)
-class EngineSpec:
-    """An engine as the command line names it: a network and its limits, or a GTP command."""
-
-    text: str
-    model: str = ""
-    limits: Limits = field(default_factory=Limits)
-    command: str = ""
-
-    @property
-    def name(self) -> str:
-        """For tables and records."""
-        if self.command:
-            return self.command
-        return f"{Path(self.model).name}@{self.text.rpartition('@')[2]}"
-
-
-def parse_engine(text: str) -> EngineSpec:
-    """Read MODEL@VISITS, MODEL@SECONDSs or gtp:COMMAND; raises ValueError."""
-    if text.startswith(GTP) and text[len(GTP) :].strip():
-        return EngineSpec(text, command=text[len(GTP) :].strip())
-    match = re.fullmatch(r"(?P<model>.+)@(?:(?P<visits>\d+)|(?P<seconds>\d*\.?\d+)s)", text)
-    if not match:
-        raise ValueError(
-            f"{text!r} is no engine: write MODEL@VISITS such as net.bin.gz@64, MODEL@SECONDSs such "
-            "as net.bin.gz@0.5s, or gtp:COMMAND"
-        )
-    if match["visits"]:
-        return EngineSpec(text, match["model"], Limits(visits=int(match["visits"])))
-    return EngineSpec(text, match["model"], Limits(seconds=float(match["seconds"])))
 
 
 @dataclass(frozen=True)

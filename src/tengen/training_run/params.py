@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from tengen.evaluation.engines import parse_engine
 from tengen.replay.window import WindowParams
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams
@@ -49,6 +50,18 @@ class RatingParams:
     visits: int = 32
     opponents: int = 2  # earlier networks: the last ones
     opening_moves: int = 6  # drawn from the policy, so that games differ
+    # Opponents that are no networks of the run, such as "b6c96.bin.gz@8" or "gtp:gnugo --mode gtp".
+    outside: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("every", "opponents", "opening_moves"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)}")
+        for name in ("games", "visits"):
+            if getattr(self, name) < 2:
+                raise ValueError(f"{name} must be 2 or more, not {getattr(self, name)}")
+        for text in self.outside:
+            parse_engine(text)
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,7 @@ CHANGEABLE = {
     "rating.games",
     "rating.visits",
     "rating.opponents",
+    "rating.outside",
     "training.rate",
     "training.schedule",
     "training.samples_per_row",

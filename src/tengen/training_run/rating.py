@@ -6,13 +6,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tengen.evaluation.elo import Tally
+from tengen.evaluation.engines import EngineSpec, parse_engine
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
-from tengen.evaluation.match import Played, points, with_points
+from tengen.evaluation.match import (
+    Contestant,
+    GtpContestant,
+    NetworkContestant,
+    Played,
+    play_match,
+    points,
+    with_points,
+)
 from tengen.evaluation.ratings import Rating, Result, fit
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
+from tengen.network.files import load_network
 from tengen.network.store import load_network_file, save_network
+from tengen.search.params import Limits, SearchParams
 from tengen.selfplay.params import SelfPlayParams, fair_komi
 from tengen.training_run.folder import RunFolder
 from tengen.training_run.json_lines import append_line, read_lines
@@ -41,32 +52,65 @@ def rate_network(
     games: SelfPlayParams,
     opened: Callable[[NetworkData], Evaluator],
 ) -> None:
-    """Let the network of an iteration, which was kept, play the ones before it."""
+    """Let the network of an iteration, which was kept, play the ones before it, and outsiders."""
     name = network_name(iteration)
     rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
-    earlier = [each for each in rated if each < name][-params.opponents :]
-    mine = opened(load_network_file(network_file(folder, name)))
+    earlier = [each for each in rated if each < name]
+    opponents = {
+        each: EngineSpec(each, str(network_file(folder, each)), Limits(visits=params.visits))
+        for each in earlier[max(0, len(earlier) - params.opponents) :]
+    }
+    opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
     side = games.largest_side
     komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
     empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
-    for number, opponent in enumerate(earlier):
-        theirs = opened(load_network_file(network_file(folder, opponent)))
+    mine = Player(name, opened(load_network_file(network_file(folder, name))), params.visits)
+    for number, (label, opponent) in enumerate(opponents.items()):
         seed = 1000 * iteration + number
-        starts = openings(mine, empty, params.opening_moves, params.games // 2, seed=seed)
-        players = (
-            Player(name, mine, params.visits),
-            Player(opponent, theirs, params.visits),
-        )
-        tally = _tally(play_in_lockstep(players, starts, seed))
+        starts = openings(mine.evaluator, empty, params.opening_moves, params.games // 2, seed=seed)
+        tally = _play(mine, opponent, starts, seed, opened)
         values = {
             "iteration": iteration,
             "first": name,
-            "second": opponent,
+            "second": label,
             "wins": tally.wins,
             "draws": tally.draws,
             "losses": tally.losses,
         }
         append_line(folder.ratings, values)
+
+
+def _play(
+    mine: Player,
+    opponent: EngineSpec,
+    starts: list[Position],
+    seed: int,
+    opened: Callable[[NetworkData], Evaluator],
+) -> Tally:
+    """Play from each start with both colours: networks in lockstep, programs a game at a time."""
+    limits = opponent.limits
+    theirs = opened(load_network(opponent.model)) if opponent.model else None
+    if theirs is not None and limits.visits is not None:
+        return _tally(
+            play_in_lockstep((mine, Player(opponent.name, theirs, limits.visits)), starts, seed)
+        )
+    tally = Tally()
+
+    def count(played: Played) -> bool:
+        nonlocal tally
+        tally = with_points(tally, points(played))
+        return True
+
+    def me() -> Contestant:
+        return NetworkContestant(mine.evaluator, Limits(visits=mine.visits), mine.params, seed)
+
+    def them() -> Contestant:
+        if theirs is None:
+            return GtpContestant(opponent.command)
+        return NetworkContestant(theirs, limits, SearchParams(), seed)
+
+    play_match([me, them], starts, range(2 * len(starts)), 1, count)
+    return tally
 
 
 def _tally(games: list[Game]) -> Tally:
