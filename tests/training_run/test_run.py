@@ -56,8 +56,7 @@ def session(path: Path, iterations: int, config: RunConfig = SMALL) -> None:
     with RunLock(path):
         folder, _ = begin_or_go_on(path, config)
         with Run(folder, config) as run:
-            if run.iteration == 0:
-                run.keep_network()
+            run.begin()
             for _ in range(iterations):
                 run.iterate()
 
@@ -154,3 +153,22 @@ def test_outsiders_are_rated_too(tmp_path: Path) -> None:
 def test_outsiders_must_be_engines() -> None:
     with pytest.raises(ValueError, match=r"'gnugo' is no engine"):
         RatingParams(outside=("gnugo",))
+
+
+@pytest.mark.parametrize("gate", [0.001, 0.999])
+def test_a_gate_decides_which_network_plays(tmp_path: Path, gate: float) -> None:
+    config = replace(SMALL, rating=replace(SMALL.rating, every=2, opponents=0, gate=gate))
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    session(whole, 4, config)
+    for iterations in (3, 1):
+        session(cut, iterations, config)
+    for one, other in zip(games_of(whole), games_of(cut), strict=True):
+        np.testing.assert_array_equal(one, other)
+    opponents = [line["second"] for line in read_lines(RunFolder(whole).ratings)]
+    learned = games_of(whole).games["step"] > 0
+    if gate < 0.5:
+        assert opponents == ["000000", "000002"]
+        assert learned.any()
+    else:
+        assert opponents == ["000000", "000000"]
+        assert not learned.any()

@@ -14,6 +14,7 @@ from tengen.game.geometry import Size
 from tengen.network.cuda_station import CudaStation, PlayingNetwork
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
+from tengen.network.model import network_from
 from tengen.network.station import EvaluatorStation, Station
 from tengen.network.torch_evaluator import TorchEvaluator
 from tengen.training.losses import SCALING
@@ -44,6 +45,9 @@ class Players(Protocol):
     def publish(self, trainer: Trainer) -> None:
         """Play with what has been learned so far."""
 
+    def play(self, data: NetworkData) -> None:
+        """Play with this network."""
+
 
 class CudaPlayers:
     """On the GPU that learns: weights are copied there."""
@@ -59,6 +63,12 @@ class CudaPlayers:
             self._network.publish(trainer.ema)
         torch.cuda.synchronize()
 
+    def play(self, data: NetworkData) -> None:
+        """Copy the weights while nothing is under way."""
+        torch.cuda.synchronize()
+        self._network.publish(network_from(data).cuda())
+        torch.cuda.synchronize()
+
 
 class CpuPlayers:
     """On the processor, by the runtime that is fastest there."""
@@ -69,7 +79,11 @@ class CpuPlayers:
 
     def publish(self, trainer: Trainer) -> None:
         """Build the network anew with the weights of now."""
-        evaluator = cpu_evaluator(trainer.ema_data("playing", {}))
+        self.play(trainer.ema_data("playing", {}))
+
+    def play(self, data: NetworkData) -> None:
+        """Build the network."""
+        evaluator = cpu_evaluator(data)
         for station in self.stations:
             station.use(evaluator)
 

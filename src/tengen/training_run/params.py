@@ -50,6 +50,9 @@ class RatingParams:
     visits: int = 32
     opponents: int = 2  # earlier networks: the last ones
     opening_moves: int = 6  # drawn from the policy, so that games differ
+    # A network plays the games to learn from only if it made this share of the points against the
+    # one that plays them now; 0: what was learned plays at once, which is faster and rarely worse.
+    gate: float = 0.0
     # Opponents that are no networks of the run, such as "b6c96.bin.gz@8" or "gtp:gnugo --mode gtp".
     outside: tuple[str, ...] = ()
 
@@ -57,6 +60,10 @@ class RatingParams:
         for name in ("every", "opponents", "opening_moves"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)}")
+        if not 0 <= self.gate < 1:
+            raise ValueError(f"gate must be from 0 to below 1, not {self.gate}")
+        if self.gate and not self.every:
+            raise ValueError("gate needs ratings: let every be more than 0")
         for name in ("games", "visits"):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name} must be 2 or more, not {getattr(self, name)}")

@@ -51,14 +51,21 @@ def rate_network(
     params: RatingParams,
     games: SelfPlayParams,
     opened: Callable[[NetworkData], Evaluator],
+    playing: str = "",
 ) -> None:
-    """Let the network of an iteration, which was kept, play the ones before it, and outsiders."""
+    """Let the network of an iteration, which was kept, play the ones before it, and outsiders.
+
+    `playing` is a network that is to be among the opponents whatever its age.
+    """
     name = network_name(iteration)
     rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
     earlier = [each for each in rated if each < name]
+    chosen = earlier[max(0, len(earlier) - params.opponents) :]
+    if playing and playing != name and playing not in chosen:
+        chosen = [playing, *chosen]
     opponents = {
         each: EngineSpec(each, str(network_file(folder, each)), Limits(visits=params.visits))
-        for each in earlier[max(0, len(earlier) - params.opponents) :]
+        for each in chosen
     }
     opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
     side = games.largest_side
@@ -120,6 +127,16 @@ def _tally(games: list[Game]) -> Tally:
         assert outcome is not None
         tally = with_points(tally, points(Played(game.number, game.end, outcome)))
     return tally
+
+
+def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:
+    """Did the network of an iteration make this share of the points against the one that plays?"""
+    name = network_name(iteration)
+    for line in read_lines(folder.ratings):
+        if (line["first"], line["second"]) == (name, playing):
+            games = line["wins"] + line["draws"] + line["losses"]
+            return bool(line["wins"] + 0.5 * line["draws"] >= gate * games)
+    return False
 
 
 def ratings_of(folder: RunFolder) -> dict[str, Rating]:

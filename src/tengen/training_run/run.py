@@ -22,12 +22,13 @@ from tengen.closing import Closing
 from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.messages import say
 from tengen.network.architecture import named_architecture
+from tengen.network.store import load_network_file
 from tengen.selfplay.fleet import Counts, Fleet
 from tengen.training.initial import initial_network
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import DivergedError, Trainer
-from tengen.training_run.checkpoint import Checkpoint, load_latest
+from tengen.training_run.checkpoint import JSON, Checkpoint, load_latest
 from tengen.training_run.display import RunDisplay, RunStatus
 from tengen.training_run.errors import RunError
 from tengen.training_run.folder import RunFolder, RunLock
@@ -44,7 +45,14 @@ from tengen.training_run.machine import (
 from tengen.training_run.memory import Memory
 from tengen.training_run.metrics import Metrics, game_metrics
 from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig
-from tengen.training_run.rating import keep_network, network_name, rate_network, ratings_of
+from tengen.training_run.rating import (
+    keep_network,
+    network_file,
+    network_name,
+    passes,
+    rate_network,
+    ratings_of,
+)
 from tengen.training_run.saving import Saver, remove_shards_after
 from tengen.training_run.settings import settle
 from tengen.training_run.warming import Warming
@@ -106,6 +114,7 @@ class Run(Closing):
             self._warming.wait()
         self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
         self.iteration = 0
+        self._playing = network_name(0)  # the network that plays, where a gate decides
         self._seconds_before = 0.0  # of earlier sessions
         self._last_saved = time.monotonic()
         self._stop = threading.Event()
@@ -136,14 +145,21 @@ class Run(Closing):
         """Run to the end, or until interrupted; all is saved then."""
         message = "stopping after this tick; once more to end at once, losing the last minute"
         with interruptible(self._stop, message):
-            if self.iteration == 0:
-                self.keep_network()
+            self.begin()
             while not self._over():
                 self.iterate()
             self._save()
             self._saver.finish()
         if self._stop.is_set():
             say(f"stopped and saved; go on with: tengen train {self._folder.path}")
+
+    def begin(self) -> None:
+        """Keep the network that a new run begins with."""
+        if self.iteration:
+            return
+        self.keep_network()
+        if self._config.rating.gate:
+            self._let_play(self._playing)
 
     def iterate(self) -> None:
         """Play and learn until so many rows are new; then publish, rate and save."""
@@ -203,6 +219,8 @@ class Run(Closing):
         """Let the fleet play with what was learned."""
         if not self._trainer.check():
             return  # it went back to earlier weights; those play next time
+        if self._config.rating.gate:
+            return  # only a network that was rated plays
         self._players.publish(self._trainer)
         self._fleet.set_step(self._trainer.steps)
 
@@ -289,11 +307,23 @@ class Run(Closing):
             config.rating,
             config.selfplay,
             lambda data: evaluator_on(self._device, data),
+            self._playing if config.rating.gate else "",
         )
+        if config.rating.gate and passes(
+            self._folder, self.iteration, self._playing, config.rating.gate
+        ):
+            self._let_play(network_name(self.iteration))
         rating = ratings_of(self._folder).get(network_name(self.iteration))
         if rating is not None:
             self._metrics.write(self.iteration, {"minutes": self.seconds / 60, "elo": rating.elo})
             self._status = self._status._replace(rating=rating)
+
+    def _let_play(self, name: str) -> None:
+        """Let a network that was kept play from now on."""
+        self._playing = name
+        data = load_network_file(network_file(self._folder, name))
+        self._players.play(data)
+        self._fleet.set_step(int(data.provenance["steps"]))
 
     def _save(self) -> None:
         """Save a checkpoint, beside the work."""
@@ -302,14 +332,17 @@ class Run(Closing):
         }
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
-        facts = {
+        facts: dict[str, JSON] = {
             "iteration": self.iteration,
             "rows": self._memory.rows.total,
             "games": self._memory.games,
             "seconds": self.seconds,
             "steps": self._trainer.steps,
+            "playing": self._playing,
         }
         self._saver.save(self.iteration, self._memory.take_unsaved(), arrays, facts)
+        if self._config.rating.gate:
+            self._let_play(self._playing)  # anew, as whoever takes the run up does
         self._last_saved = time.monotonic()
 
     def _take_up(self, checkpoint: Checkpoint) -> None:
@@ -336,8 +369,11 @@ class Run(Closing):
         self._memory.fill(
             self._folder, int(facts["last_shard"]), int(facts["rows"]), int(facts["games"])
         )
-        self._players.publish(self._trainer)
-        self._fleet.set_step(self._trainer.steps)
+        if self._config.rating.gate:
+            self._let_play(str(facts["playing"]))
+        else:
+            self._players.publish(self._trainer)
+            self._fleet.set_step(self._trainer.steps)
         forget_after(self._folder.ratings, "iteration", self.iteration)
 
 
