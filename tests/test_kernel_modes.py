@@ -39,8 +39,7 @@ def test_kernel_tests_pass_in_other_modes(tmp_path: Path) -> None:
                     stderr=subprocess.STDOUT,
                 )
             )
-    for k, run in enumerate(runs):
-        status = run.wait()
+    for k, status in enumerate([run.wait() for run in runs]):
         said = (tmp_path / str(k)).read_text()
         assert status == 0, f"{MODES[k]}: {said[-4000:]}"
         assert " passed" in said

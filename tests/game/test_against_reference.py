@@ -16,7 +16,7 @@ from tests.game.reference import ReferenceGame
 
 # (sides from, to, games, plies between two full comparisons): large boards are compared less often,
 # for the slow board takes seconds for each of their games.
-PLAN = [(1, 4, 1000, 1), (2, 6, 400, 3), (5, 9, 80, 12), (9, 13, 15, 60), (13, 19, 7, 150)]
+PLAN = [(1, 4, 2000, 1), (2, 6, 800, 3), (5, 9, 160, 12), (9, 13, 30, 60), (13, 19, 14, 150)]
 # Played again without the compiler and with bounds checks, fewer games will do.
 SHARE = 0.01 if numba.config.DISABLE_JIT else 0.2 if numba.config.BOUNDSCHECK else 1.0
 
