@@ -11,9 +11,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from tengen.evaluation.elo import Tally, estimate
+from tengen.evaluation.elo import estimate
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
-from tengen.evaluation.match import Played, points, with_points
+from tengen.evaluation.match import tally_of
 from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -51,11 +51,7 @@ VARIANTS = {
 
 def duel(first: Player, second: Player, starts: list[Position], seed: int) -> None:
     began = time.monotonic()
-    tally = Tally()
-    for game in play_in_lockstep((first, second), starts, seed):
-        outcome = game.end.outcome()
-        assert outcome is not None
-        tally = with_points(tally, points(Played(game.number, game.end, outcome)))
+    tally = tally_of(play_in_lockstep((first, second), starts, seed))
     seconds = time.monotonic() - began
     print(
         f"{first.name} - {second.name}: {tally}, {estimate(tally)} Elo, {seconds:.0f} s", flush=True

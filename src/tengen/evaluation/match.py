@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 
 from tengen.evaluation.elo import Tally
 from tengen.evaluation.gtp_opponent import RESIGN, EngineError, GtpOpponent
+from tengen.evaluation.lockstep import Game
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal import IllegalMoveError
@@ -175,6 +176,16 @@ def with_points(tally: Tally, gained: float) -> Tally:
     if gained == 1:
         return tally._replace(wins=tally.wins + 1)
     return tally._replace(losses=tally.losses + 1)
+
+
+def tally_of(games: Iterable[Game]) -> Tally:
+    """How games that were played in lockstep ended, the first player's view."""
+    tally = Tally()
+    for game in games:
+        outcome = game.end.outcome()
+        assert outcome is not None
+        tally = with_points(tally, points(Played(game.number, game.end, outcome)))
+    return tally
 
 
 def play_game(number: int, sides: tuple[Contestant, Contestant], start: Position) -> Played:

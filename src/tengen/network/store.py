@@ -136,6 +136,16 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
+def sync_folder(folder: Path) -> None:
+    """See that new names in a folder last, even if the power fails; raises OSError."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file as `replace_file` does; raises NetworkFileError."""
     try:

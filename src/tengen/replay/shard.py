@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.messages import say
+from tengen.network.store import sync_folder
 from tengen.replay.check import check_games
 from tengen.selfplay.record import GAME, TARGET, TURN, Games
 
@@ -178,12 +179,7 @@ def _write_whole(path: Path, data: bytes) -> None:
     except OSError:
         unfinished.unlink(missing_ok=True)
         raise
-    if os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # the name, too
-        finally:
-            os.close(folder)
+    sync_folder(path.parent)  # the name, too
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -6,7 +6,6 @@ A file is safetensors with numpy arrays; the facts about the run are JSON in its
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from safetensors.numpy import save
 
 from tengen.messages import say
 from tengen.network.errors import one_line
-from tengen.network.store import checksum, replace_file
+from tengen.network.store import checksum, replace_file, sync_folder
 from tengen.training_run.errors import RunError, writing
 from tengen.training_run.folder import RunFolder
 
@@ -66,7 +65,7 @@ def save_checkpoint(
             folder.checkpoints.glob(".checkpoint-*.unfinished")
         )  # of processes that were killed
         replace_file(path, content)
-        _sync(folder.checkpoints)
+        sync_folder(folder.checkpoints)  # before older ones go
         saved[number] = path
         _remove(saved[old] for old in sorted(saved)[:-KEPT])
     return path
@@ -115,16 +114,6 @@ def _plain(name: str, values: NDArray[Any]) -> NDArray[Any]:
             f"{name}: a checkpoint holds numbers, not {values.dtype}; view it as bytes"
         )
     return np.ascontiguousarray(values).reshape(values.shape)
-
-
-def _sync(folder: Path) -> None:
-    """See that a rename lasts before older files go, even if the power fails."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _remove(paths: Iterable[Path]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tengen.evaluation.elo import Tally
 from tengen.evaluation.engines import EngineSpec, parse_engine
-from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
+from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
     Contestant,
     GtpContestant,
@@ -15,6 +15,7 @@ from tengen.evaluation.match import (
     Played,
     play_match,
     points,
+    tally_of,
     with_points,
 )
 from tengen.evaluation.ratings import Rating, Result, fit
@@ -98,7 +99,7 @@ def _play(
     limits = opponent.limits
     theirs = opened(load_network(opponent.model)) if opponent.model else None
     if theirs is not None and limits.visits is not None:
-        return _tally(
+        return tally_of(
             play_in_lockstep((mine, Player(opponent.name, theirs, limits.visits)), starts, seed)
         )
     tally = Tally()
@@ -117,15 +118,6 @@ def _play(
         return NetworkContestant(theirs, limits, SearchParams(), seed)
 
     play_match([me, them], starts, range(2 * len(starts)), 1, count)
-    return tally
-
-
-def _tally(games: list[Game]) -> Tally:
-    tally = Tally()
-    for game in games:
-        outcome = game.end.outcome()
-        assert outcome is not None
-        tally = with_points(tally, points(Played(game.number, game.end, outcome)))
     return tally
 
 

@@ -7,11 +7,11 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from tengen.closing import Closing
 from tengen.frontends.analysis.loading import Loaded, Loading
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import Line, Model, Session
@@ -63,7 +63,7 @@ def warm() -> None:
     compile_kernels(AHEAD.features)
 
 
-class Conversation:
+class Conversation(Closing):
     """A client whose answers pile up."""
 
     def __init__(
@@ -106,15 +106,7 @@ class Conversation:
     def one(self, query: dict[str, Any] | str | bytes) -> dict[str, Any]:
         return self.ask(query)[0]
 
-    def __enter__(self) -> Conversation:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self.session.close()
         self.loading.close()
 
