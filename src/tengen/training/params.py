@@ -34,6 +34,9 @@ class TrainingParams:
     warm_up: int = 300  # steps to the full rate, while the squares of the gradients settle
     schedule: str = "cosine"  # flat, then down: most strength comes late; or steps, constant
     ema: float = 0.996  # of the weights that play: an average over some 250 steps
+    # Later over this share of all steps so far: the more slowly a network learns, the more of
+    # its wavering can be averaged out before the average is out of date.
+    ema_share: float = 0.04
     # Share of the search's own value in the target of the value: less noise than results alone.
     search_share: float = 0.25
 
@@ -72,8 +75,9 @@ class TrainingParams:
         for name in ("beta1", "beta2", "momentum", "ema"):
             if getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be less than 1, not {getattr(self, name)}")
-        if self.search_share > 1:
-            raise ValueError(f"search_share must be at most 1, not {self.search_share}")
+        for name in ("search_share", "ema_share"):
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name} must be at most 1, not {getattr(self, name)}")
 
 
 def rate_at(params: TrainingParams, steps: int, share: float) -> float:
@@ -86,6 +90,11 @@ def rate_at(params: TrainingParams, steps: int, share: float) -> float:
         case "steps":
             rate *= 0.1 ** sum(share >= at for at in STEPS_AT)
     return rate
+
+
+def average_weight(params: TrainingParams, steps: int) -> float:
+    """The weight of the newest weights in their average after so many steps."""
+    return min(1 - params.ema, 1 / max(1.0, params.ema_share * steps))
 
 
 def steps_allowed(params: TrainingParams, rows: int) -> int:

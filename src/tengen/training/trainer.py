@@ -1,7 +1,7 @@
 """The trainer: draws batches, steps a network and keeps the average of its weights that plays.
 
-On CUDA a whole step is one captured graph, so that it costs the host one launch. The network is
-not compiled: compiled in such a graph, its gradients were not numbers (torch 2.11).
+On CUDA the network and its losses are compiled, which fuses the many passes over memory between
+convolutions, and a whole step is one captured graph, so that it costs the host one launch.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tengen.messages import say
 from tengen.network.blocks import Norm
 from tengen.network.data import NetworkData
 from tengen.network.training_heads import TrainingNetwork
-from tengen.training.losses import LOSSES, SCALING, loss_weights, losses_of
-from tengen.training.params import TrainingParams
-from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training.losses import LOSSES, SCALING, Losses, loss_weights, losses_of
+from tengen.training.params import TrainingParams, average_weight
+from tengen.training.rows_on_device import RowsOnDevice, TrainingBatch
 
 METRICS = (*LOSSES, "total", "accuracy", "gradient", "spoiled", "steps")  # sums over steps
 SNAPSHOT_STEPS = 200  # between two states to go back to: seconds on a GPU
@@ -57,6 +57,7 @@ class Trainer:
                     module.prepare_to_learn(rows.one_size)
             self.ema = copy.deepcopy(network.network).eval().requires_grad_(False)
             self._rate = torch.zeros((), device=self.device)
+            self._newest = torch.ones((), device=self.device)  # its weight in the average
             self._parameters = list(network.parameters())
             self._optimizer = self._new_optimizer()
             self._weights = loss_weights(params).to(self.device)
@@ -66,6 +67,7 @@ class Trainer:
             self._averaged = [self._live[f"network.network.{name}"] for name in self._names()]
             self._averages = [self._live[f"ema.{name}"] for name in self._names()]
             self._good = {name: tensor.clone() for name, tensor in self._live.items()}
+        self._judge = torch.compile(self._losses) if self._cuda else self._losses
         self._good_step = 0
         self._roll_backs = 0  # since the last good state
         self._graph: torch.cuda.CUDAGraph | None = None
@@ -82,6 +84,7 @@ class Trainer:
             raise ValueError("nothing to learn from: add rows and set their window first")
         rate *= self.rate_factor
         with self._on_stream():
+            self._newest.fill_(average_weight(self.params, self.steps))
             if self._graph is None:
                 for group in self._optimizer.param_groups:
                     group["lr"] = rate
@@ -179,21 +182,27 @@ class Trainer:
         batch = self.rows.draw(self.params.batch, self._key)
         self._key.add_(1)
         self._optimizer.zero_grad(set_to_none=True)
+        losses = self._judge(batch)
+        losses.total.backward()  # type: ignore[no-untyped-call]
+        gradient = nn.utils.clip_grad_norm_(self._parameters, self.params.clip, foreach=True)
+        self._optimizer.step()
+        with torch.no_grad():
+            steps_on = torch._foreach_sub(self._averaged, self._averages)
+            torch._foreach_mul_(steps_on, self._newest)
+            torch._foreach_add_(self._averages, steps_on)
+            total = losses.total.detach()
+            spoiled = ~(total.isfinite() & gradient.isfinite())
+            rest = (total, losses.accuracy, gradient, spoiled.float(), torch.ones_like(total))
+            self._sums.add_(torch.cat([losses.heads, torch.stack(rest)]))
+
+    def _losses(self, batch: TrainingBatch) -> Losses:
+        """What a batch says of the network."""
         # Weights cast once would stay as they were when the graph was captured: no cache.
         with torch.autocast(
             self.device.type, torch.bfloat16, enabled=self._cuda, cache_enabled=False
         ):
             outputs, training = self._network(batch.planes, batch.globals)
-        losses = losses_of(outputs, training, batch, self._weights, self.params.search_share)
-        losses.total.backward()  # type: ignore[no-untyped-call]
-        gradient = nn.utils.clip_grad_norm_(self._parameters, self.params.clip, foreach=True)
-        self._optimizer.step()
-        with torch.no_grad():
-            torch._foreach_lerp_(self._averages, self._averaged, 1 - self.params.ema)
-            total = losses.total.detach()
-            spoiled = ~(total.isfinite() & gradient.isfinite())
-            rest = (total, losses.accuracy, gradient, spoiled.float(), torch.ones_like(total))
-            self._sums.add_(torch.cat([losses.heads, torch.stack(rest)]))
+        return losses_of(outputs, training, batch, self._weights, self.params.search_share)
 
     def _capture(self) -> None:
         """Record a step as a graph. What is learned on the way is undone."""

@@ -1,0 +1,173 @@
+"""The strength of a run's networks over its minutes, against anchors that are not of the run.
+
+`play` lets each network play the one before it and the anchors (a KataGo network at several
+visits), and adds the results to a file; matches that are in it already are not played again.
+`draw` fits all results jointly, those of other files too, and draws the curve.
+
+    python -m benchmarks.strength_curve play RUN --anchor g170-b6c96.bin.gz --out results.jsonl
+    python -m benchmarks.strength_curve draw results.jsonl gnugo.jsonl --zero gnugo --out curve.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
+from tengen.evaluation.match import tally_of
+from tengen.evaluation.ratings import Result, fit
+from tengen.game.position import Position
+from tengen.network.devices import open_evaluator
+from tengen.network.files import load_network
+from tengen.training_run.chart import Anchor, Series, line_chart
+
+ANCHOR_VISITS = (1, 8, 64, 256)
+OPENING_MOVES = 4
+
+
+class Side(NamedTuple):
+    """A network with its visits."""
+
+    file: str
+    visits: int
+
+    @property
+    def name(self) -> str:
+        return f"{Path(self.file).name.split('.')[0]}@{self.visits}"
+
+
+class Match(NamedTuple):
+    first: Side
+    second: Side
+    games: int
+
+
+def matches_of(
+    networks: Sequence[str], anchor: str, visits: int, games: int, last_games: int
+) -> Iterator[Match]:
+    """Each network against the one before it and the anchors in reach; anchors by themselves."""
+    anchors = [Side(anchor, each) for each in ANCHOR_VISITS]
+    for weaker, stronger in itertools.pairwise(anchors):
+        yield Match(stronger, weaker, games)
+    sides = [Side(network, visits) for network in networks]
+    for before, side in itertools.pairwise(sides):
+        yield Match(side, before, games)
+    for side in sides[1:-1]:
+        yield from (Match(side, each, games) for each in anchors[1:3])
+    yield from (Match(sides[-1], each, last_games) for each in anchors[1:])
+
+
+def play(match: Match) -> dict[str, Any]:
+    """Games from openings that the first network's policy draws, each with both colours."""
+    began = time.monotonic()
+    evaluators = [open_evaluator(load_network(side.file)) for side in (match.first, match.second)]
+    first, second = (
+        Player(side.name, evaluator, side.visits)
+        for side, evaluator in zip((match.first, match.second), evaluators, strict=True)
+    )
+    empty = Position(9, "tromp-taylor", 7, move_limit=162)
+    starts = openings(evaluators[0], empty, OPENING_MOVES, match.games // 2, seed=1)
+    tally = tally_of(play_in_lockstep((first, second), starts, seed=2))
+    return {
+        "first": first.name,
+        "second": second.name,
+        **tally._asdict(),
+        "seconds": round(time.monotonic() - began, 1),
+    }
+
+
+def chosen_networks(run: Path, count: int) -> list[str]:
+    """About so many of a run's networks, evenly, the last one among them."""
+    files = sorted(map(str, (run / "networks").glob("*.safetensors")))
+    step = max(1, len(files) // count)
+    return files[len(files) - 1 :: -step][::-1]
+
+
+def play_all(options: argparse.Namespace) -> None:
+    networks = chosen_networks(Path(options.run), options.networks)
+    for network in networks:  # what the curve's x axis needs to know
+        append(options.out, {"network": Path(network).stem, **load_network(network).provenance})
+    known = {(line["first"], line["second"]) for line in lines_of([options.out]) if "first" in line}
+    wanted = matches_of(networks, options.anchor, options.visits, options.games, options.last)
+    todo = [match for match in wanted if (match.first.name, match.second.name) not in known]
+    todo.sort(key=lambda match: -match.games * max(match.first.visits, match.second.visits))
+    cores = len(os.sched_getaffinity(0))
+    os.environ["NUMBA_NUM_THREADS"] = str(max(1, cores // options.processes))
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.processes, spawn) as pool:
+        for done in as_completed([pool.submit(play, match) for match in todo]):
+            append(options.out, done.result())
+            print(done.result(), flush=True)
+
+
+def append(path: str, line: dict[str, Any]) -> None:
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def lines_of(paths: Iterable[str]) -> list[dict[str, Any]]:
+    return [
+        json.loads(line)
+        for path in paths
+        if Path(path).exists()
+        for line in Path(path).read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def draw(options: argparse.Namespace) -> None:
+    lines = lines_of(options.results)
+    results = [
+        Result(*(line[key] for key in ("first", "second", "wins", "draws", "losses")))
+        for line in lines
+        if "first" in line
+    ]
+    ratings = fit(results, options.zero)
+    minutes = {line["network"]: float(line["minutes"]) for line in lines if "network" in line}
+    curve, others = [], []
+    for name, rating in ratings.items():
+        minute = minutes.get(name.split("@")[0])
+        print(f"{name:30}{'' if minute is None else f'{minute:6.1f} min':12}{rating!s:>24}")
+        if minute is None:
+            others.append(Anchor(name, rating.elo))
+        else:
+            curve.append((minute, rating.elo, rating.low, rating.high))
+    curve.sort()
+    series = Series(options.name, *(list(column) for column in zip(*curve, strict=True)))
+    text = line_chart([series], others, options.title, "minutes of one H200", "Elo")
+    Path(options.out).write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    playing = commands.add_parser("play")
+    playing.set_defaults(call=play_all)
+    playing.add_argument("run")
+    playing.add_argument("--anchor", required=True)
+    playing.add_argument("--networks", type=int, default=12, help="about so many of the run's")
+    playing.add_argument("--visits", type=int, default=64)
+    playing.add_argument("--games", type=int, default=100)
+    playing.add_argument("--last", type=int, default=400, help="games of the last network")
+    playing.add_argument("--processes", type=int, default=6)
+    playing.add_argument("--out", default="results.jsonl")
+    drawing = commands.add_parser("draw")
+    drawing.set_defaults(call=draw)
+    drawing.add_argument("results", nargs="+")
+    drawing.add_argument("--zero", required=True, help="whose rating is 0")
+    drawing.add_argument("--name", default="at 64 visits")
+    drawing.add_argument("--title", default="From nothing, 9x9")
+    drawing.add_argument("--out", default="curve.svg")
+    options = parser.parse_args()
+    options.call(options)
+
+
+if __name__ == "__main__":
+    main()
