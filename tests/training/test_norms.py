@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tengen.network.architecture import Activation, named_architecture
-from tengen.network.blocks import Norm, boards_of
+from tengen.network.blocks import Norm, NormOnBoards, boards_of
 from tengen.training.initial import initial_network
 
 
@@ -45,6 +45,19 @@ def test_norms_and_their_gradients_are_those_of_the_definition(sizes: list[int])
             (y, *torch.autograd.grad((y * pull).sum(), inputs)), expected, strict=True
         ):
             torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_the_gradient_of_norms_on_boards_is_that_of_small_steps() -> None:
+    torch.manual_seed(2)
+    mask = boards_of_sizes([2, 3], 3)
+    x = torch.randn(2, 2, 3, 3, dtype=torch.float64).requires_grad_()
+    scale, bias = (torch.randn(2, dtype=torch.float64).requires_grad_() for _ in range(2))
+
+    def normed(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+        y: Tensor = NormOnBoards.apply(x, boards_of(mask), scale, bias)[0]  # type: ignore[no-untyped-call]
+        return y * mask
+
+    assert torch.autograd.gradcheck(normed, (x, scale, bias))
 
 
 @pytest.mark.parametrize("full", [False, True])

@@ -7,7 +7,7 @@ Whatever lies off the board is zero after each activation. A tensor of channels 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -97,18 +97,49 @@ class Norm(nn.Module):
                 x, *running, self.scale, self.bias, True, self.momentum, EPSILON
             )
             return activate(x, self.activation)
-        fine = x.to(self.scale.dtype)
-        total = boards.area.sum().to(fine.dtype)
-        on_board = fine * boards.mask
-        mean = on_board.sum((0, 2, 3)) / total
-        variance = (on_board.square().sum((0, 2, 3)) / total - mean.square()).clamp_min(0)
+        x, mean, variance = NormOnBoards.apply(x, boards, self.scale, self.bias)  # type: ignore[no-untyped-call]
         with torch.no_grad():
             self.mean.lerp_(mean.to(self.mean.dtype), self.momentum)
             self.variance.lerp_(variance.to(self.variance.dtype), self.momentum)
-        slope = self.scale * torch.rsqrt(variance + EPSILON)
-        constant = self.bias - mean * slope
-        y = fine * slope.view(1, -1, 1, 1) + constant.view(1, -1, 1, 1)
-        return (activate(y, self.activation) * boards.mask).to(x.dtype)
+        return activate(x, self.activation) * boards.mask
+
+
+class NormOnBoards(torch.autograd.Function):
+    """Batch norm whose statistics leave out what lies off the boards.
+
+    Returns the normed tensor, mean and variance. The gradient that comes back must be zero off the
+    boards, as it is behind a mask. x may be coarser than scale and bias; statistics are as fine as
+    these, and no finer copy of x is made.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, boards: Boards, scale: Tensor, bias: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        with torch.autocast(x.device.type, enabled=False):
+            total = boards.area.sum().to(scale.dtype)
+            on_board = x * boards.mask
+            mean = on_board.sum((0, 2, 3), dtype=scale.dtype) / total
+            length = torch.linalg.vector_norm(on_board, dim=(0, 2, 3), dtype=scale.dtype)
+            variance = (length.square() / total - mean.square()).clamp_min(0)
+            y = functional.batch_norm(x, mean, variance, scale, bias, False, 0.0, EPSILON)
+        ctx.save_for_backward(x, boards.mask, scale, mean, variance, total)
+        ctx.mark_non_differentiable(mean, variance)
+        return y, mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
+        x, mask, scale, mean, variance, total = ctx.saved_tensors
+        factor = torch.rsqrt(variance + EPSILON)
+        straight, to_scale, to_bias = torch.ops.aten.native_batch_norm_backward(
+            grad, x, scale, mean, variance, mean, factor, False, EPSILON, [True, True, True]
+        )
+        # What each x does by way of mean and variance: a constant and a slope for each channel.
+        slope = -scale * factor.square() * to_scale / total
+        constant = -scale * factor * to_bias / total - slope * mean
+        none, one = torch.zeros_like(mean), torch.full_like(mean, 1 - EPSILON)
+        by_statistics = functional.batch_norm(x, none, one, slope, constant, False, 0.0, EPSILON)
+        return torch.addcmul(straight, by_statistics, mask), None, to_scale, to_bias
 
 
 class RmsNorm(nn.Module):
