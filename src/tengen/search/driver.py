@@ -113,15 +113,18 @@ class Driver:
 
     def tick(self, begin: int, end: int) -> InFlight:
         """Look for leaves in the trees begin..end and send them to the network."""
+        return self.tick_of(np.arange(begin, end))
+
+    def tick_of(self, trees: NDArray[np.int64]) -> InFlight:
+        """Look for leaves in these trees and send them to the network."""
         rows = self._spare.pop()
         forest, kind = self.forest, self._features.kind
-        trees = np.arange(begin, end)
         ends = np.zeros(self._shards, np.int64)
         if self._shards == 1:
             walker, last = nth_walker(self._walkers, 0), len(rows.rows)
             ends[0] = find_leaves(forest, trees, rows, 0, last, self.settings, walker, kind)
         else:
-            trees = trees[forest.trees["target"][begin:end] > 0]
+            trees = trees[forest.trees["target"][trees] > 0]
             find_in_shards(
                 forest, trees, rows, self._leaves, ends, self._settings, self._walkers, kind
             )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ from tengen.search.forest import (
 )
 from tengen.search.read import STACK, average_ownership, principal_line
 from tengen.search.root import lower_bound, play_weights
+
+_PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
 
 Ownership: TypeAlias = NDArray[np.float32]  # [height, width] from -1, the opponent's, to 1
 
@@ -118,6 +121,77 @@ class Wanted:
     ownership: bool = False
     moves_ownership: bool = False
     pv_length: int = 15
+
+    def within(self, *, ownership: bool) -> Wanted:
+        """What of it a tree can tell, which may not remember who owns what."""
+        return self if ownership else replace(self, ownership=False, moves_ownership=False)
+
+
+THE_USUAL = Wanted()
+
+
+class Start(NamedTuple):
+    """Where a search began, to tell what it did itself."""
+
+    time: float
+    visits: int
+    evaluated: int
+    shared: int
+
+
+def start_of(forest: Forest, g: int) -> Start:
+    """Where a search of tree g begins that begins now."""
+    tree = forest.trees[g]
+    visits = int(forest.nodes[tree["root"]]["visits"])
+    return Start(time.monotonic(), visits, int(tree["evaluated"]), int(tree["shared"]))
+
+
+def read_result(
+    forest: Forest,
+    g: int,
+    settings: Any,
+    position: Position,
+    wanted: Wanted,
+    start: Start,
+    reason: str,
+) -> SearchResult:
+    """What tree g knows of the position it stands at; how unsure the network was it does not."""
+    tree = forest.trees[g]
+    root = forest.nodes[tree["root"]]
+    sign = 3 - 2 * int(position.to_play)
+    ownership = stdev = None
+    if wanted.ownership and root["visits"]:
+        ownership, stdev = tree_ownership(forest, int(tree["root"]), sign, position)
+    return SearchResult(
+        position=position,
+        moves=_with_sensible_pass(read_moves(forest, g, settings, position, wanted)),
+        policy=root_policy(forest, g, position),
+        raw=RawJudgement(**judgement(root, sign, own=True), doubt=None),
+        ownership=ownership,
+        ownership_stdev=stdev,
+        reused=start.visits,
+        evaluated=int(tree["evaluated"]) - start.evaluated,
+        shared=int(tree["shared"]) - start.shared,
+        seconds=time.monotonic() - start.time,
+        stopped_by=reason,
+        **judgement(root, sign),
+    )
+
+
+def _with_sensible_pass(moves: tuple[MoveResult, ...]) -> tuple[MoveResult, ...]:
+    """The moves with a pass first, if nothing is lost by it: finished games should end."""
+    if not moves or moves[0].move is None:
+        return moves
+    best = moves[0]
+    for k, each in enumerate(moves):
+        if (
+            each.move is None
+            and each.winrate >= best.winrate - _PASS_TOLERANCE[0]
+            and each.lead >= best.lead - _PASS_TOLERANCE[1]
+        ):
+            reordered = (each, *moves[:k], *moves[k + 1 :])
+            return tuple(replace(move, order=i) for i, move in enumerate(reordered))
+    return moves
 
 
 def judgement(node: Any, sign: int, own: bool = False) -> dict[str, Any]:

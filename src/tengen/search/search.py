@@ -34,16 +34,14 @@ from tengen.search.keep import advance, centre_again, children_by_visits, compac
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import (
     MoveResult,
-    RawJudgement,
     SearchResult,
+    Start,
     Wanted,
     child_by,
-    judgement,
     links_of,
-    read_moves,
     read_moves_below,
-    root_policy,
-    tree_ownership,
+    read_result,
+    start_of,
 )
 from tengen.search.root import play_weights, prepare_root
 
@@ -64,7 +62,6 @@ _PIPELINE_FROM = 32  # networks that want batches this large get a second one un
 _MARGIN = 1.5  # by which a batch may be slower than those before it
 _FORGETTING = 0.9  # how much of the slowest batch is remembered from batch to batch
 _CLEAR = 0.5  # of the best move's visits, which another cannot reach any more
-_PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
 # Parameters that a tree can go on with: they choose among its moves, or make its values anew. The
 # others are in its priors, its weights or its memory.
 _TREE_GOES_ON = {
@@ -110,16 +107,6 @@ def allow_only(position: Position, moves: Iterable[Point | None], depth: int = 1
     )
 
 
-@dataclass
-class _Start:
-    """Where a search began, to tell what it did itself."""
-
-    time: float
-    visits: int
-    evaluated: int
-    shared: int
-
-
 class Search:
     """A search that keeps its tree from move to move.
 
@@ -148,7 +135,7 @@ class Search:
         self._options = ROOT_DEFAULTS
         self._driver: Driver | None = None
         self._doubts = Doubts()
-        self._start = _Start(time.monotonic(), 0, 0, 0)
+        self._start = Start(time.monotonic(), 0, 0, 0)
         self._said_full = False
         self._slowest = 0.0  # seconds that a batch took lately
 
@@ -166,7 +153,7 @@ class Search:
                 self._plant(position, options)
             self._position, self._options = position, options
             assert self._driver is not None
-            self._mark_start(self._driver)
+            self._start = start_of(self._driver.forest, 0)
 
     def forget(self) -> None:
         """Drop the tree; ends a search under way."""
@@ -334,19 +321,13 @@ class Search:
         with self._lock:
             tree = driver.forest.trees[0]
             visits = self._visits(driver)
-            self._mark_start(driver)
+            self._start = start_of(driver.forest, 0)
             self._slowest = 0.0
             most = limits.most_visits
             if limits.playouts is not None:
                 most = min(most, visits + limits.playouts)
             tree["target"] = int(min(most, ENDLESS))
             self._prepare(driver)
-
-    def _mark_start(self, driver: Driver) -> None:
-        tree = driver.forest.trees[0]
-        self._start = _Start(
-            time.monotonic(), self._visits(driver), int(tree["evaluated"]), int(tree["shared"])
-        )
 
     def _prepare(self, driver: Driver) -> None:
         tree = driver.forest.trees[0]
@@ -432,33 +413,15 @@ class Search:
             driver, position = self._driver, self._position
             if driver is None or position is None:
                 raise ValueError("there is no position to search: set one first")
-            forest, tree = driver.forest, driver.forest.trees[0]
-            root = forest.nodes[tree["root"]]
-            sign = 3 - 2 * int(position.to_play)
-            ownership = stdev = None
-            if wanted.ownership and self._ownership and root["visits"]:
-                ownership, stdev = tree_ownership(forest, int(tree["root"]), sign, position)
-            wanted = replace(wanted, moves_ownership=wanted.moves_ownership and self._ownership)
-            moves = read_moves(forest, 0, driver.settings, position, wanted)
-            moves = _with_sensible_pass(moves)
+            wanted = wanted.within(ownership=self._ownership)
+            result = read_result(
+                driver.forest, 0, driver.settings, position, wanted, self._start, reason
+            )
+            doubt = self._doubts.of(int(driver.forest.nodes[self._root(driver)]["key"]))
+            moves = result.moves
             if self._options.symmetry_pruning:
                 moves = _with_mirror_images(moves, position, _unwanted(position, self._options))
-            return SearchResult(
-                position=position,
-                moves=moves,
-                policy=root_policy(forest, 0, position),
-                raw=RawJudgement(
-                    **judgement(root, sign, own=True), doubt=self._doubts.of(int(root["key"]))
-                ),
-                ownership=ownership,
-                ownership_stdev=stdev,
-                reused=self._start.visits,
-                evaluated=int(tree["evaluated"]) - self._start.evaluated,
-                shared=int(tree["shared"]) - self._start.shared,
-                seconds=time.monotonic() - self._start.time,
-                stopped_by=reason,
-                **judgement(root, sign),
-            )
+            return replace(result, moves=moves, raw=replace(result.raw, doubt=doubt))
 
     def moves_after(
         self, branch: Iterable[Point | None], wanted: Wanted | None = None
@@ -508,22 +471,6 @@ def _visits_to_keep(forest: Forest) -> int:
     kept = children[::-1].cumsum()[::-1]
     enough = np.flatnonzero(kept <= forest.node_room // 2)
     return 1 << max(1, int(enough[0]))
-
-
-def _with_sensible_pass(moves: tuple[MoveResult, ...]) -> tuple[MoveResult, ...]:
-    """The moves with a pass first, if nothing is lost by it: finished games should end."""
-    if not moves or moves[0].move is None:
-        return moves
-    best = moves[0]
-    for k, each in enumerate(moves):
-        if (
-            each.move is None
-            and each.winrate >= best.winrate - _PASS_TOLERANCE[0]
-            and each.lead >= best.lead - _PASS_TOLERANCE[1]
-        ):
-            reordered = (each, *moves[:k], *moves[k + 1 :])
-            return tuple(replace(move, order=i) for i, move in enumerate(reordered))
-    return moves
 
 
 def _symmetries_of(position: Position) -> list[Symmetry]:

@@ -86,6 +86,16 @@ class Analyst:
         return self._search
 
 
+def wanted_by(query: Query) -> Wanted:
+    """What a query's answers need of a result."""
+    include = query.include
+    return Wanted(
+        ownership=include.ownership or include.ownership_stdev,
+        moves_ownership=include.moves_ownership or include.moves_ownership_stdev,
+        pv_length=query.settings.pv_length + 1,
+    )
+
+
 def _run(
     search: Search,
     query: Query,
@@ -93,12 +103,7 @@ def _run(
     on_progress: Callable[[SearchResult], None],
 ) -> SearchResult:
     """Search within a query's limits, with reports along the way."""
-    include, every = query.include, query.report_every
-    wanted = Wanted(
-        ownership=include.ownership or include.ownership_stdev,
-        moves_ownership=include.moves_ownership or include.moves_ownership_stdev,
-        pv_length=query.settings.pv_length + 1,
-    )
+    every, wanted = query.report_every, wanted_by(query)
     limits = _limits(query)
     if query.first_report is not None:
         result = search.run(_until(limits, query.first_report), wanted=wanted, stop=stop)
@@ -142,6 +147,12 @@ def _rest(limits: Limits, spent: float, result: SearchResult) -> Limits:
     )
 
 
+def evaluate_one(evaluator: Evaluator, position: Position) -> Evaluation:
+    """What the network says of a position, without the batch axis."""
+    found = evaluate(evaluator, encode(evaluator.features, [position]))
+    return Evaluation(*(values[0] for values in found))
+
+
 class _RootWatch:
     """An evaluator that remembers what was said of the root, as far as a new tree asks for it."""
 
@@ -159,8 +170,7 @@ class _RootWatch:
     def root_at(self, position: Position) -> Evaluation:
         """What the network says of the root, which stands at this position."""
         if self._root is None:
-            found = evaluate(self._inner, encode(self.features, [position]))
-            self._root = Evaluation(*(values[0] for values in found))
+            self._root = evaluate_one(self._inner, position)
         return self._root
 
     def submit(self, batch: Batch) -> Pending:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +23,7 @@ class Job:
     query: Query
     turn: Turn
     send: Send
+    kind: Hashable | None = None  # jobs of one kind are searched together; None: it is alone
     then: Job | None = None  # the turn after it, which can go on with its tree
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -35,35 +36,39 @@ class Job:
         )
 
 
-def jobs_of(owner: object, query: Query, send: Send) -> list[Job]:
+def jobs_of(owner: object, query: Query, send: Send, kind: Hashable | None) -> list[Job]:
     """A job for each turn of a query, in order."""
     jobs: list[Job] = []
     for turn in reversed(query.turns):
-        jobs.append(Job(owner, query, turn, send, jobs[-1] if jobs else None))
+        jobs.append(Job(owner, query, turn, send, kind, jobs[-1] if jobs else None))
     return jobs[::-1]
 
 
-def in_stretches(jobs: list[Job], threads: int) -> list[Job]:
-    """Jobs in the order in which threads should begin with them.
+def in_stretches(jobs: list[Job], trees: int) -> list[Job]:
+    """Jobs in the order in which trees should begin with them.
 
-    Each thread is to walk through a stretch of the game, so the first turns of all stretches come
+    Each tree is to walk through a stretch of the game, so the first turns of all stretches come
     first. One that has finished its own helps with another's from the far end.
     """
-    length = max(1, -(-len(jobs) // threads))
+    length = max(1, -(-len(jobs) // trees))
     return [job for k in (0, *range(length - 1, 0, -1)) for job in jobs[k::length]]
 
 
 class JobQueue:
     """Jobs waiting and running: the highest priority first, then the earliest.
 
+    Jobs of one kind are left to the *crew* that began with the first of them, until it disbands.
     All methods may be called from any thread.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._heap: list[tuple[int, int, Job]] = []  # may hold jobs that do not wait any more
+        # By kind; they may hold jobs that do not wait any more.
+        self._heaps: dict[Hashable | None, list[tuple[int, int, Job]]] = {}
         self._waiting: set[Job] = set()
         self._running: set[Job] = set()
+        self._crews: set[Hashable] = set()
+        self._free = 0  # threads that wait for a job
         self._count = 0
         self._closed = False
 
@@ -72,17 +77,47 @@ class JobQueue:
         with self._changed:
             if not self._closed:
                 for job in jobs:
-                    heapq.heappush(self._heap, (-job.turn.priority, self._count, job))
+                    heap = self._heaps.setdefault(job.kind, [])
+                    heapq.heappush(heap, (-job.turn.priority, self._count, job))
                     self._waiting.add(job)
                     self._count += 1
                 self._changed.notify_all()
 
     def next(self) -> Job | None:
-        """Wait for a job to do; None when closed. Whoever takes it calls `done`."""
+        """Wait for a job to do; None when closed. Whoever takes it calls `done`.
+
+        Whoever takes one of a kind is its crew, and calls `disband`.
+        """
         with self._changed:
-            while not self._waiting and not self._closed:
+            self._free += 1
+            while (job := self._first_for_thread()) is None and not self._closed:
                 self._changed.wait()
-            return None if self._closed else self._start(self._first())
+            self._free -= 1
+            if job is None or self._closed:
+                return None
+            if job.kind is not None:
+                self._crews.add(job.kind)
+            return self._start(job)
+
+    def next_of(self, kind: Hashable) -> Job | None:
+        """One more job for a crew, None if there is none, or another one goes before it."""
+        with self._changed:
+            self._tidy()
+            if kind not in self._heaps:
+                return None
+            urgency, count, job = self._heaps[kind][0]
+            if urgency > self._urgency():
+                return None
+            for other, heap in self._heaps.items():
+                if not self._free and other not in self._crews and heap[0][:2] < (urgency, count):
+                    return None
+            return self._start(job)
+
+    def disband(self, kind: Hashable) -> None:
+        """A crew ends: whoever takes the next job of this kind begins anew."""
+        with self._changed:
+            self._crews.remove(kind)
+            self._changed.notify_all()
 
     def follower(self, job: Job) -> Job | None:
         """The turn after a job, to be done at once, unless something else is more urgent."""
@@ -90,16 +125,34 @@ class JobQueue:
             then = job.then
             if then is None or then not in self._waiting:
                 return None
-            return self._start(then) if then.turn.priority >= self._first().turn.priority else None
+            self._tidy()
+            return self._start(then) if -then.turn.priority <= self._urgency() else None
 
-    def _first(self) -> Job:
-        while self._heap[0][2] not in self._waiting:
-            heapq.heappop(self._heap)
-        return self._heap[0][2]
+    def _first_for_thread(self) -> Job | None:
+        """The first that no crew sees to, unless something that one does is more urgent."""
+        self._tidy()
+        heads = [heap[0] for kind, heap in self._heaps.items() if kind not in self._crews]
+        if not heads:
+            return None
+        first = min(heads, key=lambda each: each[:2])
+        return first[2] if first[0] <= self._urgency() else None
+
+    def _urgency(self) -> int:
+        """Of the most urgent job that waits: the lower the more."""
+        return min(heap[0][0] for heap in self._heaps.values())
+
+    def _tidy(self) -> None:
+        """Let all heaps begin with a job that waits."""
+        for kind, heap in list(self._heaps.items()):
+            while heap and heap[0][2] not in self._waiting:
+                heapq.heappop(heap)
+            if not heap:
+                del self._heaps[kind]
 
     def _start(self, job: Job) -> Job:
         self._waiting.remove(job)
         self._running.add(job)
+        self._changed.notify_all()  # less urgent ones may go on now
         return job
 
     def done(self, job: Job) -> None:
@@ -128,8 +181,10 @@ class JobQueue:
     def _remove(self, out: set[Job]) -> list[Job]:
         if out:
             self._waiting -= out
-            self._heap = [each for each in self._heap if each[2] in self._waiting]
-            heapq.heapify(self._heap)
+            for kind, heap in self._heaps.items():
+                left = [each for each in heap if each[2] in self._waiting]
+                heapq.heapify(left)
+                self._heaps[kind] = left
             self._changed.notify_all()
         return sorted(out, key=lambda job: job.turn.number)
 

@@ -39,7 +39,10 @@ class Pool:
 
     def submit(self, owner: object, query: Query, send: Send) -> None:
         """Search all positions of a query; `send` gets what is found."""
-        self._jobs.put(in_stretches(jobs_of(owner, query, send), self._searches))
+        from tengen.frontends.analysis.crew import kind_of
+
+        jobs = jobs_of(owner, query, send, kind_of(query))
+        self._jobs.put(in_stretches(jobs, self._searches))
         if self._failure is not None:
             self._give_up(self._failure)
 
@@ -89,25 +92,43 @@ class Pool:
 
         analyst = Analyst(self._network.result())
         while (job := self._jobs.next()) is not None:
-            visits, area = job.query.settings.visits, job.turn.position.size.area
-            megabytes = self._memory.take(megabytes_for(visits, area))
-            next_job: Job | None = job
-            while next_job is not None:
-                job = next_job
-                self._search(job, analyst, megabytes)
-                next_job = self._jobs.follower(job)
-                self._jobs.done(job)
-            analyst.forget()
-            self._memory.give_back(megabytes)
+            if job.kind is None:
+                self._search_alone(job, analyst)
+            else:
+                self._search_together(job)
 
-    def _search(self, job: Job, analyst: Analyst, megabytes: float) -> None:
+    def _search_together(self, job: Job) -> None:
+        """See to all jobs of a kind."""
+        from tengen.frontends.analysis.crew import Crew
+
         try:
-            job.send(analyst.analyse(job.query, job.turn, megabytes, job.stop, job.send))
-        except Exception as error:  # whoever asked must hear of it, and the thread go on
-            analyst.forget()
-            what = calm(f"the search failed: {type(error).__name__}: {error}")
-            say(what)
-            job.send(_failed(job.query, job.turn, what))
+            crew = Crew(self._network.result(), self._jobs, self._memory)
+            crew.work(job, self._searches, _fail)
+        finally:
+            self._jobs.disband(job.kind)
+
+    def _search_alone(self, job: Job, analyst: Analyst) -> None:
+        """Search a position, and those after it in the same tree."""
+        visits, area = job.query.settings.visits, job.turn.position.size.area
+        megabytes = self._memory.take(megabytes_for(visits, area))
+        next_job: Job | None = job
+        while next_job is not None:
+            job = next_job
+            try:
+                job.send(analyst.analyse(job.query, job.turn, megabytes, job.stop, job.send))
+            except Exception as error:  # whoever asked must hear of it, and the thread go on
+                analyst.forget()
+                _fail(job, error)
+            next_job = self._jobs.follower(job)
+            self._jobs.done(job)
+        analyst.forget()
+        self._memory.give_back(megabytes)
+
+
+def _fail(job: Job, error: Exception) -> None:
+    what = calm(f"the search failed: {type(error).__name__}: {error}")
+    say(what)
+    job.send(_failed(job.query, job.turn, what))
 
 
 def _failed(query: Query, turn: Turn, text: str) -> Answer:

@@ -1,0 +1,218 @@
+"""A grove: trees of many positions side by side, whose leaves go to the network together."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tengen.game.geometry import Point, Size, point_index
+from tengen.game.moves import PASS
+from tengen.game.position import Position
+from tengen.network.evaluator import Evaluator
+from tengen.search.doubts import SLOTS, Doubts
+from tengen.search.driver import IN_FLIGHT, Driver, InFlight, forest_for
+from tengen.search.forest import EXPANDED, LINK, NODE, Records, ladder_words
+from tengen.search.keep import advance, centre_again
+from tengen.search.params import SearchParams
+from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_result, start_of
+from tengen.search.root import prepare_root
+from tengen.search.search import CANCELLED, OVER, VISITS, moves_between
+
+TREES = 16  # at a time
+BATCH = 32  # leaves of a tick, if the trees have as many
+MOST_LEAVES = 16  # of a tree in a tick
+_SPARE_NODES = 32
+_MANY_DOUBTS = 16 * SLOTS  # so that very few are displaced
+_GOLDEN = 0x9E3779B97F4A7C15  # spreads small numbers over 64 bits
+
+
+def never() -> bool:
+    """Nobody wants it to stop."""
+    return False
+
+
+def nothing() -> None:
+    """Nothing follows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """A position to search, how far, and whom to tell."""
+
+    position: Position
+    visits: int
+    deliver: Callable[[SearchResult], None]  # one that was stopped gets what is known by then
+    wanted: Wanted = THE_USUAL
+    stopped: Callable[[], bool] = never
+    # Asked after it was delivered: the errand of a later position, which goes on with its tree.
+    then: Callable[[], Errand | None] = nothing
+
+
+class Grove:
+    """Searches positions on boards of one size with one set of parameters, in one thread."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams,
+        size: Size,
+        *,
+        visits: int,
+        moves: int,
+        trees: int = TREES,
+        ownership: bool = False,
+        seed: int = 0,
+    ) -> None:
+        """Errands may want this many visits, and stand after this many moves, at most."""
+        self._room = node_room(visits)
+        forest = forest_for(
+            evaluator,
+            trees,
+            size.area,
+            node_room=self._room,
+            moves=moves + 1,
+            ownership=ownership,
+        )
+        self._forest, self._ownership, self._seed = forest, ownership, seed
+        self._batch = max(BATCH, evaluator.best_batch)
+        self._leaves = min(MOST_LEAVES, evaluator.best_batch)
+        self._driver = Driver(evaluator, params, forest, self._leaves)
+        self._errands: dict[int, Errand] = {}  # by tree
+        self._starts: dict[int, Start] = {}
+        self._waiting: set[int] = set()  # trees with leaves in flight
+        self._doubts = Doubts(_MANY_DOUBTS)
+        self._planted = 0
+        self._games = np.zeros(trees, np.uint64)  # a number for each tree that was planted
+        self._scratch = np.zeros((2, self._room), np.int32)
+
+    @property
+    def errands(self) -> list[Errand]:
+        """Those under way."""
+        return list(self._errands.values())
+
+    def search(self, begin: Callable[[], Errand | None]) -> None:
+        """Do all errands that `begin` has for trees that are free, until it has none.
+
+        After an error of the network, which is raised, the errands under way stay undone, and
+        leaves wait for ever: only a new grove is sound.
+        """
+        under_way: deque[InFlight] = deque()
+        while True:
+            self._employ(begin)
+            idle = [g for g in self._errands if g not in self._waiting]
+            if idle and len(under_way) < IN_FLIGHT:
+                # Trees take turns, so that the network works while leaves are looked for.
+                share = -(-len(self._errands) // IN_FLIGHT)
+                under_way.append(self._tick(idle[:share]))
+            elif under_way:
+                self._land(under_way.popleft())
+            else:
+                return
+
+    def _employ(self, begin: Callable[[], Errand | None]) -> None:
+        for g in range(len(self._forest.trees)):
+            while g not in self._errands:
+                errand = begin()
+                if errand is None:
+                    return
+                self._stand_at(g, errand, None)
+
+    def _tick(self, trees: list[int]) -> InFlight:
+        """Look for leaves, more in each tree the fewer trees there are."""
+        chosen = np.array(trees)
+        leaves = -(-self._batch // len(trees))
+        self._forest.trees["leaves"][chosen] = min(self._leaves, leaves)
+        self._waiting.update(trees)
+        return self._driver.tick_of(chosen)
+
+    def _land(self, flight: InFlight) -> None:
+        """Take in leaves that were evaluated; deliver what is done."""
+        evaluation = flight.wait()
+        if evaluation is not None:
+            rows: Records = flight.rows.rows[: flight.ends[-1]]
+            self._doubts.note(rows, evaluation, self._games[rows["tree"]])
+        self._driver.absorb(flight)
+        trees: list[int] = flight.trees.tolist()
+        self._waiting.difference_update(trees)
+        for g in trees:
+            self._prepare(g)
+            reason = self._why_done(g)
+            if reason is not None:
+                self._deliver(g, reason)
+
+    def _why_done(self, g: int) -> str | None:
+        tree, errand = self._forest.trees[g], self._errands[g]
+        if self._forest.nodes[tree["root"]]["visits"] >= errand.visits:
+            return VISITS
+        return CANCELLED if errand.stopped() else None
+
+    def _deliver(self, g: int, reason: str) -> None:
+        """Tell what was found, and let the tree go on if there is something to go on to."""
+        errand = self._errands[g]
+        errand.deliver(self._result(g, errand, reason))
+        del self._errands[g]
+        if (following := errand.then()) is not None:
+            self._stand_at(g, following, errand.position)
+
+    def _result(self, g: int, errand: Errand, reason: str) -> SearchResult:
+        forest = self._forest
+        wanted = errand.wanted.within(ownership=self._ownership)
+        settings, start = self._driver.settings, self._starts[g]
+        result = read_result(forest, g, settings, errand.position, wanted, start, reason)
+        key = int(forest.nodes[forest.trees[g]["root"]]["key"])
+        doubt = self._doubts.of(key ^ int(self._games[g]))
+        return replace(result, raw=replace(result.raw, doubt=doubt))
+
+    # Positions
+
+    def _stand_at(self, g: int, errand: Errand, before: Position | None) -> None:
+        """Begin an errand, with what the tree knows of it if it stands at `before`."""
+        position = errand.position
+        self._errands[g] = errand
+        moves = None if before is None else moves_between(before, position)
+        if moves is None or not self._walk(g, moves, position, errand.visits):
+            self._plant(g, position)
+        self._forest.trees[g]["target"] = errand.visits
+        self._starts[g] = start_of(self._forest, g)
+        self._prepare(g)
+        reason = OVER if position.is_over else self._why_done(g)
+        if reason is not None:
+            self._deliver(g, reason)
+
+    def _walk(self, g: int, moves: list[Point | None], position: Position, visits: int) -> bool:
+        """Let the tree follow moves up to a position; is there room for it to grow there?"""
+        forest = self._forest
+        for move in moves:
+            point = PASS if move is None else point_index(move, position.width)
+            advance(forest, g, point, *self._scratch)
+        if forest.trees[g]["n_nodes"] + node_room(visits) // 2 > self._room:
+            return False
+        self._driver.look_back(g, position)
+        if moves and forest.nodes[forest.trees[g]["root"]]["visits"]:
+            centre_again(forest, g, self._driver.settings)
+        return True
+
+    def _plant(self, g: int, position: Position) -> None:
+        self._driver.place(g, position, self._seed)
+        self._planted += 1
+        self._games[g] = np.uint64(self._planted * _GOLDEN % 2**64)
+
+    def _prepare(self, g: int) -> None:
+        tree = self._forest.trees[g]
+        if self._forest.nodes[tree["root"]]["status"] == EXPANDED and not tree["prepared"]:
+            prepare_root(self._forest, g, self._driver.settings)
+
+
+def node_room(visits: int) -> int:
+    """The nodes of a tree that had so many visits, and gets as many again."""
+    return 2 * (visits + _SPARE_NODES)
+
+
+def grove_tree_bytes(evaluator: Evaluator, area: int, visits: int, ownership: bool) -> int:
+    """How much memory a tree of a grove takes at most."""
+    ladders = 8 * ladder_words(area) * evaluator.features.sees_ladders
+    node = NODE.itemsize + LINK.itemsize + 16 + ladders + area * ownership + 4 * (area + 2)
+    return node_room(visits) * node
