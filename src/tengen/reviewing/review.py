@@ -13,6 +13,7 @@ from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.game.sgf import SgfGame
 from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.network.wrappers import CachingEvaluator
 from tengen.reviewing.turns import Turn, main_line
 from tengen.search.many import search_many
 from tengen.search.result import Judgement, SearchResult, Wanted
@@ -20,6 +21,7 @@ from tengen.search.result import Judgement, SearchResult, Wanted
 DEFAULT_VISITS = 100
 MISTAKE = 1.0  # points lost from which on a move is one
 LINE = Wanted(pv_length=12)
+MEMORY_MEGABYTES = 128  # a second look begins with positions that the first has seen
 
 
 class Standing(NamedTuple):
@@ -112,7 +114,8 @@ def review_game(
     moves that are known by then. Raises SgfError if there is nothing to review.
     """
     line = main_line(game)
-    desk = _Desk(evaluator, visits, on_turn, stopped)
+    remembering = CachingEvaluator(evaluator, MEMORY_MEGABYTES)
+    desk = _Desk(remembering, visits, on_turn, stopped)
     positions = {id(turn.after): (turn.node, turn.after) for turn in line.turns}
     for turn in reversed(line.turns):
         positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
