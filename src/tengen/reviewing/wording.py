@@ -75,7 +75,7 @@ def remarks(review: GameReview) -> list[str]:
     """What else must be said: what the review does not reach."""
     found = []
     if review.broken_off:
-        found.append(f"The review ends there: {review.broken_off}.")
+        found.append(f"The rest cannot be reviewed: {review.broken_off}.")
     if review.missing:
         found.append(f"Stopped early: {review.missing} moves were not reviewed.")
     return found
