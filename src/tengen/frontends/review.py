@@ -61,7 +61,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     for path, text in zip(written, (annotated(game, review), html_page(game, review)), strict=True):
         path.write_text(text, "utf-8", newline="\n")
     _print_summary(game, review, written)
-    if review.missing:
+    if stop.is_set():
         raise KeyboardInterrupt
     return review
 
@@ -87,7 +87,9 @@ def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> No
         played = side_text(review, color)
         if played:
             name = _printable(game.player(color))
-            console.print(Text(f"{_name(color)}{f' ({name})' if name else ''}: {played}"), soft_wrap=True)
+            console.print(
+                Text(f"{_name(color)}{f' ({name})' if name else ''}: {played}"), soft_wrap=True
+            )
     worst = [turn for color in Color for turn in review.side(color).mistakes[:LISTED]]
     if worst:
         table = Table("move", "", "lost", "win rate", "better", box=SIMPLE)

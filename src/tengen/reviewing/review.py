@@ -76,6 +76,7 @@ class GameReview:
     network: str  # whose opinion it is
     visits: int  # of each position
     missing: int  # moves that were not searched because the review was stopped
+    unchecked: int  # moves whose loss is a first estimate, for the same reason
     broken_off: str  # what is wrong with the move after the last; "" if nothing is
 
     def side(self, color: Color) -> SideReview:
@@ -136,6 +137,7 @@ def review_game(
         network=evaluator.name,
         visits=visits,
         missing=len(line.turns) - len(turns),
+        unchecked=sum(not desk.knows(position) for position in alternatives.values()),
         broken_off=line.broken_off,
     )
 

@@ -78,4 +78,6 @@ def remarks(review: GameReview) -> list[str]:
         found.append(f"The rest cannot be reviewed: {review.broken_off}.")
     if review.missing:
         found.append(f"Stopped early: {review.missing} moves were not reviewed.")
+    if review.unchecked:
+        found.append(f"Stopped early: {review.unchecked} losses are first estimates.")
     return found
