@@ -99,6 +99,13 @@ def test_sgfmill_reads_the_same_game() -> None:
     assert theirs.get_root()[1].get_move() == ("b", (3, 3))
 
 
+def test_a_move_in_the_root_is_judged_without_a_variation() -> None:
+    root, *_ = reread("(;SZ[7]KM[0]RU[chinese]B[aa];W[dd])")
+    assert "D4 was better" in root.text("C")
+    assert root.properties["TR"] == ["dd"]
+    assert len(root.children) == 1
+
+
 def test_a_long_record_is_no_problem() -> None:
     """Deeper than Python nests calls."""
     long = "(;SZ[7]KM[0]RU[chinese];B[aa];W[dd]" + ";C[waiting]" * 1200 + ";B[bb])"

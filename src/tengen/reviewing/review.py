@@ -121,7 +121,8 @@ def review_game(
     for turn in reversed(line.turns):
         positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
     in_order = sorted(positions.values(), key=lambda each: each[0])
-    desk.search([position for _, position in in_order], [node for node, _ in in_order])
+    nodes = [node if node >= 0 else None for node, _ in in_order]  # a root may hold a move
+    desk.search([position for _, position in in_order], nodes)
     judged = [turn for turn in line.turns if desk.knows(turn.before) and desk.knows(turn.after)]
     alternatives = {
         turn.number: turn.before.play(desk.searches[id(turn.before)].move)
