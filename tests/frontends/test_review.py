@@ -13,7 +13,8 @@ from tengen.frontends import review as command
 from tengen.frontends.loading import Network
 from tengen.frontends.review import ReviewOptions, run_review
 from tengen.game.sgf import SgfError, SgfGame, load_sgf
-from tengen.network.evaluator import Evaluator
+from tengen.network.evaluator import Batch, Evaluation, Evaluator
+from tengen.network.fake import FakeEvaluator, uniform
 from tengen.reviewing.review import GameReview, Searched, review_game
 from tests.reviewing.games import BOTH_LEFT, two_points_network
 
@@ -116,6 +117,24 @@ def test_an_interrupt_keeps_what_is_known(
     assert "stopping" in heard.err
     assert "Stopped early" in heard.err
     assert (game.parent / "my game.review.html").exists()
+
+
+def test_an_interrupt_before_anything_is_known_says_so(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupting(batch: Batch) -> Evaluation:
+        if not begun:
+            os.kill(os.getpid(), signal.SIGINT)
+        begun.append(True)
+        return uniform(batch)
+
+    begun: list[bool] = []
+    use(monkeypatch, FakeEvaluator(interrupting))
+    game.write_text("(;SZ[7];B[aa])")
+    with pytest.raises(KeyboardInterrupt):
+        run_review(str(game), ReviewOptions(visits=1000, model="any"))
+    assert "nothing is written" in capsys.readouterr().err
+    assert [file.name for file in game.parent.iterdir()] == ["my game.sgf"]
 
 
 def test_names_cannot_command_the_terminal(

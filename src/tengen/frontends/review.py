@@ -47,15 +47,16 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     game = games[0]
     if len(games) > 1:
         say(f"{file} has {len(games)} games; the first is reviewed")
-    main_line(game)  # what cannot be reviewed should not wait for a network
+    moves = len(main_line(game).turns)  # what has none should not wait for a network
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
     model = options.model or str(bundled_network())
     network = load_evaluator(model, options.device).evaluator
     stop = threading.Event()
     with interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
-        review = _with_progress(network, game, options.visits, stop)
+        review = _with_progress(network, game, moves, options.visits, stop)
     if not review.turns:
+        say("no move was reviewed yet; nothing is written")
         raise KeyboardInterrupt
     written = [folder / f"{Path(file).stem}.review{ending}" for ending in (".sgf", ".html")]
     for path, text in zip(written, (annotated(game, review), html_page(game, review)), strict=True):
@@ -67,11 +68,11 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
 
 
 def _with_progress(
-    network: Evaluator, game: SgfGame, visits: int, stop: threading.Event
+    network: Evaluator, game: SgfGame, moves: int, visits: int, stop: threading.Event
 ) -> GameReview:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
-        task = progress.add_task("searching", total=None)
+        task = progress.add_task("searching", total=moves + 1)
 
         def on_turn(searched: Searched) -> None:
             stage = "searching" if searched.node is not None else "comparing"
