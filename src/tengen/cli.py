@@ -247,6 +247,27 @@ def analysis(
 
 
 @app.command()
+def review(
+    game: Annotated[str, typer.Argument(metavar="GAME.sgf", help="The game.")],
+    visits: Annotated[int, typer.Option(min=2, help="For each position.")] = 100,
+    model: Annotated[
+        str | None, typer.Option(help="A network file; else the one that comes with Tengen.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    out: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where to write; else beside the game.")
+    ] = None,
+) -> None:
+    """Review a game: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
+
+    Ctrl-C writes what is known by then.
+    """
+    from tengen.frontends.review import ReviewOptions, run_review
+
+    run_review(game, ReviewOptions(visits=visits, model=model, device=device, out=out))
+
+
+@app.command()
 def train(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
     minutes: Annotated[float | None, typer.Option(help="How long the whole run takes.")] = None,

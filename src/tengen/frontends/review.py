@@ -1,0 +1,122 @@
+"""`tengen review`: a game with comments on every move, as SGF and as a page, and a summary."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from tengen.frontends.loading import load_evaluator
+from tengen.game.color import Color
+from tengen.game.sgf import SgfGame, load_sgf
+from tengen.messages import say
+from tengen.network.bundled import bundled_network
+from tengen.network.evaluator import Evaluator
+from tengen.reviewing.annotated import annotated
+from tengen.reviewing.html_page import html_page
+from tengen.reviewing.review import DEFAULT_VISITS, GameReview, Searched, TurnReview, review_game
+from tengen.reviewing.turns import main_line
+from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
+from tengen.training_run.interrupt import interruptible
+
+LISTED = 5  # mistakes of each side in the summary
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """What was said on the command line."""
+
+    visits: int = DEFAULT_VISITS
+    model: str | None = None  # None: the network that comes with Tengen
+    device: str = "auto"
+    out: str | None = None  # a folder; None: beside the game
+
+
+def run_review(file: str, options: ReviewOptions) -> GameReview:
+    """Review the first game of a file, write what was found, and print a summary.
+
+    Ctrl-C writes what is known by then, and raises KeyboardInterrupt. Raises ValueError.
+    """
+    games = load_sgf(file)
+    game = games[0]
+    if len(games) > 1:
+        say(f"{file} has {len(games)} games; the first is reviewed")
+    moves = len(main_line(game).turns)  # what has none should not wait for a network
+    folder = Path(options.out) if options.out else Path(file).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    model = options.model or str(bundled_network())
+    network = load_evaluator(model, options.device).evaluator
+    stop = threading.Event()
+    with interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
+        review = _with_progress(network, game, moves, options.visits, stop)
+    if not review.turns:
+        say("no move was reviewed yet; nothing is written")
+        raise KeyboardInterrupt
+    written = [folder / f"{Path(file).stem}.review{ending}" for ending in (".sgf", ".html")]
+    for path, text in zip(written, (annotated(game, review), html_page(game, review)), strict=True):
+        path.write_text(text, "utf-8", newline="\n")
+    _print_summary(game, review, written)
+    if stop.is_set():
+        raise KeyboardInterrupt
+    return review
+
+
+def _with_progress(
+    network: Evaluator, game: SgfGame, moves: int, visits: int, stop: threading.Event
+) -> GameReview:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+        task = progress.add_task("searching", total=moves + 1)
+
+        def on_turn(searched: Searched) -> None:
+            stage = "searching" if searched.node is not None else "comparing"
+            progress.update(task, description=stage, completed=searched.done, total=searched.total)
+
+        return review_game(network, game, visits, on_turn, stop.is_set)
+
+
+def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:
+    console = Console()
+    height = game.size.height
+    for color in Color:
+        played = side_text(review, color)
+        if played:
+            name = _printable(game.player(color))
+            console.print(
+                Text(f"{_name(color)}{f' ({name})' if name else ''}: {played}"), soft_wrap=True
+            )
+    worst = [turn for color in Color for turn in review.side(color).mistakes[:LISTED]]
+    if worst:
+        table = Table("move", "", "lost", "win rate", "better", box=SIMPLE)
+        for turn in sorted(worst, key=lambda turn: -turn.points_lost):
+            table.add_row(*_row(turn, height))
+        console.print(table)
+    for remark in remarks(review):
+        say(remark)
+    for path in written:
+        console.print(Text(f"Written: {path}"), soft_wrap=True)
+
+
+def _row(turn: TurnReview, height: int) -> tuple[str, ...]:
+    return (
+        str(turn.number),
+        f"{_name(turn.color)} {move_text(turn.move, height)}",
+        points_text(turn.points_lost),
+        f"{turn.winrate_lost:.0%}",
+        line_text(turn.line, height),
+    )
+
+
+def _name(color: Color) -> str:
+    return str(color).capitalize()
+
+
+def _printable(text: str) -> str:
+    """Text that cannot tell a terminal what to do."""
+    return "".join(sign if sign.isprintable() else " " for sign in text).strip()

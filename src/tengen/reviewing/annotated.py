@@ -1,0 +1,119 @@
+"""A review as SGF: the game with comments, better lines as variations, and marks."""
+
+from __future__ import annotations
+
+from tengen.game.color import Color
+from tengen.game.geometry import Point
+from tengen.game.sgf import SgfGame, SgfNode, save_sgf
+from tengen.reviewing.review import GameReview, TurnReview
+from tengen.reviewing.wording import (
+    line_text,
+    move_text,
+    points_text,
+    remarks,
+    side_text,
+    standing_text,
+    verdict_text,
+)
+
+BAD = 5.0  # points lost from which on a mistake is a bad move to SGF, and no doubtful one
+WORST = 3  # mistakes of each side that the summary names
+_JUDGEMENTS = ("BM", "DO", "IT", "TE")  # of a move; a node has one at most
+_MARKS = ("CR", "MA", "SQ", "TR")  # a point has one at most
+
+
+def annotated(game: SgfGame, review: GameReview) -> str:
+    """The game as SGF with what the review says; its own comments, lines and marks are kept.
+
+    The game itself is left as it is.
+    """
+    copy = SgfGame(_copied(game.root), game.source, game.encoding)
+    nodes = list(copy.root.main_line())
+    height = copy.size.height
+    for turn in review.turns:
+        node = nodes[turn.node]
+        _add_comment(node, f"{verdict_text(turn, height)}\nNow {standing_text(turn.after)}.")
+        if turn.is_mistake:
+            _judge(node, turn)
+            if turn.best is not None:
+                _mark(node, turn.best)
+            if turn.node:
+                _add_line(nodes[turn.node - 1], turn, height)
+    _add_comment(copy.root, _summary(copy, review))
+    return save_sgf(copy).decode("utf-8")
+
+
+def _copied(root: SgfNode) -> SgfNode:
+    """The whole tree anew; a long game nests too deeply for recursion."""
+    top = SgfNode()
+    todo = [(root, top)]
+    while todo:
+        node, parent = todo.pop()
+        properties = {name: list(values) for name, values in node.properties.items()}
+        copy = SgfNode(properties, offset=node.offset)
+        parent.children.append(copy)
+        todo.extend((child, copy) for child in reversed(node.children))
+    return top.children[0]
+
+
+def _add_comment(node: SgfNode, text: str) -> None:
+    own = node.text("C").strip()
+    node.set_text("C", f"{own}\n\n{text}" if own else text)
+
+
+def _judge(node: SgfNode, turn: TurnReview) -> None:
+    if not any(name in node.properties for name in _JUDGEMENTS):
+        name, value = ("BM", "1") if turn.points_lost >= BAD else ("DO", "")
+        node.properties[name] = [value]
+
+
+def _mark(node: SgfNode, point: Point) -> None:
+    letters = _letters(point)
+    if not any(letters in node.properties.get(name, ()) for name in _MARKS):
+        node.properties.setdefault("TR", []).append(letters)
+
+
+def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
+    """The better line as a variation; where there is such a line already, along it."""
+    color, node = turn.color, parent
+    for move in turn.line:
+        node = _child_by(node, color, move)
+        color = color.opponent
+    first = _child_by(parent, turn.color, turn.best)
+    _add_comment(
+        first,
+        f"Better by {points_text(turn.points_lost)} than {move_text(turn.move, height)}.\n"
+        f"Expected: {line_text(turn.line, height)}\n"
+        f"Then {standing_text(turn.better)}.",
+    )
+
+
+def _child_by(node: SgfNode, color: Color, move: Point | None) -> SgfNode:
+    """The child by a move, a new one if there is none."""
+    played = {color.letter: [_letters(move)]}
+    for child in node.children:
+        if child.properties.get(color.letter) == played[color.letter]:
+            return child
+    node.children.append(SgfNode(played))
+    return node.children[-1]
+
+
+def _letters(point: Point | None) -> str:
+    """A point as SGF writes it, "" for a pass."""
+    return "" if point is None else "".join(chr(ord("a") + at) for at in point)
+
+
+def _summary(game: SgfGame, review: GameReview) -> str:
+    lines = [f"Reviewed by {review.network}, {review.visits} visits for each position."]
+    for color in Color:
+        played = side_text(review, color)
+        if played:
+            lines.append(f"{str(color).capitalize()}: {played}.")
+        worst = [
+            f"move {turn.number} {move_text(turn.move, game.size.height)} "
+            f"({points_text(turn.points_lost)})"
+            for turn in review.side(color).mistakes[:WORST]
+        ]
+        if worst:
+            lines.append(f"The biggest: {', '.join(worst)}.")
+    return "\n".join([*lines, *remarks(review)])

@@ -1,0 +1,273 @@
+"""A review: what each move of a game lost against the best that the search found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tengen.game.color import Color
+from tengen.game.geometry import Point
+from tengen.game.outcome import Reason
+from tengen.game.position import Position
+from tengen.game.rules import Scoring
+from tengen.game.sgf import SgfGame
+from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.network.wrappers import CachingEvaluator
+from tengen.reviewing.turns import Turn, main_line
+from tengen.search.many import search_many
+from tengen.search.result import Judgement, SearchResult, Wanted
+
+DEFAULT_VISITS = 100
+MISTAKE = 1.0  # points lost from which on a move is one
+LINE = Wanted(pv_length=12)
+MEMORY_MEGABYTES = 128  # a second look begins with positions that the first has seen
+
+
+class Standing(NamedTuple):
+    """How a game stands for Black."""
+
+    winrate: float  # from 0 to 1; a draw counts half
+    lead: float  # points that Black is ahead
+
+
+# What a move seems to lose at first that has its better searched, too: either of them.
+WORTH_A_SECOND_LOOK = Standing(winrate=0.05, lead=0.5)
+
+
+class TurnReview(NamedTuple):
+    """What is thought of one move; None stands for a pass."""
+
+    number: int  # of the move, from 1
+    node: int  # place of its node in the main line; the root is 0
+    color: Color
+    move: Point | None
+    best: Point | None
+    points_lost: float  # 0 or more
+    winrate_lost: float  # 0 or more, of the side that moved
+    before: Standing  # as the search of the position had it
+    after: Standing  # after the move played
+    better: Standing  # after the best move; points lost lie between this and `after`
+    line: tuple[Point | None, ...]  # expected after the best move, which comes first
+    visits: int  # of each search
+
+    @property
+    def is_mistake(self) -> bool:
+        """Did it lose so much that it cannot be chance?"""
+        return self.points_lost >= MISTAKE
+
+
+class SideReview(NamedTuple):
+    """How one side played."""
+
+    moves: int
+    accuracy: float | None  # of 100 moves, how many were no mistakes; None without any move
+    mean_loss: float  # points a move
+    mistakes: tuple[TurnReview, ...]  # the worst first
+
+
+@dataclass(frozen=True)
+class GameReview:
+    """What is thought of the moves of a game."""
+
+    turns: tuple[TurnReview, ...]  # in order; without those that were not searched
+    black: SideReview
+    white: SideReview
+    network: str  # whose opinion it is
+    visits: int  # of each position
+    missing: int  # moves that were not searched because the review was stopped
+    unchecked: int  # moves whose loss is a first estimate, for the same reason
+    broken_off: str  # what is wrong with the move after the last; "" if nothing is
+
+    def side(self, color: Color) -> SideReview:
+        """How a colour played."""
+        return self.black if color is Color.BLACK else self.white
+
+
+class Searched(NamedTuple):
+    """A position of the review has been searched."""
+
+    done: int  # positions so far
+    total: int  # it grows once, when moves are known that deserve a second look
+    node: int | None  # the position is the one after this node of the main line; None: off it
+    standing: Standing
+
+
+def _nothing(_: Searched) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+def review_game(
+    evaluator: Evaluator,
+    game: SgfGame,
+    visits: int = DEFAULT_VISITS,
+    on_turn: Callable[[Searched], None] = _nothing,
+    stopped: Callable[[], bool] = _never,
+) -> GameReview:
+    """Search every position of the main line and compare each move with the best one there.
+
+    Both moves are judged by a search of the position after them. A move that the search would
+    have played loses nothing, whatever other searches say. Stopped early, the review has the
+    moves that are known by then. Raises SgfError if there is nothing to review.
+    """
+    line = main_line(game)
+    remembering = CachingEvaluator(evaluator, MEMORY_MEGABYTES)
+    desk = _Desk(remembering, visits, on_turn, stopped)
+    positions = {id(turn.after): (turn.node, turn.after) for turn in line.turns}
+    for turn in reversed(line.turns):
+        positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
+    in_order = sorted(positions.values(), key=lambda each: each[0])
+    nodes = [node if node >= 0 else None for node, _ in in_order]  # a root may hold a move
+    desk.search([position for _, position in in_order], nodes)
+    judged = [turn for turn in line.turns if desk.knows(turn.before) and desk.knows(turn.after)]
+    alternatives = {
+        turn.number: turn.before.play(desk.searches[id(turn.before)].move)
+        for turn in judged
+        if _seems_to_lose(desk, turn)
+    }
+    desk.search(list(alternatives.values()), [None] * len(alternatives))
+    turns = tuple(_judged(desk, turn, alternatives.get(turn.number)) for turn in judged)
+    return GameReview(
+        turns=turns,
+        black=_side(turns, Color.BLACK),
+        white=_side(turns, Color.WHITE),
+        network=evaluator.name,
+        visits=visits,
+        missing=len(line.turns) - len(turns),
+        unchecked=sum(not desk.knows(position) for position in alternatives.values()),
+        broken_off=line.broken_off,
+    )
+
+
+class _Desk:
+    """The searches of a review, by the identity of their positions."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        visits: int,
+        on_turn: Callable[[Searched], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._evaluator, self.visits = evaluator, visits
+        self._on_turn, self._stopped = on_turn, stopped
+        self._done = self._total = 0
+        self.searches: dict[int, SearchResult] = {}
+        self.standings: dict[int, Standing] = {}
+
+    def knows(self, position: Position) -> bool:
+        """Is it known how this position stands?"""
+        return id(position) in self.standings
+
+    def search(self, positions: Sequence[Position], nodes: Sequence[int | None]) -> None:
+        """Search positions, together; ends of games are judged without."""
+        self._total += len(positions)
+
+        def note(index: int, standing: Standing) -> None:
+            self.standings[id(positions[index])] = standing
+            self._done += 1
+            self._on_turn(Searched(self._done, self._total, nodes[index], standing))
+
+        def on_result(k: int, result: SearchResult) -> None:
+            if result.visits < 2:
+                return  # stopped before any move was looked at
+            self.searches[id(positions[going_on[k]])] = result
+            note(going_on[k], _for_black(result, result.position.to_play))
+
+        going_on = [i for i, position in enumerate(positions) if not position.is_over]
+        for i, position in enumerate(positions):
+            if position.is_over:
+                note(i, _final(self._evaluator, position))
+        if going_on:
+            search_many(
+                self._evaluator,
+                [positions[i] for i in going_on],
+                max(2, self.visits),
+                wanted=LINE,
+                on_result=on_result,
+                stopped=self._stopped,
+            )
+
+
+def _for_black(judgement: Judgement, to_play: Color) -> Standing:
+    if to_play is Color.BLACK:
+        return Standing(judgement.winrate, judgement.lead)
+    return Standing(1 - judgement.winrate, -judgement.lead)
+
+
+def _final(evaluator: Evaluator, position: Position) -> Standing:
+    """How the end of a game stands; where players agree on dead stones, the network judges."""
+    outcome = position.outcome()
+    if outcome is None or outcome.reason is Reason.NO_RESULT:
+        return Standing(0.5, 0.0)
+    if position.rules.scoring is Scoring.TERRITORY or position.rules.friendly_pass:
+        opinion = evaluate(evaluator, encode(evaluator.features, [position]))
+        win, loss, _ = opinion.value[0].tolist()
+        winrate, lead = (1 + win - loss) / 2, float(opinion.lead[0])
+        if position.to_play is Color.BLACK:
+            return Standing(winrate, lead)
+        return Standing(1 - winrate, -lead)
+    if outcome.winner is None:
+        return Standing(0.5, 0.0)
+    margin = outcome.margin or 0.0
+    return Standing(1.0, margin) if outcome.winner is Color.BLACK else Standing(0.0, -margin)
+
+
+def _loss(color: Color, best: Standing, played: Standing) -> Standing:
+    """What the mover lost: win rate and points, negative where the move was better."""
+    sign = 1 if color is Color.BLACK else -1
+    return Standing(sign * (best.winrate - played.winrate), sign * (best.lead - played.lead))
+
+
+def _seems_to_lose(desk: _Desk, turn: Turn) -> bool:
+    """Does the search of the position before it think so little of a move?"""
+    search = desk.searches[id(turn.before)]
+    if search.move == turn.move or not search.moves:
+        return False
+    best = _for_black(search.moves[0], turn.color)
+    loss = _loss(turn.color, best, desk.standings[id(turn.after)])
+    return any(lost >= worth for lost, worth in zip(loss, WORTH_A_SECOND_LOOK, strict=True))
+
+
+def _judged(desk: _Desk, turn: Turn, alternative: Position | None) -> TurnReview:
+    search = desk.searches[id(turn.before)]
+    after = desk.standings[id(turn.after)]
+    line = search.pv or (search.move,)
+    if search.move == turn.move:
+        better = after
+    elif alternative is not None and desk.knows(alternative):
+        better = desk.standings[id(alternative)]
+        answers = desk.searches.get(id(alternative))
+        line = (search.move, *(answers.pv if answers else ()))[: LINE.pv_length]
+    else:
+        better = _for_black(search.moves[0] if search.moves else search, turn.color)
+    loss = _loss(turn.color, better, after)
+    return TurnReview(
+        number=turn.number,
+        node=turn.node,
+        color=turn.color,
+        move=turn.move,
+        best=search.move,
+        points_lost=max(0.0, loss.lead),
+        winrate_lost=max(0.0, loss.winrate),
+        before=_for_black(search, turn.color),
+        after=after,
+        better=better,
+        line=line,
+        visits=search.visits,
+    )
+
+
+def _side(turns: Iterable[TurnReview], color: Color) -> SideReview:
+    own = [turn for turn in turns if turn.color is color]
+    mistakes = [turn for turn in own if turn.is_mistake]
+    return SideReview(
+        moves=len(own),
+        accuracy=100 * (1 - len(mistakes) / len(own)) if own else None,
+        mean_loss=sum(turn.points_lost for turn in own) / len(own) if own else 0.0,
+        mistakes=tuple(sorted(mistakes, key=lambda turn: (-turn.points_lost, turn.number))),
+    )

@@ -1,0 +1,148 @@
+"""`tengen review` as its user meets it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tengen.frontends import review as command
+from tengen.frontends.loading import Network
+from tengen.frontends.review import ReviewOptions, run_review
+from tengen.game.sgf import SgfError, SgfGame, load_sgf
+from tengen.network.evaluator import Batch, Evaluation, Evaluator
+from tengen.network.fake import FakeEvaluator, uniform
+from tengen.reviewing.review import GameReview, Searched, review_game
+from tests.reviewing.games import BOTH_LEFT, two_points_network
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    file = tmp_path / "my game.sgf"
+    file.write_text(BOTH_LEFT)
+    return file
+
+
+def use(monkeypatch: pytest.MonkeyPatch, network: Evaluator) -> None:
+    monkeypatch.setattr(command, "load_evaluator", lambda model, device: Network(network))
+
+
+OPTIONS = ReviewOptions(visits=40, model="any")
+
+
+def test_a_review_is_written_beside_the_game_and_summed_up(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, two_points_network())
+    run_review(str(game), OPTIONS)
+    written = game.parent / "my game.review.sgf"
+    assert "D4 was better" in load_sgf(written)[0].root.children[0].text("C")
+    assert game.read_text() == BOTH_LEFT
+    assert (game.parent / "my game.review.html").read_text("utf-8").startswith("<!doctype html>")
+    said = capsys.readouterr().out
+    assert "Black: accuracy 33%" in said
+    assert "White: accuracy 100%" in said
+    assert str(written) in said
+
+
+def test_it_can_be_written_elsewhere(
+    game: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, two_points_network())
+    out = tmp_path / "new" / "folder"
+    run_review(str(game), ReviewOptions(visits=20, model="any", out=str(out)))
+    names = sorted(file.name for file in out.iterdir())
+    assert names == ["my game.review.html", "my game.review.sgf"]
+    assert [file.name for file in game.parent.glob("*.sgf")] == ["my game.sgf"]
+
+
+def test_an_illegal_move_ends_the_review_and_is_named(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, two_points_network())
+    game.write_text("(;SZ[7]KM[0]RU[chinese];B[aa];W[dd];B[aa];W[bb])")
+    assert len(run_review(str(game), OPTIONS).turns) == 2
+    assert "move 3, black A7: the point is occupied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("(;SZ[9])", "no moves"),
+        ("(;SZ[25];B[aa])", "19x19"),
+        ("hello", "no game"),
+    ],
+)
+def test_what_cannot_be_reviewed_is_refused_before_a_network_is_loaded(
+    game: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
+) -> None:
+    monkeypatch.setattr(command, "load_evaluator", None)
+    game.write_text(text)
+    with pytest.raises(SgfError, match=complaint):
+        run_review(str(game), OPTIONS)
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(SgfError, match=r"nowhere\.sgf.*No such file"):
+        run_review("nowhere.sgf", OPTIONS)
+
+
+def test_an_interrupt_keeps_what_is_known(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C when half of the moves are known."""
+    use(monkeypatch, two_points_network())
+
+    def interrupted(
+        network: Evaluator,
+        game: SgfGame,
+        visits: int,
+        on_turn: Callable[[Searched], None],
+        stopped: Callable[[], bool],
+    ) -> GameReview:
+        def tell(searched: Searched) -> None:
+            on_turn(searched)
+            if searched.done == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return review_game(network, game, visits, tell, stopped)
+
+    monkeypatch.setattr(command, "review_game", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_review(str(game), OPTIONS)
+    heard = capsys.readouterr()
+    assert "stopping" in heard.err
+    assert "Stopped early" in heard.err
+    assert (game.parent / "my game.review.html").exists()
+
+
+def test_an_interrupt_before_anything_is_known_says_so(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupting(batch: Batch) -> Evaluation:
+        if not begun:
+            os.kill(os.getpid(), signal.SIGINT)
+        begun.append(True)
+        return uniform(batch)
+
+    begun: list[bool] = []
+    use(monkeypatch, FakeEvaluator(interrupting))
+    game.write_text("(;SZ[7];B[aa])")
+    with pytest.raises(KeyboardInterrupt):
+        run_review(str(game), ReviewOptions(visits=1000, model="any"))
+    assert "nothing is written" in capsys.readouterr().err
+    assert [file.name for file in game.parent.iterdir()] == ["my game.sgf"]
+
+
+def test_names_cannot_command_the_terminal(
+    game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, two_points_network())
+    game.write_text(BOTH_LEFT.replace("SZ[7]", "SZ[7]PB[\x1b[2J[red\\]Ann]"), "utf-8")
+    run_review(str(game), OPTIONS)
+    heard = capsys.readouterr()
+    assert "\x1b[2J" not in heard.out
+    assert "Ann" in heard.out
