@@ -1,0 +1,83 @@
+"""A run serves its own page while it trains: to this machine alone, from a thread beside the work."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from tengen.closing import Closing
+from tengen.frontends.web.run_page import PAGE, router
+
+LOOPBACK = "127.0.0.1"
+# A page of another site may reach this one by a name of its own for this machine.
+OWN_NAMES = [LOOPBACK, "localhost"]
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def run_app(folder: Path) -> FastAPI:
+    """The page of the run in a folder, and nothing else."""
+    app = FastAPI(openapi_url=None)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=OWN_NAMES)
+    app.include_router(router(folder))
+    app.mount("/static", StaticFiles(directory=PAGE.parent))
+
+    @app.middleware("http")
+    async def protect(
+        request: Request, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Response:
+        response = await answer(request)
+        response.headers.update(HEADERS)
+        return response
+
+    @app.get("/")
+    def first() -> Response:
+        return RedirectResponse("/run")
+
+    @app.get("/run")
+    def page() -> Response:
+        return FileResponse(PAGE)
+
+    return app
+
+
+class RunPage(Closing):
+    """The page of a run, served until it is closed."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        """Begin to serve; port 0 is any free one. Raises ValueError if the port cannot be had."""
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((LOOPBACK, port))
+            self._socket.listen()  # from now on nobody is refused
+        except OSError as error:
+            self._socket.close()
+            what = f"port {port} cannot be served ({error.strerror})"
+            raise ValueError(f"{what}; name another, such as --serve {port + 1}") from None
+        self.address = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}/run"
+        config = uvicorn.Config(run_app(folder), log_level="critical", lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, name="page of the run", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.run(self._server.serve([self._socket]))
+
+    def close(self) -> None:
+        """End it; requests under way are answered first."""
+        self._server.should_exit = True
+        self._thread.join(timeout=5)
+        self._socket.close()
