@@ -268,6 +268,12 @@ def train(
     ] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of weights and games.")] = None,
+    serve: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Show it learning on a page at this port."
+        ),
+    ] = None,
 ) -> None:
     """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
     from tengen.frontends.train import TrainOptions, run_training
@@ -287,6 +293,7 @@ def train(
             iterations,
             settings,
         ),
+        serve,
     )
 
 
