@@ -10,27 +10,20 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from tengen.closing import Closing
 from tengen.frontends.web.run_page import PAGE, router
+from tengen.frontends.web.security import HEADERS, door_for
 
 LOOPBACK = "127.0.0.1"
-# A page of another site may reach this one by a name of its own for this machine.
-OWN_NAMES = [LOOPBACK, "localhost"]
-HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
 
 
 def run_app(folder: Path) -> FastAPI:
     """The page of the run in a folder, and nothing else."""
     app = FastAPI(openapi_url=None)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=OWN_NAMES)
+    door = door_for(LOOPBACK, None)
     app.include_router(router(folder))
     app.mount("/static", StaticFiles(directory=PAGE.parent))
 
@@ -38,7 +31,8 @@ def run_app(folder: Path) -> FastAPI:
     async def protect(
         request: Request, answer: Callable[[Request], Awaitable[Response]]
     ) -> Response:
-        response = await answer(request)
+        refusal = door.why_refused(request)
+        response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
         response.headers.update(HEADERS)
         return response
 

@@ -71,10 +71,10 @@ function show() {
 }
 
 function label() {
-  at("language").setAttribute("aria-label", text("language"));
   at("language").value = currentLanguage();
-  at("theme").setAttribute("aria-label", text(`theme.${chosenTheme()}`));
-  at("theme").title = text(`theme.${chosenTheme()}`);
+  const theme = text("settings.theme", { theme: text(`theme.${chosenTheme()}`) });
+  at("theme").setAttribute("aria-label", theme);
+  at("theme").title = theme;
   at("theme").replaceChildren(icon(THEMES[chosenTheme()]));
   for (const input of at("axes").querySelectorAll("input")) input.nextSibling.textContent = text(`axis.${input.value}`);
   games.label();

@@ -28,7 +28,7 @@ function turnWords(game, at) {
   const turn = game.turns[at];
   if (!turn.move) return text("game.start");
   const move = turn.move === "pass" ? text("game.pass") : turn.move;
-  return text("game.move", { number: at, colour: text(`colour.${turn.colour}`), move });
+  return text("game.move", { number: at, colour: text(turn.colour), move });
 }
 
 function thoughtWords(game, at) {
@@ -50,9 +50,9 @@ export function createGames(section) {
   const thought = element("p", { class: "game-thought" });
   const slider = element("input", { type: "range", min: "0", max: "0", value: "0", dir: "ltr", class: "slide" });
   const buttons = Object.fromEntries(
-    ["first", "back", "play", "forward", "last"].map((name) => [name, element("button", { type: "button", class: "key" }, icon(name))]),
+    ["first", "back", "play", "forward", "last"].map((name) => [name, element("button", { type: "button", class: "button icon-only" }, icon(name))]),
   );
-  const shading = element("input", { type: "checkbox", checked: true });
+  const shading = element("input", { type: "checkbox", checked: true, class: "tick-box" });
   const shadingWords = element("span");
   const chart = createChart({ kind: "share", tone: "tone-win", pick: (at) => seek(at) });
   const shelf = element("div", { class: "shelf", role: "group" });

@@ -15,7 +15,7 @@ export function createPolicy(section) {
   const heading = element("p", { class: "game-heading" });
   const thought = element("p", { class: "game-thought" });
   const slider = element("input", { type: "range", min: "0", max: "0", value: "0", dir: "ltr", class: "slide" });
-  const play = element("button", { type: "button", class: "key" });
+  const play = element("button", { type: "button", class: "button icon-only" });
   section.append(
     view.element,
     element("div", { class: "policy-side" }, heading, thought, element("div", { class: "keys", dir: "ltr" }, play, slider)),

@@ -21,9 +21,14 @@ export async function begin(changed) {
   onLanguage(() => load().then(changed));
 }
 
+/** In Arabic, what is filled in keeps its own direction: +1.5 must not become 1.5+. */
+function isolated(value) {
+  return document.documentElement.dir === "rtl" ? `\u2068${value}\u2069` : value;
+}
+
 /** The string of a key, `{name}` filled in from values; `otherwise`, or the key, if there is none. */
 export function text(key, values = {}, otherwise = undefined) {
   const found = strings[key];
   if (found === undefined) return otherwise ?? t(key, values);
-  return found.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  return found.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? isolated(values[name]) : whole));
 }
