@@ -64,7 +64,7 @@ def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_game_in_the_terminal() -> None:
-    game = ["play", "--board-size", "5", "--playouts", "200"]
+    game = ["play", "--terminal", "--board-size", "5", "--playouts", "200"]
     process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
     assert process.returncode == 0, process.stderr
     assert "Tengen plays " in process.stdout
@@ -74,4 +74,4 @@ def test_a_game_in_the_terminal() -> None:
 
 
 def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
-    assert run("play", "--board-size", "5", "--playouts", "50").returncode == 0
+    assert run("play", "--terminal", "--board-size", "5", "--playouts", "50").returncode == 0

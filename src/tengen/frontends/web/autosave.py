@@ -1,0 +1,161 @@
+"""Games on the disk as they are played: what a killed server leaves behind, the next one takes up.
+
+A session has two files named after it, a game record and what the record does not say. Games that
+made room for others are kept as records alone. All names are made here, none by a client.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tengen.closing import Closing
+from tengen.messages import say
+
+SESSION_ID = re.compile(r"[0-9a-f]{32}")
+_KEEP_SESSIONS_DAYS = 60
+_MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest go first
+
+
+class Saved(NamedTuple):
+    """A session as files hold it."""
+
+    sgf: bytes
+    state: dict[str, Any]  # level, colours, clock and so on
+
+
+def user_data() -> Path:
+    """Where this user's programs keep what cannot be made again."""
+    if chosen := os.environ.get("TENGEN_DATA_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA", "~\\AppData\\Roaming")).expanduser() / "tengen"
+    if sys.platform == "darwin":
+        return Path("~/Library/Application Support/tengen").expanduser()
+    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tengen"
+
+
+class Autosave(Closing):
+    """Writes sessions in a thread of its own, the latest state of each.
+
+    All methods may be called from any thread. Close it in the end.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._sessions, self._games = folder / "sessions", folder / "games"
+        for each in (self._sessions, self._games):
+            each.mkdir(parents=True, exist_ok=True)
+        self._tidy()
+        self._changed = threading.Condition()
+        self._waiting: dict[str, tuple[Saved, Future[None]]] = {}
+        self._writing: tuple[str, Saved] | None = None
+        self._closed = False
+        self._complained = False
+        self._thread = threading.Thread(target=self._work, name="autosave", daemon=True)
+        self._thread.start()
+
+    def save(self, session: str, saved: Saved) -> Future[None]:
+        """Write a session soon; done when it, or something newer of it, was written or failed."""
+        with self._changed:
+            _, done = self._waiting.get(session, (saved, Future[None]()))
+            self._waiting[session] = saved, done
+            self._changed.notify()
+        return done
+
+    def load(self, session: str) -> Saved | None:
+        """A session that was saved, None if there is none that can be read."""
+        if not SESSION_ID.fullmatch(session):
+            return None
+        with self._changed:
+            if session in self._waiting:
+                return self._waiting[session][0]
+            if self._writing is not None and self._writing[0] == session:
+                return self._writing[1]
+        try:
+            state = json.loads((self._sessions / f"{session}.json").read_bytes())
+            sgf = (self._sessions / f"{session}.sgf").read_bytes()
+        except (OSError, ValueError):
+            return None
+        return Saved(sgf, state) if isinstance(state, dict) else None
+
+    def put_away(self, sgf: bytes) -> None:
+        """Keep a game that makes room for another."""
+        name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
+        try:
+            _write(self._games / name, sgf)
+        except OSError as error:
+            self._complain(error)
+
+    def close(self) -> None:
+        """Write what is waiting, and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                if not self._waiting:
+                    return
+                session = next(iter(self._waiting))
+                saved, done = self._waiting.pop(session)
+                self._writing = session, saved
+            self._write_session(session, saved)
+            with self._changed:
+                self._writing = None
+            done.set_result(None)
+
+    def _write_session(self, session: str, saved: Saved) -> None:
+        try:
+            _write(self._sessions / f"{session}.sgf", saved.sgf)
+            state = json.dumps(saved.state).encode()
+            _write(self._sessions / f"{session}.json", state)
+        except OSError as error:
+            self._complain(error)
+
+    def _complain(self, error: OSError) -> None:
+        if not self._complained:
+            self._complained = True
+            say(f"games cannot be saved: {error.filename}: {error.strerror}")
+
+    def _tidy(self) -> None:
+        """Make room: sessions not used for long become games, the oldest games go."""
+        oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
+        states = _by_age(self._sessions, "*.json")
+        for i, (file, changed) in enumerate(states):
+            if changed < oldest or i < len(states) - _MOST_SESSIONS:
+                with suppress(OSError):
+                    record = file.with_suffix(".sgf")
+                    record.replace(self._games / f"{time.strftime('%Y-%m-%d')} {record.name}")
+                    file.unlink()
+        games = _by_age(self._games, "*.sgf")
+        for file, _ in games[: max(0, len(games) - _MOST_GAMES)]:
+            with suppress(OSError):
+                file.unlink()
+
+
+def _by_age(folder: Path, pattern: str) -> list[tuple[Path, float]]:
+    """Files with the time of their last change, the oldest first."""
+    found = []
+    for file in folder.glob(pattern):
+        with suppress(OSError):
+            found.append((file, file.stat().st_mtime))
+    return sorted(found, key=lambda each: each[1])
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that is whole at any time."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    beside.replace(path)
