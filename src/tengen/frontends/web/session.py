@@ -147,10 +147,9 @@ class Session:
 
     def _show_position(self) -> None:
         table = self.table
-        waits = table.bot_to_move and not self._errands.busy("move")
-        thinking = waits or self._errands.busy("move") or self._errands.busy("count")
-        self.send(position_view(table, thinking=thinking, ready=self._room.ready))
-        if table.counting or (table.phase == "over" and table.position.is_over):
+        self.send(position_view(table, ready=self._room.ready))
+        counted = table.phase == "counting" and not table.dead_unknown
+        if counted or (table.phase == "over" and table.position.is_over):
             self.send(count_view(table))
 
     def _show_node(self, node: TreeNode) -> None:
@@ -271,7 +270,6 @@ class Session:
                 propose,
                 lambda _: propose(frozenset()),
             )
-            self._show_position()
 
     def _follow(self) -> None:
         """Analyse where one is, and the line through it."""

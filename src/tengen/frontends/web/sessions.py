@@ -30,7 +30,7 @@ class Sessions:
         return len(self._sessions)
 
     async def welcome(self, id_: str | None) -> tuple[Session, bool]:
-        """The session of a client, and whether it had one; raises RefusedError if there are too many.
+        """The session of a client, and whether it had one; raises RefusedError if there is no room.
 
         Two clients with one id, as a duplicated tab has it, are two sessions from then on.
         """

@@ -82,7 +82,7 @@ def move_text(point: Point | None, position: Position) -> str:
     return position.text(point)
 
 
-def position_view(table: Table, *, thinking: bool, ready: bool) -> Json:
+def position_view(table: Table, *, ready: bool) -> Json:
     """Where one is, and what one may do there."""
     position, phase = table.position, table.phase
     move = table.tree.move(table.at)
@@ -110,7 +110,7 @@ def position_view(table: Table, *, thinking: bool, ready: bool) -> Json:
             "hint": yours and ready,
         },
         "clock": None if table.clock is None else table.clock.view(),
-        "thinking": thinking,
+        "thinking": table.bot_to_move or (phase == "counting" and table.dead_unknown),
     }
 
 
