@@ -51,7 +51,10 @@ export function shownAnalysis(state) {
 }
 
 function shownMoves(state) {
-  if (state.tab === "play") return state.hint?.node === state.at ? state.hint.moves : [];
+  if (state.tab === "play") {
+    const wanted = state.hint?.node === state.at && state.position.phase === "playing";
+    return wanted ? state.hint.moves : [];
+  }
   return state.layers.candidates ? (shownAnalysis(state)?.moves ?? []) : [];
 }
 

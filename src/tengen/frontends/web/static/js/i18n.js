@@ -93,11 +93,11 @@ export function percent(share) {
   return (100 * share).toFixed(1);
 }
 
-/** Points with their sign, a true minus and one digit. */
-export function signed(points) {
-  const text = Math.abs(points).toFixed(1);
-  if (text === "0.0") return "0.0";
-  return (points < 0 ? "−" : "+") + text;
+/** A number with its sign, a true minus, and (for points) one digit. */
+export function signed(value, digits = 1) {
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
+  return (value < 0 ? "−" : "+") + text;
 }
 
 /** "B+3.5" and its like as words. */
@@ -116,12 +116,6 @@ export function resultText(result) {
 export function named(prefix, id, fallback) {
   const key = `${prefix}.${id}`;
   return hasText(key) ? t(key) : fallback;
-}
-
-/** A level's name; those that are only numbered are numbered in this language. */
-export function levelName({ id, name }) {
-  const numbered = /^Level (\d+)$/.exec(name);
-  return named("level", id, numbered ? t("level.number", { number: numbered[1] }) : name);
 }
 
 /** Translate what is in the document now; parts that are added later call it themselves. */

@@ -3,7 +3,7 @@
 import { button, choice, field } from "./controls.js";
 import { createDialog } from "./dialogs.js";
 import { element } from "./element.js";
-import { levelName, named, onLanguage, t, translateMarkup } from "./i18n.js";
+import { named, onLanguage, signed, t, translateMarkup } from "./i18n.js";
 import { recallObject, remember } from "./remembered.js";
 
 const USUAL = {
@@ -31,6 +31,8 @@ function mostHandicap(size) {
   if (size < 7) return 0;
   return size % 2 && size > 7 ? 9 : 4;
 }
+
+const isRated = ({ elo }) => typeof elo === "number";
 
 function option(value, text, chosen) {
   const node = element("option", { value, text });
@@ -83,7 +85,8 @@ export function createNewGameDialog(store, actions) {
     return field({ label: `new.clock.${name}`, id: `new-${name}` }, input);
   });
   own.append(...ownFields);
-  const levelField = field({ label: "new.level", id: "new-level" }, levels);
+  const ratedNote = element("p", { class: "facts", data: { text: "new.rated.note" } });
+  const levelField = field({ label: "new.level", id: "new-level", note: ratedNote }, levels);
   const form = element(
     "form",
     { method: "dialog", class: "form" },
@@ -119,11 +122,12 @@ export function createNewGameDialog(store, actions) {
     const level = levels.value || wish.level || info?.levels?.[0]?.id;
     levels.replaceChildren(
       ...(info?.levels ?? []).map((one) => {
-        const name = levelName(one);
-        const rating = one.elo === null || one.elo === undefined ? name : t("new.rated", { name, elo: Math.round(one.elo) });
-        return option(one.id, rating, level);
+        const name = named("level", one.id, one.name);
+        const words = isRated(one) ? t("new.rated", { name, elo: signed(one.elo, 0) }) : name;
+        return option(one.id, words, level);
       }),
     );
+    ratedNote.hidden = !(info?.levels ?? []).some(isRated);
     levelField.hidden = wish.colour === "both";
     const rule = wish.rules ?? info?.rules?.[0]?.id;
     rules.replaceChildren(...(info?.rules ?? []).map((one) => option(one.id, named("rules", one.id, one.name), rule)));

@@ -85,7 +85,7 @@ export function createPlayPanel(store, actions, openNewGame) {
     words.hidden = played || !state.game;
     terms.textContent = played ? termsText(state.game) : "";
     terms.hidden = !played;
-    const moves = state.hint?.node === state.at ? state.hint.moves.slice(0, 3) : [];
+    const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
     hints.hidden = moves.length === 0;
     hints.replaceChildren(...moves.map((move) => hintRow(move, actions)));
     start.classList.toggle("primary", !playing);

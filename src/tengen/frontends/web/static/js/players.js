@@ -2,7 +2,7 @@
 
 import { clockFace, elapsedFor } from "./clock.js";
 import { element } from "./element.js";
-import { levelName, onLanguage, t } from "./i18n.js";
+import { named, onLanguage, t } from "./i18n.js";
 
 const SIDES = ["black", "white"];
 
@@ -11,7 +11,7 @@ function nameOf(state, colour) {
   if (game.you === colour) return t("players.you");
   const level = info?.levels?.find((one) => one.id === game.level);
   if (level && game.you && game.you !== "both") {
-    return levelName(level);
+    return named("level", level.id, level.name);
   }
   return game.players?.[colour] || t(colour);
 }

@@ -16,7 +16,10 @@ export function createWalkBar(box, store, actions) {
     if (!state.tree || !state.position) return;
     const line = lineThrough(state.tree, state.at);
     const here = line.indexOf(state.at);
-    where.textContent = t("walk.where", { here, all: line.length - 1 });
+    const passed = state.position.last === "pass";
+    where.textContent = t(passed ? "walk.passed" : "walk.where", {
+      here, all: line.length - 1, colour: t(state.tree.byId.get(state.at)?.colour ?? "black"),
+    });
     const still = state.tab === "play" && state.position.phase !== "over";
     box.classList.toggle("still", still);
     for (const node of [first, back]) node.disabled = still || here <= 0;
