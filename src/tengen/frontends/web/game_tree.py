@@ -69,12 +69,12 @@ class GameTree:
         self.nodes: dict[int, TreeNode] = {}
         self._positions: dict[int, Position] = {}  # that were looked at lately
         self.root = self._new_node(None, game.root)
-        todo = [self.root]
+        todo = [(self.root, sgf) for sgf in reversed(game.root.children)]
         while todo:
-            node = todo.pop()
-            for child in node.sgf.children:
-                node.children.append(self._new_node(node, child))
-            todo.extend(reversed(node.children))
+            parent, sgf = todo.pop()
+            node = self._new_node(parent, sgf)
+            parent.children.append(node)
+            todo.extend((node, child) for child in reversed(sgf.children))
         self.start = game.start()
 
     def _new_node(self, parent: TreeNode | None, sgf: SgfNode) -> TreeNode:

@@ -79,6 +79,7 @@ class Session:
         """Serve a client that has come: show it all, and go on."""
         self._outbox = outbox
         self.last_used = time.monotonic()
+        self._run_clock()
         self.send(welcome)
         await self._show_all()
         self._go_on()

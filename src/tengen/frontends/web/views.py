@@ -32,10 +32,8 @@ def game_view(table: Table) -> Json:
     marks_left = limits.MARKS
     nodes = []
     for node in tree.root.subtree():
-        view = node_view(tree, node)
+        view = node_view(tree, node, with_marks=marks_left > 0)
         marks_left -= len(view.get("marks", ()))
-        if marks_left < 0:
-            view.pop("marks", None)
         nodes.append(view)
     return {
         "type": "game",
@@ -52,7 +50,7 @@ def game_view(table: Table) -> Json:
     }
 
 
-def node_view(tree: GameTree, node: TreeNode) -> Json:
+def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Json:
     """One node."""
     move = tree.move(node)
     view: Json = {
@@ -63,7 +61,7 @@ def node_view(tree: GameTree, node: TreeNode) -> Json:
     }
     if comment := node.sgf.text("C"):
         view["comment"] = comment
-    if marks := tree.marks(node):
+    if with_marks and (marks := tree.marks(node)):
         view["marks"] = [
             {
                 "point": move_text(mark.point, tree.start),
