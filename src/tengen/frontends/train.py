@@ -57,6 +57,8 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
             train_tutorial(path, wanted_tutorial(path, options))
         else:
             train(path, wanted_config(path, options))
+    if serve is not None:
+        say(f"its page is closed; look at it again with: tengen play --run {path}")
 
 
 def _page(path: str, port: int | None) -> AbstractContextManager[object]:

@@ -4,7 +4,7 @@ import { brushFor, paintPicture } from "./board_painter.js";
 import { element } from "./element.js";
 import { stoneSprites } from "./stones.js";
 import { currentTheme } from "./theme.js";
-import { MARGIN, paintWood } from "./wood.js";
+import { cellsAcross, marginOf, paintWood } from "./wood.js";
 
 const PLAIN = {
   last: null,
@@ -45,14 +45,14 @@ export function createView({ small = false } = {}) {
     }
     if (small) crop(size);
     paintWood(wood.getContext("2d"), { size, side, pixel, theme: currentTheme() });
-    const sprites = stoneSprites(side / (size - 1 + 2 * MARGIN));
+    const sprites = stoneSprites(side / cellsAcross(size));
     brush = brushFor(stones.getContext("2d"), { size, side, pixel, sprites });
     paint();
   }
 
   /** Leave the edge with its coordinates out. */
   function crop(size) {
-    const edge = 0.54 / (size - 1 + 2 * MARGIN);
+    const edge = (marginOf(size) - 0.54) / cellsAcross(size);
     const style = { inset: "auto", width: `${100 / (1 - 2 * edge)}%`, height: `${100 / (1 - 2 * edge)}%` };
     style.left = `${(-100 * edge) / (1 - 2 * edge)}%`;
     style.top = style.left;
