@@ -51,6 +51,7 @@ class RunState:
         self._ratings_stamp: Stamp | None = None
         self._ratings: dict[str, Rating] = {}
         self._rows: list[Row] = []
+        self._series = series_of([])
         self.facts: RunFacts | None = None
 
     def refresh(self) -> None:
@@ -61,11 +62,11 @@ class RunState:
             self._ratings_stamp, self._ratings = stamp, _ratings(self._folder)
         if self._metrics.refresh():
             self._rows = rows_by_step(self._metrics.lines)
+            self._series = series_of(self._rows)
 
     def state(self) -> dict[str, Any]:
         """All but games and networks themselves, ready to be sent as JSON."""
-        series = series_of(self._rows)
-        facts = self.facts
+        series, facts = self._series, self.facts
         stamp = stamp_of(self._folder.metrics)
         return {
             "name": self._folder.path.resolve().name,

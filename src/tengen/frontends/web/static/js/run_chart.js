@@ -11,7 +11,8 @@ const LETTER = 6.3; // width of a digit on an axis, in pixels
 /**
  * A chart in a figure, as high as its style says. Fixed: `kind` of scale, `tone` (a class).
  * `show(content)`: {title, points: [{x, y, low?, high?}], levels: [{name, y}], value(point): text
- * of a reading, where(point): text of its place, tick(y), along(x): texts of the axes}.
+ * of a reading, where(point): text of its place, tick(y), along(x): texts of the axes,
+ * timed: whether x are minutes}.
  * `pick(index)` hears which point somebody clicked or walked to; `point(index)` moves the reading.
  */
 export function createChart({ kind, tone = "", pick = null }) {
@@ -132,7 +133,7 @@ function layOut(content, { width, height, kind }) {
   const vertical = scaleOf([...values, ...content.levels.map((level) => level.y)], kind, height > 200 ? 7 : 4);
   const left = 8 + LETTER * Math.max(1, ...vertical.ticks.map((tick) => content.tick(tick).length));
   const right = width - 8;
-  const horizontal = progressScale(content.points.map((point) => point.x), Math.max(2, Math.floor(width / 90)));
+  const horizontal = progressScale(content.points.map((point) => point.x), Math.max(2, Math.floor(width / 90)), content.timed);
   return {
     top,
     bottom,

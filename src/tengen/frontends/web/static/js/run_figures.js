@@ -62,6 +62,7 @@ export function createStrength(section) {
         where: whereText(axis),
         tick: (elo) => withSign(elo),
         along: alongText(axis),
+        timed: axis === "minutes",
       });
     },
   };
@@ -104,6 +105,7 @@ export function createMeasures(box) {
             where: whereText(axis),
             tick: format,
             along: alongText(axis),
+            timed: axis === "minutes",
           });
         }
       }
@@ -119,7 +121,7 @@ function pointsOf(series, name, axis) {
 
 const TILES = [
   { id: "elo", value: (state) => latestElo(state), note: (state) => eloNote(state) },
-  { id: "games", value: ({ last }) => last.games, format: whole },
+  { id: "games", value: ({ last }) => last.games, format: games },
   { id: "rows", value: ({ last }) => last.rows, format: figures },
   { id: "window", value: ({ last }) => last.window, format: figures },
   { id: "gamesRate", value: ({ last }) => last["speed/games"], format: figures },
@@ -127,6 +129,11 @@ const TILES = [
   { id: "samplesRate", value: ({ last }) => last["speed/samples"], format: figures },
   { id: "rate", value: ({ last }) => last.rate, format: figures },
 ];
+
+/** To the last one, as long as a tile has room. */
+function games(count) {
+  return count < 1e7 ? whole(count) : figures(count);
+}
 
 function rated(state) {
   return state.ratings.networks.filter((network) => network.elo !== null).at(-1);

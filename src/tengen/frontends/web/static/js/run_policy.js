@@ -16,10 +16,8 @@ export function createPolicy(section) {
   const thought = element("p", { class: "game-thought" });
   const slider = element("input", { type: "range", min: "0", max: "0", value: "0", dir: "ltr", class: "slide" });
   const play = element("button", { type: "button", class: "button icon-only" });
-  section.append(
-    view.element,
-    element("div", { class: "policy-side" }, heading, thought, element("div", { class: "keys", dir: "ltr" }, play, slider)),
-  );
+  const keys = element("div", { class: "keys", dir: "ltr" }, play, slider);
+  section.append(view.element, element("div", { class: "policy-side" }, heading, thought, keys));
 
   const askPolicies = watched("/api/run/policies");
   let side = 0;
@@ -55,6 +53,7 @@ export function createPolicy(section) {
     });
     heading.textContent = words;
     thought.textContent = said;
+    keys.hidden = networks.length < 2;
     slider.max = String(networks.length - 1);
     slider.value = String(place());
     slider.setAttribute("aria-label", text("policy.slider"));

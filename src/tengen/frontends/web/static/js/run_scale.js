@@ -1,10 +1,16 @@
 // Scales of charts: from values to places, with round numbers at the grid lines.
 
-/** Steps of 1, 2 or 5 times a power of ten, about `count` of them from `low` to `high`. */
-export function roundSteps(low, high, count) {
-  const rough = (high - low) / Math.max(1, count);
+const MINUTES = [0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
+
+function roundStep(rough) {
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
+  return [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.8);
+}
+
+/** Multiples of 1, 2 or 5 times a power of ten, about `count` of them from `low` to `high`. */
+export function roundSteps(low, high, count, timed = false) {
+  const rough = (high - low) / Math.max(1, count);
+  const step = (timed && MINUTES.find((size) => size >= rough)) || roundStep(rough);
   const steps = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k += 1) {
     steps.push(Number((k * step).toPrecision(12)));
@@ -42,10 +48,10 @@ function byFactors(low, high, count) {
   return { place: (value) => (Math.log10(Math.max(value, 1e-300)) - from) / (to - from), ticks };
 }
 
-/** A scale from the first to the last of growing values, without room beside them. */
-export function progressScale(values, count) {
+/** A scale from the first to the last of growing values, which may be minutes. */
+export function progressScale(values, count, timed) {
   const low = values.length ? values[0] : 0;
   const high = values.length ? values[values.length - 1] : 1;
   if (high <= low) return { place: () => 0.5, ticks: values.length ? [low] : [] };
-  return { place: (value) => (value - low) / (high - low), ticks: roundSteps(low, high, count) };
+  return { place: (value) => (value - low) / (high - low), ticks: roundSteps(low, high, count, timed) };
 }
