@@ -1,4 +1,4 @@
-"""A run serves its own page while it trains: to this machine alone, from a thread beside the work."""
+"""A run serves its own page while it trains: to this machine alone, in a thread of its own."""
 
 from __future__ import annotations
 
