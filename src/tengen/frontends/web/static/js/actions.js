@@ -11,16 +11,24 @@ const AIM_FROM = 13; // boards of this size and larger ask a finger twice
 const AIM_BELOW = 34; // where points are closer together than this many pixels
 
 export function createActions(store, connection) {
+  function refused(error) {
+    store.change({ heading: null });
+    noticeError(error);
+  }
+
   const send = (type, fields) => {
-    if (!connection.send(type, fields, noticeError)) notice(t("error.away"));
+    if (!connection.send(type, fields, refused)) notice(t("error.away"));
   };
+
+  /** Where one is, or already on the way to: keys may come faster than answers. */
+  const here = () => store.state.heading ?? store.state.at;
 
   /** In play a move goes to the game; elsewhere it is a variation of the tree. */
   function move(name) {
     const { state } = store;
     store.change({ aimed: null });
     if (state.tab === "play") send("play", { move: name });
-    else send("add", { node: state.at, move: name });
+    else send("add", { node: here(), move: name });
   }
 
   function mark(name) {
@@ -42,14 +50,12 @@ export function createActions(store, connection) {
     const { state } = store;
     if (!state.position) return;
     if (state.tab !== "play" && state.tool !== "stone") return mark(name);
+    const empty = state.position.stones[pointIndex(name, state.game.size)] === ".";
     if (state.tab === "play" && state.position.phase === "counting") {
-      return send("mark_dead", { point: name });
+      return empty ? undefined : send("mark_dead", { point: name });
     }
     if (!mayPlay(state)) return undefined;
-    if (state.position.stones[pointIndex(name, state.game.size)] !== ".") {
-      store.change({ aimed: null });
-      return undefined;
-    }
+    if (!empty) return store.change({ aimed: null });
     if (mustAim && state.game.size >= AIM_FROM && state.aimed !== name) {
       return store.change({ aimed: name });
     }
@@ -59,21 +65,22 @@ export function createActions(store, connection) {
   /** A game that is played stays where it is; once over, walking through it is a review. */
   function go(node) {
     const { state } = store;
-    if (node === null || node === undefined || node === state.at) return;
+    if (node === null || node === undefined || node === here()) return;
     if (state.tab === "play") {
       if (state.position?.phase !== "over") return;
       show("review");
     }
+    store.change({ heading: node });
     send("go", { node });
   }
 
   const WAYS = {
-    first: ({ tree }) => tree.root,
-    back: ({ tree, at }) => tree.byId.get(at)?.parent,
-    forward: ({ tree, at }) => nextOf(tree, at),
-    last: ({ tree, at }) => lineThrough(tree, at).at(-1),
-    above: ({ tree, at }) => beside(tree, at, -1),
-    below: ({ tree, at }) => beside(tree, at, 1),
+    first: (tree) => tree.root,
+    back: (tree, at) => tree.byId.get(at)?.parent,
+    forward: (tree, at) => nextOf(tree, at),
+    last: (tree, at) => lineThrough(tree, at).at(-1),
+    above: (tree, at) => beside(tree, at, -1),
+    below: (tree, at) => beside(tree, at, 1),
   };
 
   function beside(tree, at, step) {
@@ -108,7 +115,7 @@ export function createActions(store, connection) {
     analyse,
     mustAim: (touched, cellPixels) => touched && cellPixels < AIM_BELOW,
     walk: (way) => {
-      if (store.state.tree) go(WAYS[way](store.state));
+      if (store.state.tree) go(WAYS[way](store.state.tree, here()));
     },
     pass: () => {
       const { state } = store;
@@ -116,7 +123,7 @@ export function createActions(store, connection) {
     },
     undo: () => {
       const { state } = store;
-      if (state.tab !== "play") go(WAYS.back(state));
+      if (state.tab !== "play") go(WAYS.back(state.tree, here()));
       else if (state.position?.can?.undo) send("undo");
     },
     resign: async () => {
@@ -160,7 +167,8 @@ export function createActions(store, connection) {
       const parent = tree.byId.get(turn.node)?.parent ?? turn.node;
       if (store.state.tab === "play") show("review");
       go(parent);
-      store.change({ line: { node: parent, moves: turn.pv.length ? turn.pv : [turn.best], played: turn.move } });
+      const moves = turn.pv.length ? turn.pv : [turn.best];
+      store.change({ line: { turn, node: parent, moves, played: turn.move } });
     },
     hover: (name) => {
       if (name !== store.state.hovered) store.change({ hovered: name });

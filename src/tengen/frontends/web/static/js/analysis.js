@@ -41,6 +41,13 @@ function candidateRow(actions) {
   return { row, cells, play };
 }
 
+/** The moves in the order in which they are shown already; new ones come last. */
+function inShownOrder(moves, rows) {
+  const place = new Map(rows.map(({ row }, i) => [row.dataset.move, i]));
+  const at = (move) => place.get(move.move) ?? rows.length;
+  return [...moves].sort((one, other) => at(one) - at(other));
+}
+
 /** Rows are kept and refilled: a table that is rebuilt many times a second cannot be clicked. */
 function candidateTable(actions) {
   const heads = COLUMNS.map((name) => element("th", { scope: "col", class: name, data: { text: `analysis.${name}`, hint: `analysis.${name}.hint` } }));
@@ -49,7 +56,9 @@ function candidateTable(actions) {
   const box = element("table", { class: "candidates", id: "candidates" }, element("thead", {}, element("tr", {}, ...heads)), body);
   return {
     box,
-    show(moves) {
+    show(found) {
+      // What one points at must not run away.
+      const moves = body.matches(":hover") ? inShownOrder(found, rows) : found;
       while (rows.length < moves.length) {
         rows.push(candidateRow(actions));
         body.append(rows.at(-1).row);
@@ -57,7 +66,10 @@ function candidateTable(actions) {
       rows.forEach(({ row, cells, play }, i) => {
         const move = moves[i];
         row.hidden = !move;
-        if (!move) return;
+        if (!move) {
+          delete row.dataset.move;
+          return;
+        }
         row.dataset.move = move.move;
         play.textContent = moveText(move.move);
         play.setAttribute("aria-label", t("analysis.play", { move: moveText(move.move) }));

@@ -7,7 +7,7 @@ import { onLanguage, t } from "./i18n.js";
 import { pointIndex, pointName } from "./points.js";
 import { stoneSprites } from "./stones.js";
 import { currentTheme } from "./theme.js";
-import { cellsAcross, marginOf, paintWood } from "./wood.js";
+import { cellsAcross, marginOf, paintWood, woodColour } from "./wood.js";
 
 const SETTLING = 130; // milliseconds a stone takes to arrive
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -84,7 +84,7 @@ export function createBoard(box, store, { onPoint, onHover }) {
     const theme = currentTheme();
     paintWood(wood.getContext("2d"), { size, side, pixel, theme });
     const cell = side / cellsAcross(size);
-    brush = brushFor(stones.getContext("2d"), { size, side, pixel, sprites: stoneSprites(cell) });
+    brush = brushFor(stones.getContext("2d"), { size, side, pixel, sprites: stoneSprites(cell), wood: woodColour(theme) });
     requestPaint();
   }
 

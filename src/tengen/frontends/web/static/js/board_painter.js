@@ -7,7 +7,7 @@ const INK = "#15130f";
 const CURSOR = "#0b5f8a";
 
 /** A brush knows the canvas and where the points are: all in device pixels. */
-export function brushFor(context, { size, side, pixel, sprites }) {
+export function brushFor(context, { size, side, pixel, sprites, wood }) {
   const cell = side / cellsAcross(size);
   const margin = marginOf(size);
   return {
@@ -17,6 +17,7 @@ export function brushFor(context, { size, side, pixel, sprites }) {
     pixel,
     cell,
     sprites,
+    wood,
     x: (index) => ((index % size) + margin) * cell,
     y: (index) => (Math.floor(index / size) + margin) * cell,
   };
@@ -27,8 +28,11 @@ function circle(brush, index, radius) {
   brush.context.arc(brush.x(index), brush.y(index), radius, 0, 2 * Math.PI);
 }
 
+/** Edges lie on whole pixels: neighbours then meet without a seam. */
 function square(brush, index, side) {
-  brush.context.fillRect(brush.x(index) - side / 2, brush.y(index) - side / 2, side, side);
+  const [left, right] = [brush.x(index) - side / 2, brush.x(index) + side / 2].map(Math.round);
+  const [top, bottom] = [brush.y(index) - side / 2, brush.y(index) + side / 2].map(Math.round);
+  brush.context.fillRect(left, top, right - left, bottom - top);
 }
 
 function text(brush, index, words, { pixels, weight = 600, dy = 0 }) {
@@ -97,7 +101,7 @@ function paintAreas(brush, owner) {
   for (let i = 0; i < owner.length; i += 1) {
     if (owner[i] === ".") continue;
     brush.context.fillStyle = owner[i] === "X" ? "rgba(10, 10, 14, 0.3)" : "rgba(255, 255, 255, 0.42)";
-    square(brush, i, brush.cell + 0.5);
+    square(brush, i, brush.cell);
   }
 }
 
@@ -174,13 +178,11 @@ function paintCandidate(brush, candidate) {
 }
 
 function paintLine(brush, line) {
-  for (const { index, stone, number, note } of line) {
-    brush.context.globalAlpha = 0.9;
+  for (const { index, stone, number } of line) {
     stamp(brush, brush.sprites.shadow, index, 1, brush.cell * 0.05);
     stamp(brush, brush.sprites[stone], index);
-    brush.context.globalAlpha = 1;
     brush.context.fillStyle = stone === "X" ? "#ffffff" : INK;
-    text(brush, index, note ?? String(number), { pixels: brush.cell * (number > 9 ? 0.42 : 0.5), weight: 700 });
+    text(brush, index, String(number), { pixels: brush.cell * (number > 9 ? 0.42 : 0.5), weight: 700 });
   }
 }
 
@@ -220,7 +222,7 @@ function paintMarks(brush, { marks, stones }) {
     }
     if (stones[mark.index] === ".") {
       // Lines of the board must not strike the letter through.
-      context.fillStyle = "#dfb36a";
+      context.fillStyle = brush.wood;
       circle(brush, mark.index, cell * 0.36);
       context.fill();
       context.fillStyle = colour;

@@ -24,7 +24,7 @@ export function candidatesOf(moves, size) {
       index,
       move: move.move,
       tone: tone(move, best, rank),
-      weight: rank === 0 ? 1 : Math.max(0.62, Math.min(0.95, 0.62 + move.visits / (best.visits + 1))),
+      weight: rank === 0 ? 1 : Math.max(0.84, Math.min(1, 0.84 + (0.2 * move.visits) / (best.visits + 1))),
       lines: [percent(move.winrate), signed(move.lead), shortNumber(move.visits)],
     };
   });
@@ -44,9 +44,9 @@ function numbered(moves, toPlay, size, stones) {
   });
 }
 
-/** The analysis, or the hint, that belongs to what is on the board. */
+/** The analysis of what is on the board, where it is wanted. */
 export function shownAnalysis(state) {
-  if (state.tab === "play") return null;
+  if (state.tab !== "analyse") return null;
   return state.analyses.get(state.at) ?? null;
 }
 

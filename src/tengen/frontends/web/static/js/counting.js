@@ -74,18 +74,19 @@ export function createBetterPanel(store, actions) {
   function show() {
     const { state } = store;
     const over = state.position?.phase === "over" && state.game?.you && state.game.you !== "both";
-    box.hidden = !over && !state.better;
+    box.hidden = (!over && !state.better) || (state.tab === "review" && Boolean(state.review));
     if (box.hidden) return;
     const waiting = asked === state.game && !state.better;
     askFor.hidden = Boolean(state.better);
     askFor.disabled = waiting;
-    if (waiting) words.textContent = t("better.waiting");
+    const { done, total } = state.reviewProgress ?? {};
+    if (waiting) words.textContent = total ? t("better.progress", { done, total }) : t("better.waiting");
     else if (!state.better) words.textContent = t("better.words");
     else words.textContent = t(state.better.length ? "better.found" : "better.none");
     list.replaceChildren(turnList(state.better ?? [], state, actions));
   }
 
-  store.watch(["better", "position", "game", "line"], show);
+  store.watch(["better", "position", "game", "line", "review", "reviewProgress", "tab"], show);
   onLanguage(show);
   return box;
 }

@@ -30,7 +30,11 @@ async function fetchStrings(code) {
 
 /** Load a language (by default the remembered or the browser's own) and show the page in it. */
 export async function useLanguage(code = preferred()) {
-  strings = await fetchStrings(code);
+  try {
+    strings = await fetchStrings(code);
+  } catch {
+    return; // what was shown before can still be read
+  }
   language = code;
   plurals = new Intl.PluralRules(code);
   document.documentElement.lang = code;

@@ -9,7 +9,7 @@ import { createBetterPanel, createCountPanel } from "./counting.js";
 import { createKeysDialog } from "./dialogs.js";
 import { createFilesPanel, createOpenDialog, showFoot, takeFragment } from "./files.js";
 import { createGraphPanel } from "./graph.js";
-import { useLanguage } from "./i18n.js";
+import { translateMarkup, useLanguage } from "./i18n.js";
 import { KEYS, listenForKeys } from "./keyboard.js";
 import { changesBy, emptyState } from "./messages.js";
 import { createNewGameDialog } from "./new_game.js";
@@ -25,6 +25,8 @@ import { createStore } from "./store.js";
 import { currentTheme } from "./theme.js";
 import { createTreePanel } from "./tree.js";
 import { createAim, createWalkBar } from "./walk.js";
+
+await useLanguage();
 
 const part = (id) => document.getElementById(id);
 
@@ -53,7 +55,10 @@ function followMode({ mode, you, nodes }) {
 }
 
 function hear(message) {
-  if (message.type === "error") return noticeError(message);
+  if (message.type === "error") {
+    if (message.code === "engine_failed") store.change({ reviewProgress: null });
+    return noticeError(message);
+  }
   store.change(changesBy(store.state, message));
   if (message.type === "game") followMode(message);
   if (message.type === "welcome") takeFragment(actions);
@@ -98,4 +103,5 @@ listenForKeys(store, actions, {
   keys: () => keys.showModal(),
 });
 window.addEventListener("hashchange", () => takeFragment(actions));
-useLanguage().then(() => document.body.classList.add("ready"));
+translateMarkup();
+document.body.classList.add("ready");

@@ -13,6 +13,7 @@ export function emptyState() {
     game: null,
     tree: null,
     at: null,
+    heading: null, // where one has asked to go
     position: null,
     heardAt: 0,
     count: null,
@@ -32,6 +33,7 @@ function game(state, message) {
     game: message,
     tree: withVisit(tree, message.at),
     at: message.at,
+    heading: null,
     count: null,
     hint: null,
     review: null,
@@ -51,6 +53,7 @@ function position(state, message) {
     position: message,
     heardAt: performance.now(),
     at: message.node,
+    heading: message.node === state.heading ? null : state.heading,
     tree: state.tree && withVisit(state.tree, message.node),
     count: counted ? state.count : null,
     hint: moved ? null : state.hint,
@@ -93,7 +96,7 @@ const HANDLERS = {
   hint: (state, message) => ({ hint: { node: message.node ?? state.at, moves: message.moves } }),
   review_progress: (state, message) => ({ reviewProgress: message }),
   review: (state, message) => ({ review: message, reviewProgress: null }),
-  better: (state, message) => ({ better: message.turns }),
+  better: (state, message) => ({ better: message.turns, reviewProgress: null }),
   pong: () => ({}),
 };
 

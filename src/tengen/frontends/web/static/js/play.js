@@ -20,7 +20,7 @@ function statusText(state) {
 
 function termsText({ size, rules, komi, handicap }) {
   const parts = [`${size}×${size}`, named("rules", rules, rules), t("play.komi", { komi })];
-  if (handicap > 1) parts.push(t("new.handicap.stones", { count: handicap }));
+  if (handicap > 1) parts.push(t("play.handicap", { count: handicap }));
   return parts.join(" · ");
 }
 

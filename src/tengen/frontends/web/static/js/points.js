@@ -26,8 +26,8 @@ export function starPoints(size) {
   const near = size < 13 ? 2 : 3;
   const far = size - 1 - near;
   const middle = (size - 1) / 2;
-  const lines = size % 2 && size >= 13 ? [near, middle, far] : [near, far];
+  const lines = size % 2 && size >= 15 ? [near, middle, far] : [near, far];
   const points = lines.flatMap((y) => lines.map((x) => y * size + x));
-  if (size % 2 && size < 13) points.push(middle * size + middle);
+  if (size % 2 && size < 15) points.push(middle * size + middle);
   return points;
 }

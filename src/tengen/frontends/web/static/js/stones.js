@@ -43,11 +43,11 @@ function whiteStone(side, radius) {
   context.fill();
   context.save();
   context.clip();
-  context.strokeStyle = "rgba(150, 138, 112, 0.13)";
-  context.lineWidth = Math.max(0.6, radius * 0.035);
-  for (let i = 1; i < 9; i += 1) {
+  context.strokeStyle = "rgba(150, 138, 112, 0.12)";
+  context.lineWidth = Math.max(0.6, radius * 0.025);
+  for (let i = 1; i < 13; i += 1) {
     context.beginPath();
-    context.arc(middle - radius * 1.6, middle + radius * 2.4, radius * (1.35 + i * 0.33), 0, 2 * Math.PI);
+    context.arc(middle - radius * 1.6, middle + radius * 2.4, radius * (1.5 + i * 0.2), 0, 2 * Math.PI);
     context.stroke();
   }
   context.restore();

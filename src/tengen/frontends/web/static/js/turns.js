@@ -13,13 +13,12 @@ function severity(loss) {
 }
 
 function turnButton(turn, state, actions) {
-  const here = state.line && state.tree.byId.get(turn.node)?.parent === state.line.node;
   return element(
     "button",
     {
       type: "button",
       class: "row-button turn-row",
-      "aria-pressed": String(Boolean(here)),
+      "aria-pressed": String(state.line?.turn === turn),
       on: { click: () => actions.showTurn(turn) },
     },
     element("span", { class: "turn-number", text: t("turn.number", { number: turn.move_number }) }),

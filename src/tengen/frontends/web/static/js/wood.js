@@ -14,9 +14,14 @@ export function cellsAcross(size) {
 }
 
 const WOOD = {
-  light: { near: "#e9c27a", far: "#d9a755", grain: "96, 58, 14", line: "#4d3410", text: "#4a3110" },
-  dark: { near: "#cf9f56", far: "#b98841", grain: "62, 34, 6", line: "#33210a", text: "#2b1b07" },
+  light: { near: "#e9c27a", middle: "#deb064", far: "#d9a755", grain: "96, 58, 14", line: "#4d3410", text: "#4a3110" },
+  dark: { near: "#cf9f56", middle: "#c2924a", far: "#b98841", grain: "62, 34, 6", line: "#33210a", text: "#2b1b07" },
 };
+
+/** The colour of the wood on average. */
+export function woodColour(theme) {
+  return WOOD[theme].middle;
+}
 
 /** Numbers that look random and are the same at every painting. */
 function grainNumbers(seed) {
