@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.web.autosave import Autosave, Saved, user_data
+from tengen.frontends.web.autosave import Autosave, user_data
 from tengen.frontends.web.messages import ClockTerms, NewGame
-from tengen.frontends.web.snapshot import restored_table, saved_table
+from tengen.frontends.web.snapshot import PROPERTY, restored_table, saved_table
 from tengen.frontends.web.table import Table, new_table
-from tengen.game.sgf import load_sgf
+from tengen.game.sgf import load_sgf, read_sgf, save_sgf
 from tests.web.server import Client, serving
 from tests.web.server_process import ServerProcess
 
@@ -51,17 +51,19 @@ def test_two_tabs_with_one_id_are_two_sessions(client: Client, port: int) -> Non
 
 
 def test_a_killed_server_goes_on_with_the_game_and_with_the_opponents_turn(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path) as server:
-        with Client(server.port) as client:
-            if not client.welcome["info"]["ready"]:
-                client.hear("info")
-            client.new_game(level="full", clock={"main": 100, "period": 5, "periods": 2})
-            time.sleep(0.1)
-            client.say("play", move="D4")
-            echo = client.hear("position")
-            assert echo["thinking"]
-            server.kill()  # the move was shown, so it must be on the disk
-    with ServerProcess(tmp_path, server.port) as server, Client(server.port, client.session) as back:
+    with ServerProcess(tmp_path) as server, Client(server.port) as client:
+        if not client.welcome["info"]["ready"]:
+            client.hear("info")
+        client.new_game(level="full", clock={"main": 100, "period": 5, "periods": 2})
+        time.sleep(0.1)
+        client.say("play", move="D4")
+        echo = client.hear("position")
+        assert echo["thinking"]
+        server.kill()  # the move was shown, so it must be on the disk
+    with (
+        ServerProcess(tmp_path, server.port) as server,
+        Client(server.port, client.session) as back,
+    ):
         assert back.welcome["saved"]
         assert back.position["last"] == "D4"
         assert back.game["level"] == "full"
@@ -116,16 +118,6 @@ def test_all_that_a_table_knows_is_saved() -> None:
     assert after.clock.view()["white"]["periods"] == 4
 
 
-def test_a_record_one_move_newer_than_its_state_is_believed() -> None:
-    game = table()
-    game.play("D4")
-    state = saved_table(game).state
-    game.play("E5")
-    after = restored_table(Saved(saved_table(game).sgf, state))
-    assert after is not None
-    assert after.position.move_number == 2
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -142,36 +134,33 @@ def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> N
     game = table()
     for move in ["D4", "pass", "pass"]:
         game.play(move)
-    saved = saved_table(game)
-    assert restored_table(saved) is not None
     game.set_mode("analyse")
-    assert restored_table(Saved(saved.sgf, saved_table(game).state | change)) is None
-    assert restored_table(Saved(b"nonsense", saved.state)) is None
+    saved = read_sgf(saved_table(game))[0]
+    state = json.loads(saved.root.text(PROPERTY))
+    assert restored_table(save_sgf(saved)) is not None
+    saved.root.set_text(PROPERTY, json.dumps(state | change))
+    assert restored_table(save_sgf(saved)) is None
 
 
 def test_damaged_files_are_no_session(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
-        autosave.save(ID, saved_table(table())).result(5)
-        assert autosave.load(ID) is not None
-        (tmp_path / "sessions" / f"{ID}.json").write_text("{")
-        assert autosave.load(ID) is None
-        (tmp_path / "sessions" / f"{ID}.json").write_text("[]")
-        assert autosave.load(ID) is None
+        whole = saved_table(table())
+        autosave.save(ID, whole).result(5)
+        assert autosave.load(ID) == whole
+        assert autosave.load("../sessions/" + ID) is None
         (tmp_path / "sessions" / f"{ID}.sgf").unlink()
         assert autosave.load(ID) is None
-        assert autosave.load("../sessions/" + ID) is None
+    for damaged in (b"", b"nonsense", whole[: len(whole) // 2], b"(;GM[1])", b"(;TENGEN[{}])"):
+        assert restored_table(damaged) is None
 
 
 def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
         for i in range(100):
-            done = autosave.save(ID, Saved(b"(;GM[1])", {"i": i}))
-            loaded = autosave.load(ID)
-            assert loaded is not None
-            assert loaded.state["i"] == i
+            done = autosave.save(ID, b"%d" % i)
+            assert autosave.load(ID) == b"%d" % i
         done.result(5)
-        state = json.loads((tmp_path / "sessions" / f"{ID}.json").read_text())
-        assert state == {"i": 99}
+        assert (tmp_path / "sessions" / f"{ID}.sgf").read_bytes() == b"99"
         assert not list((tmp_path / "sessions").glob(".*"))
 
 
@@ -191,9 +180,9 @@ def test_sessions_that_nobody_used_for_long_become_games(tmp_path: Path) -> None
     import os
 
     with Autosave(tmp_path) as autosave:
-        autosave.save(ID, Saved(b"(;GM[1])", {})).result(5)
+        autosave.save(ID, b"(;GM[1])").result(5)
     long_ago = time.time() - 100 * 24 * 3600
-    os.utime(tmp_path / "sessions" / f"{ID}.json", (long_ago, long_ago))
+    os.utime(tmp_path / "sessions" / f"{ID}.sgf", (long_ago, long_ago))
     with Autosave(tmp_path) as autosave:
         assert autosave.load(ID) is None
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 1

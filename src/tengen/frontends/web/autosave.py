@@ -1,12 +1,11 @@
 """Games on the disk as they are played: what a killed server leaves behind, the next one takes up.
 
-A session has two files named after it, a game record and what the record does not say. Games that
-made room for others are kept as records alone. All names are made here, none by a client.
+A session has a game record named after it. Games that made room for others are kept, too. All names
+are made here, none by a client.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -15,7 +14,6 @@ import time
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from tengen.closing import Closing
 from tengen.messages import say
@@ -23,13 +21,6 @@ from tengen.messages import say
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
 _KEEP_SESSIONS_DAYS = 60
 _MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest go first
-
-
-class Saved(NamedTuple):
-    """A session as files hold it."""
-
-    sgf: bytes
-    state: dict[str, Any]  # level, colours, clock and so on
 
 
 def user_data() -> Path:
@@ -55,14 +46,14 @@ class Autosave(Closing):
             each.mkdir(parents=True, exist_ok=True)
         self._tidy()
         self._changed = threading.Condition()
-        self._waiting: dict[str, tuple[Saved, Future[None]]] = {}
-        self._writing: tuple[str, Saved] | None = None
+        self._waiting: dict[str, tuple[bytes, Future[None]]] = {}
+        self._writing: tuple[str, bytes] | None = None
         self._closed = False
         self._complained = False
         self._thread = threading.Thread(target=self._work, name="autosave", daemon=True)
         self._thread.start()
 
-    def save(self, session: str, saved: Saved) -> Future[None]:
+    def save(self, session: str, saved: bytes) -> Future[None]:
         """Write a session soon; done when it, or something newer of it, was written or failed."""
         with self._changed:
             _, done = self._waiting.get(session, (saved, Future[None]()))
@@ -70,7 +61,7 @@ class Autosave(Closing):
             self._changed.notify()
         return done
 
-    def load(self, session: str) -> Saved | None:
+    def load(self, session: str) -> bytes | None:
         """A session that was saved, None if there is none that can be read."""
         if not SESSION_ID.fullmatch(session):
             return None
@@ -80,11 +71,9 @@ class Autosave(Closing):
             if self._writing is not None and self._writing[0] == session:
                 return self._writing[1]
         try:
-            state = json.loads((self._sessions / f"{session}.json").read_bytes())
-            sgf = (self._sessions / f"{session}.sgf").read_bytes()
-        except (OSError, ValueError):
+            return (self._sessions / f"{session}.sgf").read_bytes()
+        except OSError:
             return None
-        return Saved(sgf, state) if isinstance(state, dict) else None
 
     def put_away(self, sgf: bytes) -> None:
         """Keep a game that makes room for another."""
@@ -111,18 +100,13 @@ class Autosave(Closing):
                 session = next(iter(self._waiting))
                 saved, done = self._waiting.pop(session)
                 self._writing = session, saved
-            self._write_session(session, saved)
+            try:
+                _write(self._sessions / f"{session}.sgf", saved)
+            except OSError as error:
+                self._complain(error)
             with self._changed:
                 self._writing = None
             done.set_result(None)
-
-    def _write_session(self, session: str, saved: Saved) -> None:
-        try:
-            _write(self._sessions / f"{session}.sgf", saved.sgf)
-            state = json.dumps(saved.state).encode()
-            _write(self._sessions / f"{session}.json", state)
-        except OSError as error:
-            self._complain(error)
 
     def _complain(self, error: OSError) -> None:
         if not self._complained:
@@ -132,30 +116,34 @@ class Autosave(Closing):
     def _tidy(self) -> None:
         """Make room: sessions not used for long become games, the oldest games go."""
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
-        states = _by_age(self._sessions, "*.json")
-        for i, (file, changed) in enumerate(states):
-            if changed < oldest or i < len(states) - _MOST_SESSIONS:
+        sessions = _by_age(self._sessions)
+        for i, (file, changed) in enumerate(sessions):
+            if changed < oldest or i < len(sessions) - _MOST_SESSIONS:
                 with suppress(OSError):
-                    record = file.with_suffix(".sgf")
-                    record.replace(self._games / f"{time.strftime('%Y-%m-%d')} {record.name}")
-                    file.unlink()
-        games = _by_age(self._games, "*.sgf")
+                    file.replace(self._games / f"{time.strftime('%Y-%m-%d')} {file.name}")
+        games = _by_age(self._games)
         for file, _ in games[: max(0, len(games) - _MOST_GAMES)]:
             with suppress(OSError):
                 file.unlink()
 
 
-def _by_age(folder: Path, pattern: str) -> list[tuple[Path, float]]:
-    """Files with the time of their last change, the oldest first."""
+def _by_age(folder: Path) -> list[tuple[Path, float]]:
+    """Game records with the time of their last change, the oldest first."""
     found = []
-    for file in folder.glob(pattern):
+    for file in folder.glob("*.sgf"):
         with suppress(OSError):
             found.append((file, file.stat().st_mtime))
     return sorted(found, key=lambda each: each[1])
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that is whole at any time."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    beside.replace(path)
+    """Write a file that is whole at any time, with few calls: each may wait for busy threads."""
+    beside = f"{path.parent}/.{path.name}.{os.getpid()}"
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]
+    finally:
+        os.close(descriptor)
+    Path(beside).replace(path)

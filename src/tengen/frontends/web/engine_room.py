@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from tengen.closing import Closing
@@ -26,6 +28,7 @@ PLACES = 6  # of all of these that search at a time: together they fill the netw
 TURN_SECONDS = 0.03
 MOST_STREAMS = 4
 LARGEST_BATCH = 256
+NICENESS = 5
 CACHE_MEGABYTES = 128.0
 TREE_MEGABYTES = 1024.0  # for the trees of all live analyses
 DESK_MEGABYTES = 64.0
@@ -144,6 +147,7 @@ class EngineRoom(Closing):
         self.loading = InBackground(self._load)
 
     def _load(self) -> Ready:
+        _give_way()  # so do the threads that the network's runtime starts from here
         from tengen.network.shared import SharedEvaluator
         from tengen.network.wrappers import CachingEvaluator
         from tengen.search.memory import Memory
@@ -192,6 +196,7 @@ class EngineRoom(Closing):
     def _do(self, job: Job[Found]) -> None:
         desk: Desk | None = getattr(self._at_desk, "desk", None)
         if desk is None:
+            _give_way()
             desk = self._at_desk.desk = Desk(self.evaluator)
             with self._lock:
                 self._desks.append(desk)
@@ -207,6 +212,16 @@ class EngineRoom(Closing):
             pool.shutdown(wait=True, cancel_futures=True)
         if self.ready:
             self.loading.future.result().shared.close()
+
+
+def _give_way() -> None:
+    """Let this thread, and those it starts, yield to threads that answer people.
+
+    Only Linux has priorities of threads.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.nice(NICENESS)
 
 
 def load_network(model: str, device: str) -> Network:

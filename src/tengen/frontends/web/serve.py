@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from tengen.messages import say
 LOOPBACK = "127.0.0.1"
 USUAL_PORT = 8361
 PORTS_TRIED = 50
+SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer people waiting
 GRACE_SECONDS = 2  # for answers under way when the server ends
 
 
@@ -76,6 +78,7 @@ def play_in_browser(
 def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
     """Serve with a network from anywhere; raises what making it raises."""
     door = door_for(options.host, options.token)
+    sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
         Autosave(options.data or user_data()) as autosave,

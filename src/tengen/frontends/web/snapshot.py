@@ -1,54 +1,57 @@
-"""A table as files hold it, and back."""
+"""A table as its file holds it, and back: a game record that says a little more than others do."""
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
-from tengen.frontends.web.autosave import Saved
 from tengen.frontends.web.clocks import GameClock
 from tengen.frontends.web.game_tree import GameTree, TreeNode
 from tengen.frontends.web.levels import level_named
 from tengen.frontends.web.table import Table
-from tengen.game.sgf import read_sgf
+from tengen.game.sgf import SgfGame, SgfNode, read_sgf, save_sgf
 
-FORM = 1  # of the state
+PROPERTY = "TENGEN"  # of the record's root; other programs skip what they do not know
+FORM = 1  # of what it holds
 
 
-def saved_table(table: Table) -> Saved:
+def saved_table(table: Table) -> bytes:
     """All that is needed to go on with a table."""
     position = table.position
-    return Saved(
-        table.tree.sgf(),
-        {
-            "form": FORM,
-            "mode": table.mode,
-            "you": table.you,
-            "level": table.level,
-            "at": _path(table.at),
-            "end": _path(table.end),
-            "nodes": len(table.tree.nodes),
-            "counting": table.counting,
-            "dead_unknown": table.dead_unknown,
-            "dead": sorted(position.text(point) for point in table.dead),
-            "result": table.result,
-            "clock": None if table.clock is None else table.clock.saved(),
-        },
-    )
+    state = {
+        "form": FORM,
+        "mode": table.mode,
+        "you": table.you,
+        "level": table.level,
+        "at": _path(table.at),
+        "end": _path(table.end),
+        "counting": table.counting,
+        "dead_unknown": table.dead_unknown,
+        "dead": sorted(position.text(point) for point in table.dead),
+        "result": table.result,
+        "clock": None if table.clock is None else table.clock.saved(),
+    }
+    game = table.tree.game
+    root = SgfNode(dict(game.root.properties), game.root.children)
+    root.set_text(PROPERTY, json.dumps(state))
+    return save_sgf(SgfGame(root))
 
 
-def restored_table(saved: Saved) -> Table | None:
-    """A table that was saved, None if the files make no sense any more."""
+def restored_table(saved: bytes) -> Table | None:
+    """A table that was saved, None if the file makes no sense any more."""
     try:
-        return _restored(saved.sgf, saved.state)
+        game = read_sgf(saved)[0]
+        state = json.loads(game.root.text(PROPERTY))
+        del game.root.properties[PROPERTY]
+        return _restored(GameTree(game), state)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         return None
 
 
-def _restored(sgf: bytes, state: dict[str, Any]) -> Table | None:
+def _restored(tree: GameTree, state: dict[str, Any]) -> Table | None:
     if state["form"] != FORM:
         return None
-    tree = GameTree(read_sgf(sgf)[0])
     you, level, clock = state["you"], state["level"], state["clock"]
     if you not in (None, "black", "white", "both"):
         return None
@@ -57,9 +60,7 @@ def _restored(sgf: bytes, state: dict[str, Any]) -> Table | None:
     table = Table(tree, you, level, None if clock is None else GameClock.restored(clock))
     table.mode = "play" if you and state["mode"] == "play" else "analyse"
     if you:
-        # A server killed between its two files leaves a record with one move more than the state.
-        newer = table.mode == "play" and len(tree.nodes) > int(state["nodes"])
-        table.end = tree.root.last() if newer else _at(tree, state["end"])
+        table.end = _at(tree, state["end"])
     table.at = table.end if table.mode == "play" else _at(tree, state["at"])
     position = tree.position(table.end)
     table.result = None if state["result"] is None else str(state["result"])
