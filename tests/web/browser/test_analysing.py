@@ -82,6 +82,27 @@ def test_a_link_may_carry_a_game(visit: Visit, page: Page) -> None:
     assert "#" not in page.url
 
 
+def test_a_file_may_be_dropped_and_text_be_pasted(visit: Visit, page: Page) -> None:
+    visit.open()
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["(;SZ[13];B[jd];W[dj];B[dd])"], "game.sgf"));
+          document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true}));
+        }"""
+    )
+    expect(page.locator("#move-number")).to_have_text("Move 0 of 3")
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.setData("text/plain", "(;SZ[7];B[dd])");
+          document.body.dispatchEvent(
+            new ClipboardEvent("paste", {clipboardData: data, bubbles: true}));
+        }"""
+    )
+    expect(page.locator("#move-number")).to_have_text("Move 0 of 1")
+
+
 def test_a_file_that_is_no_record_is_refused_in_words(visit: Visit, page: Page) -> None:
     visit.open()
     page.click("#open-button")
@@ -121,25 +142,3 @@ def test_analysis_is_live_can_pause_and_shows_lines(visit: Visit, page: Page) ->
     name = rows.first.locator("button").inner_text()
     rows.first.locator("button").click()
     expect(visit.point(name)).to_have_attribute("aria-label", re.compile("black stone, last move"))
-
-
-def test_a_review_finds_mistakes_and_is_taken_home(
-    visit: Visit, page: Page, tmp_path: Path
-) -> None:
-    visit.open()
-    visit.paste(GAME)
-    page.click("#tab-review")
-    page.click("#review label:has(input[value=quick])")
-    page.click("#review-start")
-    expect(page.locator("#review-results .accuracy")).to_have_count(2)
-    visit.shoot("review-desktop")
-    turns = page.locator("#review-results .turn-row")
-    if turns.count():
-        turns.first.click()
-        expect(turns.first).to_have_attribute("aria-pressed", "true")
-    for link, mark in (("#export-sgf", "(;"), ("#export-html", "<!doctype html>")):
-        with page.expect_download() as download:
-            page.click(link)
-        file = tmp_path / link.strip("#")
-        download.value.save_as(file)
-        assert file.read_text().lower().startswith(mark)

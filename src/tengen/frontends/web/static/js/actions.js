@@ -132,9 +132,11 @@ export function createActions(store, connection) {
     hint: () => {
       if (store.state.position?.can?.hint) send("hint");
     },
+    /** Never by a slip of the finger in the middle of a game. */
     toggleAnalysis: () => {
-      if (store.state.tab === "play") show("analyse");
-      else analyse(!store.state.analysing);
+      const { tab, position, analysing } = store.state;
+      if (tab === "analyse") analyse(!analysing);
+      else if (tab === "review" || position?.phase !== "playing") show("analyse");
     },
     acceptCount: () => send("accept_count"),
     resume: () => send("resume"),
