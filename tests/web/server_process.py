@@ -1,6 +1,6 @@
 """The web server as a process of its own, for tests; run as a program, with a made-up network.
 
-What follows is the folder for its games, and the port.
+What follows is the folder for its games, the port, and a network file if it is to be a real one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ LIMIT = 60.0  # seconds
 class ServerProcess:
     """A process, and its port."""
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    def __init__(self, folder: Path, port: int = 0, network: Path | None = None) -> None:
+        program = [sys.executable, "-m", "tests.web.server_process", str(folder), str(port)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.web.server_process", str(folder), str(port)],
+            program if network is None else [*program, str(network)],
+            cwd=Path(__file__).parents[2],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -76,14 +78,19 @@ class ServerProcess:
 
 def main() -> None:
     from tengen.frontends.loading import Network
+    from tengen.frontends.web.engine_room import load_network
     from tengen.frontends.web.messages import NewGame
     from tengen.frontends.web.serve import WebOptions, serve
     from tests.web.made_up import slow_halves
 
-    folder, port = sys.argv[1:]
+    folder, port, *real = sys.argv[1:]
     options = WebOptions(port=int(port), browser=False, data=Path(folder))
     first_game = NewGame(type="new_game", size=9, colour="black", level="beginner")
-    serve(options, first_game, lambda: Network(slow_halves(0.02), "fake.bin.gz"))
+
+    def made_up() -> Network:
+        return Network(slow_halves(0.02), "fake.bin.gz")
+
+    serve(options, first_game, (lambda: load_network(real[0], "auto")) if real else made_up)
 
 
 if __name__ == "__main__":

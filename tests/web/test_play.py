@@ -213,18 +213,23 @@ def test_hints_are_moves_best_first(client: Client) -> None:
 
 
 def test_terms_that_cannot_be_are_refused(client: Client) -> None:
-    wrong: dict[str, object]
-    for wrong in (
+    terms: dict[str, object] = {"size": 9, "colour": "black", "rules": "chinese"}
+    impossible: list[dict[str, object]] = [
         {"komi": 6.3},
         {"rules": "calvinball"},
         {"level": "god"},
         {"size": 5, "handicap": 4},
-    ):
-        terms = {"size": 9, "colour": "black", "rules": "chinese"} | wrong
-        assert client.refused("new_game", **terms) == "bad_terms"
-    for wrong in ({"size": 4}, {"size": 20}, {"colour": "green"}, {"clock": {"main": -1}}):
-        terms = {"size": 9, "colour": "black", "rules": "chinese"} | wrong
-        assert client.refused("new_game", **terms) == "bad_message"
+    ]
+    for wrong in impossible:
+        assert client.refused("new_game", **(terms | wrong)) == "bad_terms"
+    senseless: list[dict[str, object]] = [
+        {"size": 4},
+        {"size": 20},
+        {"colour": "green"},
+        {"clock": {"main": -1}},
+    ]
+    for wrong in senseless:
+        assert client.refused("new_game", **(terms | wrong)) == "bad_message"
 
 
 def test_after_the_game_one_is_told_what_was_better(client: Client) -> None:

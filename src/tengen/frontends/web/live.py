@@ -26,7 +26,7 @@ from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
 from tengen.search.search import Search
 
-EVERY = 0.15  # seconds between reports
+EVERY = 0.12  # seconds between reports
 SLICE = 0.6  # seconds that an analysis keeps a thread, before others have theirs
 MEGABYTES = 256.0
 GRAPH_BATCH = 8

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tengen.network.evaluator import Batch, Evaluator, Pending
 
+OWNERS_REMEMBERED = 1_000
+
 
 class Turnstile:
     """Lets a few in at a time. Who has been inside for a while gives way to those who wait.
 
-    Owners take turns, however many searches each of them has.
+    The owner who was served longest ago comes first, however many searches each of them has.
     """
 
     def __init__(self, places: int, seconds: float) -> None:
         """So many at a time, each for so long where others wait."""
         self._free, self._seconds = places, seconds
         self._lock = threading.Lock()
-        self._waiting: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+        self._waiting: dict[str, deque[threading.Event]] = {}
+        self._served: dict[str, int] = {}  # when owners had their last turn, as a running number
+        self._turns = 0
 
     @contextmanager
     def turn(self, owner: str) -> Iterator[Turn]:
@@ -38,6 +42,7 @@ class Turnstile:
         with self._lock:
             if self._free and not self._waiting:
                 self._free -= 1
+                self._note(owner)
                 return
             ticket = threading.Event()
             self._waiting.setdefault(owner, deque()).append(ticket)
@@ -49,12 +54,19 @@ class Turnstile:
             if not self._waiting:
                 self._free += 1
                 return
-            owner, tickets = next(iter(self._waiting.items()))
+            owner = min(self._waiting, key=lambda each: self._served.get(each, 0))
+            tickets = self._waiting[owner]
             tickets.popleft().set()
-            if tickets:
-                self._waiting.move_to_end(owner)
-            else:
+            if not tickets:
                 del self._waiting[owner]
+            self._note(owner)
+
+    def _note(self, owner: str) -> None:
+        self._turns += 1
+        self._served.pop(owner, None)
+        self._served[owner] = self._turns
+        if len(self._served) > OWNERS_REMEMBERED:
+            del self._served[next(iter(self._served))]
 
     @property
     def crowded(self) -> bool:
