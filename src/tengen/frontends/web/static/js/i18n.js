@@ -107,13 +107,15 @@ export function signed(value, digits = 1) {
 /** "B+3.5" and its like as words. */
 export function resultText(result) {
   if (!result) return "";
+  if (result === "0" || result === "Draw") return t("result.draw");
+  if (result === "Void") return t("result.none");
   const [side, by] = result.split("+");
-  if (by === undefined) return result === "0" || result === "Draw" ? t("result.draw") : result;
+  if (by === undefined) return result;
   const winner = t(side === "B" ? "black" : "white");
   if (by === "R" || by === "Resign") return t("result.resign", { winner });
   if (by === "T" || by === "Time") return t("result.time", { winner });
-  if (by === "") return t("result.wins", { winner });
-  return t("result.points", { winner, count: Number(by) });
+  const count = Number(by);
+  return by === "" || Number.isNaN(count) ? t("result.wins", { winner }) : t("result.points", { winner, count });
 }
 
 /** A name of the server's (rules, levels, errors) in this language, where we have one. */
