@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
+import urllib.request
+from pathlib import Path
 
+from tengen.frontends.loading import Network
 from tengen.game.sgf import read_sgf
-from tests.web.server import Client
+from tests.web.made_up import HALVES
+from tests.web.server import LIMIT, Client, serving
 
 # Black owns the left and White the right; a white stone lies in Black's area.
 SETTLED = ["D9 F9", "D8 F8", "D7 F7", "D6 F6", "D5 F5", "D4 F4", "D3 F3", "D2 F2", "D1 F1"]
@@ -150,8 +155,6 @@ def test_the_count_area_by_area_with_dead_stones_marked(client: Client) -> None:
 def test_an_accepted_count_is_the_result_of_the_game_and_of_its_record(
     client: Client, port: int
 ) -> None:
-    import urllib.request
-
     settled(client, "japanese")
     count = client.hear("count")
     # 27 points each and a prisoner each, and 6.5 komi.
@@ -239,3 +242,50 @@ def test_after_the_game_one_is_told_what_was_better(client: Client) -> None:
     client.ask("resign")
     better = client.ask("better", "better")
     assert all(turn["colour"] == "black" for turn in better["turns"])
+
+
+def test_one_can_play_before_the_network_is_there_and_the_opponent_answers_when_it_is(
+    tmp_path: Path,
+) -> None:
+    loaded = threading.Event()
+
+    def make() -> Network:
+        loaded.wait(LIMIT)
+        return Network(HALVES, "late.bin.gz")
+
+    with serving(tmp_path, make=make) as port, Client(port) as client:
+        try:
+            assert not client.welcome["info"]["ready"]
+            client.new_game(clock={"main": 0.5})
+            assert client.refused("hint") == "not_ready"
+            assert client.refused("review", visits=2) == "not_ready"
+            echo = client.ask("play", move="D4")
+            assert echo["thinking"]
+            assert echo["clock"]["running"] is None  # nobody pays for the loading
+            client.settle()
+        finally:
+            loaded.set()
+        info = client.hear("info")
+        assert info["ready"]
+        assert info["network"]["file"] == "late.bin.gz"
+        assert client.until(lambda position: not position["thinking"])["move_number"] == 2
+
+
+def test_two_people_count_without_a_network_by_marking_dead_stones(tmp_path: Path) -> None:
+    loaded = threading.Event()
+
+    def make() -> Network:
+        loaded.wait(LIMIT)
+        return Network(HALVES)
+
+    with serving(tmp_path, make=make) as port, Client(port) as client:
+        try:
+            client.new_game(colour="both", size=5)
+            for move in ("C3", "pass", "pass"):
+                client.say("play", move=move)
+            client.until(lambda position: position["phase"] == "counting")
+            client.say("mark_dead", point="C3")
+            assert client.hear("count")["dead"] == ["C3"]
+            assert client.ask("accept_count")["result"] == "W+7.5"
+        finally:
+            loaded.set()

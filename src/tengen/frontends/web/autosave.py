@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 import time
+from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +48,8 @@ class Autosave(Closing):
         self._tidy()
         self._changed = threading.Condition()
         self._waiting: dict[str, tuple[bytes, Future[None]]] = {}
-        self._writing: tuple[str, bytes] | None = None
+        self._put_away: deque[bytes] = deque()
+        self._writing: dict[str, bytes] = {}
         self._closed = False
         self._complained = False
         self._thread = threading.Thread(target=self._work, name="autosave", daemon=True)
@@ -68,8 +70,8 @@ class Autosave(Closing):
         with self._changed:
             if session in self._waiting:
                 return self._waiting[session][0]
-            if self._writing is not None and self._writing[0] == session:
-                return self._writing[1]
+            if session in self._writing:
+                return self._writing[session]
         try:
             return (self._sessions / f"{session}.sgf").read_bytes()
         except OSError:
@@ -77,11 +79,9 @@ class Autosave(Closing):
 
     def put_away(self, sgf: bytes) -> None:
         """Keep a game that makes room for another."""
-        name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
-        try:
-            _write(self._games / name, sgf)
-        except OSError as error:
-            self._complain(error)
+        with self._changed:
+            self._put_away.append(sgf)
+            self._changed.notify()
 
     def close(self) -> None:
         """Write what is waiting, and end the thread."""
@@ -93,20 +93,27 @@ class Autosave(Closing):
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._closed:
+                while not (self._waiting or self._put_away or self._closed):
                     self._changed.wait()
-                if not self._waiting:
+                if not (self._waiting or self._put_away):
                     return
-                session = next(iter(self._waiting))
-                saved, done = self._waiting.pop(session)
-                self._writing = session, saved
-            try:
-                _write(self._sessions / f"{session}.sgf", saved)
-            except OSError as error:
-                self._complain(error)
-            with self._changed:
-                self._writing = None
-            done.set_result(None)
+                games, self._put_away = self._put_away, deque()
+                sessions, self._waiting = self._waiting, {}
+                self._writing = {session: saved for session, (saved, _) in sessions.items()}
+            for sgf in games:
+                name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
+                self._write(self._games / name, sgf)
+            for session, (saved, done) in sessions.items():
+                self._write(self._sessions / f"{session}.sgf", saved)
+                with self._changed:
+                    del self._writing[session]
+                done.set_result(None)
+
+    def _write(self, path: Path, content: bytes) -> None:
+        try:
+            _write(path, content)
+        except OSError as error:
+            self._complain(error)
 
     def _complain(self, error: OSError) -> None:
         if not self._complained:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from tengen.frontends.web.engine_room import Desk, EngineRoom, Job
+from tengen.frontends.web.refusal import RefusedError
 from tengen.messages import say
 
 Found = TypeVar("Found")
@@ -46,9 +47,11 @@ class Errands:
             if self._jobs.get(kind) is not job:
                 return
             del self._jobs[kind]
-            if (error := job.future.exception()) is None:
+            try:
                 then(job.future.result())
-            else:
+            except RefusedError as refusal:
+                failed(str(refusal))
+            except Exception as error:  # a mistake of ours must not end a game
                 what = f"the search failed: {type(error).__name__}: {error}"
                 say(what)
                 failed(what)

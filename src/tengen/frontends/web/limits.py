@@ -13,6 +13,7 @@ COMMENT_LENGTH = 20_000
 LABEL_LENGTH = 4
 VISITS = 100_000  # of an analysis, on one position
 REVIEW_VISITS = 2_000  # on each turn of a review
+REVIEW_TOTAL = 1_000_000  # on all of them together
 SESSIONS = 200  # in memory at a time
 WAITING_MESSAGES = 2_000  # for a client that does not read them, before it is left alone
 LONGEST_CLOCK = 24 * 3600  # seconds

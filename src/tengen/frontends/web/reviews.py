@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tengen.frontends.web import limits
 from tengen.frontends.web.engine_room import Desk
 from tengen.frontends.web.errands import Errands
 from tengen.frontends.web.game_tree import TreeNode
 from tengen.frontends.web.judgements import Known
 from tengen.frontends.web.live import Live
-from tengen.frontends.web.refusal import not_now
+from tengen.frontends.web.refusal import RefusedError, not_now
 from tengen.frontends.web.reviewing import (
     GameReview,
     Searched,
@@ -65,6 +66,9 @@ class Reviews:
         nodes = table.tree.root.last().line()
         if not any(table.tree.move(node) for node in nodes):
             raise not_now("there is no move to review yet")
+        if len(nodes) * visits > limits.REVIEW_TOTAL:
+            most = limits.REVIEW_TOTAL // len(nodes)
+            raise RefusedError("too_large", f"this game is reviewed with at most {most} visits")
         sgf, start = table.tree.sgf(), table.tree.start
         call_soon = self._errands.call_soon
 

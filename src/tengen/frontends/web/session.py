@@ -50,12 +50,12 @@ class Session:
         self._handlers: dict[type[messages.Message], Callable[[Any], None]] = {
             messages.NewGame: self._new_game,
             messages.Play: self._play,
-            messages.Undo: self._undo,
+            messages.Undo: lambda _: self._take_out(self.table.undo()),
             messages.Resign: self._resign,
             messages.Hint: self._hint,
             messages.MarkDead: self._mark_dead,
             messages.AcceptCount: self._accept_count,
-            messages.Resume: self._resume,
+            messages.Resume: lambda _: self._take_out(self.table.resume()),
             messages.Go: self._go,
             messages.Add: self._add,
             messages.Remove: self._remove,
@@ -303,12 +303,6 @@ class Session:
         if new:
             self._show_node(node)
         self._changed()
-
-    def _undo(self, _: messages.Undo) -> None:
-        self._take_out(self.table.undo())
-
-    def _resume(self, _: messages.Resume) -> None:
-        self._take_out(self.table.resume())
 
     def _take_out(self, node: TreeNode) -> None:
         self._errands.drop("move")

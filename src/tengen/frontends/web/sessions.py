@@ -54,7 +54,7 @@ class Sessions:
         if session is not None:
             if not session.connected:
                 return session
-            return restored_table(saved_table(session.table))
+            return await asyncio.to_thread(restored_table, saved_table(session.table))
         saved = await asyncio.to_thread(self._autosave.load, id_)
         table = None if saved is None else await asyncio.to_thread(restored_table, saved)
         return self._sessions.get(id_) or table  # another client may have been faster
