@@ -26,7 +26,7 @@ check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
-	@for benchmark in $(filter-out benchmarks/learn_5x5.py,$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit 1; done
+	@for benchmark in $(filter-out benchmarks/learn_5x5.py,$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
 
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 3600

@@ -43,6 +43,11 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
         (["play", "--rules", "calvinball"], "calvinball"),
         (["play", "--komi", "6.3"], "half points"),
         (["play", "--color", "green"], "green"),
+        (["play", "--model", "nowhere.bin.gz"], "nowhere.bin.gz"),
+        (["play", "--model", "README.md", "--board-size", "3"], "5 lines"),
+        (["play", "--model", "README.md", "--level", "god"], "god"),
+        (["play", "--model", "README.md", "--host", "no.such.host.invalid"], "no.such.host"),
+        (["play", "--run", "nowhere"], "nowhere"),
     ],
 )
 def test_bad_usage_is_one_clear_line_and_exit_code_2(arguments: list[str], complaint: str) -> None:
@@ -64,7 +69,7 @@ def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_game_in_the_terminal() -> None:
-    game = ["play", "--board-size", "5", "--playouts", "200"]
+    game = ["play", "--terminal", "--board-size", "5", "--playouts", "200"]
     process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
     assert process.returncode == 0, process.stderr
     assert "Tengen plays " in process.stdout
@@ -73,5 +78,14 @@ def test_a_game_in_the_terminal() -> None:
     assert process.stdout.rstrip().endswith("Result: W+R")
 
 
+def test_a_file_that_is_no_network_ends_the_server_with_one_line() -> None:
+    process = run("play", "--model", "README.md", "--no-browser", "--port", "0")
+    assert process.returncode == 2
+    assert process.stdout == ""
+    *before, last = process.stderr.splitlines()
+    assert all(line.startswith("tengen: ") for line in before)
+    assert "README.md" in last
+
+
 def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
-    assert run("play", "--board-size", "5", "--playouts", "50").returncode == 0
+    assert run("play", "--terminal", "--board-size", "5", "--playouts", "50").returncode == 0

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import tengen
 from tengen.messages import say
+
+LOOPBACK = "127.0.0.1"
 
 app = typer.Typer(
     help="A complete Go AI in Python.",
@@ -40,20 +43,44 @@ def _options(
 
 @app.command()
 def play(
+    model: Annotated[str | None, typer.Option(help="A network file.")] = None,
+    level: Annotated[str | None, typer.Option(help="How strong the opponent is at first.")] = None,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
     rules: Annotated[str, typer.Option(help="Name of a rule set, such as chinese.")] = "chinese",
     komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
     color: Annotated[str, typer.Option(help="Your colour: black or white.")] = "black",
-    playouts: Annotated[int, typer.Option(min=1, help="Random games per move.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Seed of the opponent's random games.")] = 1,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    host: Annotated[str, typer.Option(help="Where to serve; elsewhere, with a token.")] = LOOPBACK,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="0: any; else the usual one, or the next.")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="What browsers elsewhere must know; made up if need be.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Show a training run, too.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Play in the terminal, against random playouts.")
+    ] = False,
+    playouts: Annotated[int, typer.Option(min=1, help="Of each move, in the terminal.")] = 20_000,
+    seed: Annotated[int, typer.Option(help="Of these random games.")] = 1,
 ) -> None:
-    """Play a game in the terminal."""
-    from tengen.frontends.terminal import play_in_terminal
+    """Play, analyse and review in the browser; or play in the terminal."""
     from tengen.game.color import parse_color
     from tengen.game.position import Position
 
-    position = Position(board_size, rules, komi)
-    play_in_terminal(position, parse_color(color), playouts, seed)
+    position, human = Position(board_size, rules, komi), parse_color(color)
+    if terminal:
+        from tengen.frontends.terminal import play_in_terminal
+
+        play_in_terminal(position, human, playouts, seed)
+        return
+    from tengen.frontends.web.serve import WebOptions, play_in_browser
+
+    options = WebOptions(model, device, host, port, token, run, browser)
+    play_in_browser(options, position, human, level)
 
 
 @net.command("list")
@@ -289,6 +316,12 @@ def train(
     ] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of weights and games.")] = None,
+    serve: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Show it learning on a page at this port."
+        ),
+    ] = None,
 ) -> None:
     """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
     from tengen.frontends.train import TrainOptions, run_training
@@ -308,6 +341,7 @@ def train(
             iterations,
             settings,
         ),
+        serve,
     )
 
 
@@ -326,8 +360,6 @@ def selfplay(
     seed: Annotated[int, typer.Option(help="Seed of the games.")] = 1,
 ) -> None:
     """Let a network play itself, and write the games as shards and SGF."""
-    from pathlib import Path
-
     from tengen.frontends.selfplay import SelfPlayOptions, run_self_play
     from tengen.selfplay.params import SelfPlayParams
 
@@ -361,8 +393,6 @@ def write_settings(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
 ) -> None:
     """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
-    from pathlib import Path
-
     from tengen.engine_config import EngineConfig, write_config
 
     if Path(file).exists():

@@ -23,7 +23,9 @@ from tengen.search.clock import (
     TimeControl,
     after_move,
     budget,
+    during_move,
     expected_moves_left,
+    seconds_to_flag,
     set_left,
     started,
 )
@@ -128,6 +130,34 @@ def test_the_flag_falls_after_the_last_byo_yomi_period() -> None:
     assert not after_move(clock, 89).fallen
     assert after_move(clock, 90).fallen
     assert after_move(clock, math.inf).fallen
+
+
+@pytest.mark.parametrize(
+    ("control", "seconds"),
+    [
+        (TimeControl.none(), math.inf),
+        (TimeControl.absolute(60), 60),
+        (TimeControl.byo_yomi(60, 10, 3), 90),
+        (TimeControl.byo_yomi(0, 10, 3), 30),
+        (TimeControl.canadian(60, 30, 5), 90),
+        (TimeControl.fischer(60, 5), 60),
+        (TimeControl.fischer(60, 5, per_move=20), 20),
+    ],
+)
+def test_the_flag_falls_when_it_was_foretold(control: TimeControl, seconds: float) -> None:
+    clock = started(control)
+    assert seconds_to_flag(clock) == seconds
+    if seconds < math.inf:
+        assert not during_move(clock, seconds - 0.001).fallen
+        assert during_move(clock, seconds + 0.001).fallen
+        assert seconds_to_flag(during_move(clock, seconds + 0.001)) == 0
+
+
+def test_during_a_move_a_period_runs_down_that_a_move_would_give_back() -> None:
+    clock = during_move(started(TimeControl.byo_yomi(60, 10, 3)), 74)
+    assert (clock.left, clock.periods, clock.in_overtime) == (6, 2, True)
+    assert seconds_to_flag(clock) == 16
+    assert after_move(started(TimeControl.byo_yomi(60, 10, 3)), 74).left == 10
 
 
 def test_a_canadian_period_starts_anew_when_its_stones_are_played() -> None:

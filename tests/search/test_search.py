@@ -185,7 +185,7 @@ def node_after(search: Search, moves: str) -> int:
     assert position is not None
     index = int(forest.trees[0]["root"])
     for text in moves.split():
-        point = PASS if text == "pass" else point_index(position._point(text), position.width)
+        point = PASS if text == "pass" else point_index(position.point(text), position.width)
         (index,) = (link.child for link in links_of(forest, index) if link.point == point)
     return index
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tengen.config import load_sections, parse_sections
+from tengen.messages import say
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training_run.folder import is_run, open_run
 from tengen.training_run.params import SECTIONS, RunConfig
@@ -44,12 +47,32 @@ class TrainOptions:
     settings: Sequence[str] = ()  # such as training.rate=0.001
 
 
-def run_training(path: str, options: TrainOptions) -> None:
-    """Begin the run in a folder, or go on with it; raises ValueError."""
-    if options.preset == TUTORIAL or is_tutorial(path):
-        train_tutorial(path, wanted_tutorial(path, options))
-    else:
-        train(path, wanted_config(path, options))
+def run_training(path: str, options: TrainOptions, serve: int | None = None) -> None:
+    """Begin the run in a folder, or go on with it; raises ValueError.
+
+    With `serve` it serves its own page meanwhile, at this port of this machine.
+    """
+    with _page(path, serve):
+        if options.preset == TUTORIAL or is_tutorial(path):
+            train_tutorial(path, wanted_tutorial(path, options))
+        else:
+            train(path, wanted_config(path, options))
+    if serve is not None:
+        say(f"its page is closed; look at it again with: tengen play --run {path}")
+
+
+def _page(path: str, port: int | None) -> AbstractContextManager[object]:
+    """The page of the run, if one is wanted: training alone needs no web server."""
+    if port is None:
+        return nullcontext()
+    try:
+        from tengen.frontends.web.run_serve import RunPage
+    except ImportError as error:
+        need = f"--serve needs a web server ({error})"
+        raise ValueError(f"{need}: pip install fastapi uvicorn, or train without it") from None
+    page = RunPage(Path(path), port)
+    say(f"watch it learn at {page.address}")
+    return page
 
 
 def wanted_tutorial(path: str, options: TrainOptions) -> TutorialConfig | None:

@@ -308,7 +308,7 @@ class Position:
         colors = self.stones
         for stone, points in ((BLACK, black), (WHITE, white), (EMPTY, empty)):
             for point in points:
-                x, y = self._point(point)
+                x, y = self.point(point)
                 colors[y, x] = stone
         mover = self.to_play if to_play is None else parse_color(to_play)
         after = Position(self.size, self.rules, self.komi, move_limit=self.move_limit)
@@ -339,7 +339,7 @@ class Position:
         points: list[PointLike] = (
             list(handicap_points(self.size, stones)) if isinstance(stones, int) else list(stones)
         )
-        placed = {self._point(point) for point in points}
+        placed = {self.point(point) for point in points}
         if len(placed) != len(points):
             raise ValueError("two handicap stones on one point")
         return self.set_up(black=placed, to_play=Color.WHITE)
@@ -369,7 +369,7 @@ class Position:
         for point in dead:
             index = self._index(point)
             if self.at(point) is None:
-                raise ValueError(f"no dead stone at {point_text(self._point(point), self.height)}")
+                raise ValueError(f"no dead stone at {point_text(self.point(point), self.height)}")
             head = int(boards[0]["head"][index])
             if head != NO_CHAIN:
                 remove_chain(boards[0], head)
@@ -515,15 +515,15 @@ class Position:
 
     # Points
 
-    def _point(self, point: PointLike) -> Point:
-        """A point on this board; raises ValueError."""
+    def point(self, point: PointLike) -> Point:
+        """A point of this board, from text or from x and y; raises ValueError."""
         x, y = parse_point(point, self.height) if isinstance(point, str) else point
         if not (0 <= x < self.width and 0 <= y < self.height):
             raise ValueError(f"{point!r} is off the {self.size} board")
         return Point(int(x), int(y))
 
     def _index(self, point: PointLike) -> int:
-        return point_index(self._point(point), self.width)
+        return point_index(self.point(point), self.width)
 
     def _move_index(self, move: MoveLike, mover: Color) -> int:
         if move is None or (isinstance(move, str) and move.strip().lower() == "pass"):

@@ -104,7 +104,7 @@ class SgfGame:
         """
         position = self.start(rules)
         for node in self.root.main_line() if nodes is None else nodes:
-            position = self._after(position, node)
+            position = self.after(position, node)
             yield position
 
     def final_position(self, rules: Rules | str = "japanese") -> Position:
@@ -114,9 +114,9 @@ class SgfGame:
             pass
         return position
 
-    def _after(self, position: Position, node: SgfNode) -> Position:
-        """The position after a node: its set-up stones first, then its moves."""
-        black, white, empty = (self._points(node, name) for name in ("AB", "AW", "AE"))
+    def after(self, position: Position, node: SgfNode) -> Position:
+        """The position after a node: its set-up stones first, then its moves; raises SgfError."""
+        black, white, empty = (self.points(node, name) for name in ("AB", "AW", "AE"))
         turn = (node.raw("PL") or "").strip().lower()[:1]
         try:
             handicap = self._stated_handicap()
@@ -128,7 +128,7 @@ class SgfGame:
                 position = position.set_up(black, white, empty, to_play, handicap)
             for color in Color:
                 for value in node.properties.get(color.letter, ()):
-                    position = self._played(position, Move(color, self._move(node, value)))
+                    position = self._played(position, Move(color, self._move_to(node, value)))
         except (ValueError, IllegalMoveError) as error:
             if isinstance(error, SgfError):
                 raise
@@ -143,24 +143,35 @@ class SgfGame:
         cleared = position.set_up(empty=[point], to_play=color, handicap=position.handicap)
         return cleared.play(point, color, strict=False)
 
-    def _move(self, node: SgfNode, value: str) -> Point | None:
+    def move(self, node: SgfNode) -> Move | None:
+        """The first move of a node, None if it has none; raises SgfError."""
+        for color in Color:
+            for value in node.properties.get(color.letter, ()):
+                return Move(color, self._move_to(node, value))
+        return None
+
+    def _move_to(self, node: SgfNode, value: str) -> Point | None:
         text = value.strip()
         if text == "" or text.lower() in ("tt", "pass"):
             return None
         return self._point(node, text)
 
-    def _points(self, node: SgfNode, name: str) -> list[Point]:
-        """The points of a property; ``aa:cc`` stands for the rectangle between two corners."""
-        points = []
-        for value in node.properties.get(name, ()):
+    def points(self, node: SgfNode, name: str) -> list[Point]:
+        """The points of a property, ``aa:cc`` for the rectangle between two corners.
+
+        Raises SgfError.
+        """
+        points: dict[Point, None] = {}
+        for value in dict.fromkeys(node.properties.get(name, ())):
             first, _, last = value.strip().partition(":")
             if not first:
                 continue
             corner = self._point(node, first)
             opposite = self._point(node, last) if last else corner
             (left, right), (top, bottom) = map(sorted, zip(corner, opposite, strict=True))
-            points += [Point(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1)]
-        return points
+            for y in range(top, bottom + 1):
+                points |= {Point(x, y): None for x in range(left, right + 1)}
+        return list(points)
 
     def _point(self, node: SgfNode, text: str) -> Point:
         """A point from two letters in either case, or from players' coordinates."""
@@ -221,7 +232,7 @@ def record(position: Position, black: str = "", white: str = "") -> SgfGame:
         if later.move_number > earlier.move_number:
             node = _child(node)
             color, point = later.moves[-1]
-            node.properties[color.letter] = [_letters(point)]
+            node.properties[color.letter] = [letters(point)]
         elif not _is_resigned(later):
             if node is not root or "AB" in root.properties or "AW" in root.properties:
                 node = _child(node)
@@ -247,7 +258,7 @@ def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
     changed = before != after
     for name, stone in (("AB", BLACK), ("AW", WHITE), ("AE", 0)):
         points = [
-            _letters(Point(x, y))
+            letters(Point(x, y))
             for y in range(later.height)
             for x in range(later.width)
             if changed[y, x] and after[y, x] == stone
@@ -257,6 +268,6 @@ def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
     node.properties["PL"] = [later.to_play.letter]
 
 
-def _letters(point: Point | None) -> str:
+def letters(point: Point | None) -> str:
     """A point as SGF writes it, "" for a pass."""
     return "" if point is None else "".join(chr(ord("a") + at) for at in point)

@@ -125,6 +125,19 @@ def started(control: TimeControl) -> Clock:
 def after_move(clock: Clock, seconds_used: float) -> Clock:
     """The clock after a move that took so long. Raises nothing; time used up is a fallen flag."""
     control = clock.control
+    clock = during_move(clock, seconds_used)
+    if not control.limited or clock.fallen:
+        return clock
+    if clock.stones == 1:
+        return replace(clock, left=control.period, stones=control.stones)
+    if clock.stones:
+        return replace(clock, stones=clock.stones - 1)
+    return replace(clock, left=min(clock.left + control.increment, control.limit))
+
+
+def during_move(clock: Clock, seconds_used: float) -> Clock:
+    """The clock while somebody has been thinking about a move for so long, as `after_move`."""
+    control = clock.control
     if not control.limited or clock.fallen:
         return clock
     used = max(0.0, seconds_used)
@@ -134,15 +147,17 @@ def after_move(clock: Clock, seconds_used: float) -> Clock:
             left, stones = left + control.period, control.stones
         lost = int(min(periods - 1, (control.period - left) // control.period))
         left, periods = left + lost * control.period, periods - lost
-    if left <= 0 or used > control.per_move:
-        return replace(clock, left=max(0.0, left), periods=periods, stones=stones, fallen=True)
-    if stones == 1:
-        left, stones = control.period, control.stones
-    elif stones:
-        stones -= 1
-    else:
-        left = min(left + control.increment, control.limit)
-    return replace(clock, left=left, periods=periods, stones=stones)
+    fallen = left <= 0 or used > control.per_move
+    return replace(clock, left=max(0.0, left), periods=periods, stones=stones, fallen=fallen)
+
+
+def seconds_to_flag(clock: Clock) -> float:
+    """How long a move may take before the time is exceeded; infinity without a clock."""
+    control = clock.control
+    if clock.fallen:
+        return 0.0
+    periods = clock.periods - clock.in_overtime if control.period else 0
+    return min(clock.left + periods * control.period, control.per_move)
 
 
 def set_left(clock: Clock, seconds: float, stones: int) -> Clock:

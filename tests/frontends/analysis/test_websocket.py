@@ -15,7 +15,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.http11 import Request
 from websockets.sync.client import ClientConnection, connect
 
-from tengen.frontends.analysis.websocket import check_listening, is_loopback, why_refused
+from tengen.frontends.analysis.websocket import check_listening, why_refused
+from tengen.frontends.loopback import is_loopback
 from tests.frontends.analysis.conversation import query
 from tests.frontends.analysis.engine import LIMIT, Engine
 

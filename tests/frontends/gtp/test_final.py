@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.frontends.gtp.final import dead_stones, points_to_clean_up, stones_in_seki
+from tengen.frontends.gtp.final import points_to_clean_up, stones_in_seki
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color
+from tengen.game.dead_stones import dead_stones
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tests.frontends.gtp.client import SMALL, Client, session

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from tengen.frontends.analysis.analyse import evaluate_one, wanted_by
 from tengen.frontends.analysis.jobs import Job, JobQueue
-from tengen.frontends.analysis.memory import Memory
 from tengen.frontends.analysis.positions import MOST_MOVES, root_of
 from tengen.frontends.analysis.respond import Answer, found, nothing_found
 from tengen.frontends.analysis.schema import Query
@@ -15,6 +14,7 @@ from tengen.frontends.analysis.settings import Settings
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
 from tengen.search.grove import Errand, Grove, grove_tree_bytes
+from tengen.search.memory import Memory
 from tengen.search.result import SearchResult
 
 MOST_VISITS = 2000  # larger trees fill the network's batches by themselves

@@ -11,7 +11,6 @@ import hmac
 import logging
 from contextlib import suppress
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +23,7 @@ from tengen.frontends.analysis.loading import Loading
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
 from tengen.frontends.log import Log
+from tengen.frontends.loopback import is_loopback
 from tengen.messages import say
 
 LOOPBACK = "127.0.0.1"
@@ -54,16 +54,6 @@ def check_listening(listen: str, token: str | None) -> Address:
             f" or listen at {LOOPBACK}"
         )
     return Address(host, int(port))
-
-
-def is_loopback(host: str | None) -> bool:
-    """Is it an address or a name of this machine that no other machine can reach?"""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 def serve_websocket(options: AnalysisOptions, loading: Loading, log: Log) -> None:

@@ -1,4 +1,4 @@
-"""The end of a game: which stones are dead or in seki, and what remains to be captured."""
+"""The end of a game: which stones are in seki, and what remains to be captured."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
-    from tengen.game.rules import Rules
-    from tengen.search.result import Ownership
-
-# How sure it must be that a point will be the opponent's, from 0 to 1.
-SURE = 0.5
 
 
 def result_text(outcome: Outcome) -> str:
@@ -24,37 +19,6 @@ def result_text(outcome: Outcome) -> str:
     from tengen.game.outcome import Reason
 
     return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)
-
-
-def counts_dead_stones(rules: Rules) -> bool:
-    """Do stones on the board count for their colour whatever would become of them?
-
-    So it is under area scoring among players who are to capture what is dead before they pass.
-    """
-    from tengen.game.rules import Scoring
-
-    return rules.scoring is Scoring.AREA and not rules.friendly_pass
-
-
-def dead_stones(position: Position, ownership: Ownership | None) -> frozenset[Point]:
-    """The stones of chains all of whose points will surely be the opponent's.
-
-    `ownership` is for the side to play, as searches tell it; without any no stone is dead.
-    """
-    if ownership is None:
-        return frozenset()
-    dead: set[Point] = set()
-    seen: set[Point] = set()
-    black, white, _ = stones_of(position)
-    for point in (*black, *white):
-        if point in seen:
-            continue
-        chain = position.chain(point)
-        seen.update(chain)
-        sign = -1 if position.at(point) is position.to_play else 1
-        if all(sign * ownership[y, x] > SURE for x, y in chain):
-            dead.update(chain)
-    return frozenset(dead)
 
 
 def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point]:

@@ -7,7 +7,7 @@ from tengen.frontends.gtp.final import result_text, stones_in_seki
 from tengen.frontends.gtp.game import anew, stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.gtp.search_text import summary
-from tengen.frontends.gtp.session import STATUS_VISITS, Session
+from tengen.frontends.gtp.session import Session
 
 _STATUSES = ("alive", "seki", "dead")
 
@@ -27,9 +27,10 @@ class ServerCommands:
     def estimate_score(self) -> str:
         """What the search expects, which is not the score by the rules."""
         from tengen.game.color import Color
+        from tengen.game.dead_stones import SEARCH_VISITS
         from tengen.search.params import Limits
 
-        found = self._session.search(anew(self._session.position), Limits(visits=STATUS_VISITS))
+        found = self._session.search(anew(self._session.position), Limits(visits=SEARCH_VISITS))
         color = found.position.to_play if found.lead > 0 else found.position.to_play.opponent
         letter = "B" if color is Color.BLACK else "W"
         return f"{letter}+{abs(found.lead):.1f}"

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tengen.search.result import SearchResult, Wanted
     from tengen.search.search import RootOptions
 
-STATUS_VISITS = 100  # to find out which stones are dead
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
 
@@ -234,7 +233,7 @@ class Session:
 
     def dead_stones(self) -> frozenset[Point]:
         """The stones that would not survive, as a search sees it; raises GtpError."""
-        from tengen.frontends.gtp.final import dead_stones
+        from tengen.game.dead_stones import SEARCH_VISITS, dead_stones
         from tengen.search.params import Limits
         from tengen.search.result import Wanted
 
@@ -242,7 +241,7 @@ class Session:
         if self._dead is None or self._dead[0] is not position:
             last = self.last_result
             found = self.search(
-                anew(position), Limits(visits=STATUS_VISITS), wanted=Wanted(ownership=True)
+                anew(position), Limits(visits=SEARCH_VISITS), wanted=Wanted(ownership=True)
             )
             self.last_result = last
             self._dead = position, dead_stones(found.position, found.ownership)
@@ -254,7 +253,7 @@ class Session:
         Counted by the rules, after dead stones were taken off where the rules take them off; a game
         that goes on is counted as if they were captured.
         """
-        from tengen.frontends.gtp.final import counts_dead_stones
+        from tengen.game.dead_stones import counts_dead_stones
         from tengen.game.outcome import Outcome, Reason
 
         if self.resigned is not None:

@@ -1,0 +1,15 @@
+"""Which names and addresses stand for this machine alone."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+
+def is_loopback(host: str | None) -> bool:
+    """Is it an address or a name of this machine that no other machine can reach?"""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host or "").is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,55 @@
+"""A browser for the whole package, and a page of its own for each test.
+
+Everything is skipped where no browser is installed; TENGEN_BROWSER names another than Chromium's
+usual places. Screenshots go to build/screenshots, or to where TENGEN_SCREENSHOTS says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.web.browser.visit import ARGUMENTS, Visit, visiting
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _installed_browser() -> str | None:
+    chosen = os.environ.get("TENGEN_BROWSER")
+    return chosen or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    executable = _installed_browser()
+    if executable is None:
+        pytest.skip("no browser is installed: apt install chromium")
+    # Only as long as this package runs: Playwright keeps an event loop on this thread.
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    folder = Path(os.environ.get("TENGEN_SCREENSHOTS") or "build/screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def visit(browser: Browser, port: int, screenshots: Path) -> Iterator[Visit]:
+    """Somebody who looks at the page on a desktop, in English."""
+    with visiting(browser, port, screenshots) as visit:
+        yield visit
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page

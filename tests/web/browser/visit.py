@@ -1,0 +1,116 @@
+"""Somebody's visit to the page: what they do with it, and what must never happen meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP = ViewportSize(width=1280, height=800)
+PHONE = ViewportSize(width=360, height=740)
+LIMIT = 20_000.0  # milliseconds
+
+
+class Visit:
+    """One tab."""
+
+    def __init__(self, page: Page, port: int, screenshots: Path) -> None:
+        self.page, self.port, self._screenshots = page, port, screenshots
+        self.errors: list[str] = []
+        page.set_default_timeout(LIMIT)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on(
+            "console",
+            lambda said: self.errors.append(said.text) if said.type == "error" else None,
+        )
+
+    def open(self, fragment: str = "") -> None:
+        self.page.goto(f"http://127.0.0.1:{self.port}/{fragment}")
+        expect(self.point("C3")).to_have_attribute("aria-label", "C3, empty", timeout=LIMIT)
+
+    def point(self, name: str) -> Locator:
+        return self.page.locator(f"[data-point={name}]")
+
+    def stones(self) -> tuple[int, int]:
+        """How many black and white stones a screen reader would find."""
+        labels = self.page.locator("[data-point]").evaluate_all(
+            "cells => cells.map(cell => cell.getAttribute('aria-label'))"
+        )
+        black = sum("black stone" in label for label in labels)
+        return black, sum("white stone" in label for label in labels)
+
+    def new_game(self, size: int, colour: str, komi: str = "", level: str = "beginner") -> None:
+        """Begin a game by way of the dialog."""
+        page = self.page
+        page.click("#new-game")
+        page.click(f"#new [data-size='{size}']")
+        page.click(f"#new label:has(input[value={colour}])")
+        if colour != "both":
+            page.select_option("#new-level", level)
+        page.fill("#new-komi", komi)
+        page.click("#start-game")
+        expect(page.locator("[data-point]")).to_have_count(size * size)
+
+    def play(self, *moves: str) -> None:
+        """Click points one after the other, each once the one before is shown."""
+        for move in moves:
+            self.point(move).click()
+            expect(self.point(move)).to_have_attribute("aria-label", _last_move(move))
+
+    def paste(self, sgf: str) -> None:
+        """Open a record by way of the dialog."""
+        self.page.locator("#open-button").click()
+        self.page.fill("#sgf-text", sgf)
+        self.page.click("#open-text")
+        expect(self.page.locator("#tab-analyse")).to_have_attribute("aria-current", "page")
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of what is seen now."""
+        self.page.wait_for_timeout(250)  # stones settle
+        self.page.screenshot(path=self._screenshots / f"{name}.png", full_page=True)
+
+    def overflow(self) -> int:
+        """How many pixels the page is wider than the screen."""
+        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def _last_move(point: str) -> re.Pattern[str]:
+    return re.compile(rf"^{point}, (black|white) stone, last move")
+
+
+@contextmanager
+def visiting(
+    browser: Browser,
+    port: int,
+    screenshots: Path,
+    size: ViewportSize = DESKTOP,
+    *,
+    language: str = "en",
+    dark: bool = False,
+) -> Iterator[Visit]:
+    """A new visitor, whose browser remembers nothing; at the end no error may have been shown."""
+    context = browser.new_context(
+        viewport=size,
+        locale=language,
+        color_scheme="dark" if dark else "light",
+        has_touch=size is PHONE,
+        accept_downloads=True,
+    )
+    try:
+        visit = Visit(context.new_page(), port, screenshots)
+        yield visit
+        assert visit.errors == []
+    finally:
+        context.close()
