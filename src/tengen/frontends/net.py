@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -89,6 +90,15 @@ def export_to_onnx(source: str | Path, target: str | Path) -> None:
     except ModuleNotFoundError as error:
         remedy = "pip install 'tengen[train]'"
         raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
+    _say(f"Wrote {target}.")
+
+
+def export_as_half(source: str, target: str, name: str | None) -> None:
+    """Write a network as float16 in our own format, under another name if one is given."""
+    data = load_network(source)
+    origin = {} if name is None else {"trained_as": data.name}
+    provenance = {**data.provenance, **origin}
+    save_network(replace(data, name=name or data.name, provenance=provenance), target, half=True)
     _say(f"Wrote {target}.")
 
 
