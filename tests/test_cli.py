@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import tengen
+from tests.bundled import needs_bundled_network
 
 
 def run(*arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
@@ -43,6 +44,7 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
         (["play", "--rules", "calvinball"], "calvinball"),
         (["play", "--komi", "6.3"], "half points"),
         (["play", "--color", "green"], "green"),
+        (["play", "--level", "god"], "there are beginner"),
     ],
 )
 def test_bad_usage_is_one_clear_line_and_exit_code_2(arguments: list[str], complaint: str) -> None:
@@ -63,8 +65,9 @@ def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch)
     assert _explained(FileNotFoundError(2, "No such file", "x.sgf")) == ("x.sgf: No such file", 1)
 
 
+@needs_bundled_network
 def test_a_game_in_the_terminal() -> None:
-    game = ["play", "--board-size", "5", "--playouts", "200"]
+    game = ["play", "--board-size", "5", "--level", "novice"]
     process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
     assert process.returncode == 0, process.stderr
     assert "Tengen plays " in process.stdout
@@ -73,5 +76,6 @@ def test_a_game_in_the_terminal() -> None:
     assert process.stdout.rstrip().endswith("Result: W+R")
 
 
+@needs_bundled_network
 def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
-    assert run("play", "--board-size", "5", "--playouts", "50").returncode == 0
+    assert run("play", "--board-size", "5", "--color", "white").returncode == 0

@@ -13,6 +13,7 @@ import pytest
 
 from tengen.frontends.net import (
     blocks_of,
+    export_as_half,
     export_to_katago,
     import_network,
     list_architectures,
@@ -24,7 +25,7 @@ from tengen.network.errors import NetworkFileError
 from tengen.network.files import load_network
 from tengen.network.katago_export import save_katago
 from tengen.network.store import load_network_file, save_network
-from tests.network.test_store import assert_same, random_network
+from tests.network.test_store import assert_same, outputs, random_network
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +105,19 @@ def test_import_and_export_keep_the_network(folder: Path) -> None:
     assert_same(load_network_file(folder / "cache" / "x"), imported)
 
 
+def test_half_of_the_size_keeps_provenance_and_nearly_all_that_it_says(folder: Path) -> None:
+    data = random_network("b2c32", provenance={"games": "12"})
+    save_network(data, "whole.safetensors")
+    export_as_half("whole", "half.safetensors", "renamed")
+    half = load_network_file("half.safetensors")
+    assert half.name == "renamed"
+    assert half.provenance == {"games": "12", "trained_as": "random"}
+    sizes = [(folder / f"{name}.safetensors").stat().st_size for name in ("half", "whole")]
+    assert sizes[0] < 0.7 * sizes[1]
+    for rounded, whole in zip(outputs(half), outputs(data), strict=True):
+        np.testing.assert_allclose(rounded, whole, atol=0.01 * np.abs(whole).max())
+
+
 def test_import_does_not_replace_what_it_reads(folder: Path) -> None:
     save_katago(random_network("b2c32"), "net.bin.gz")
     before = (folder / "net.bin.gz").read_bytes()
@@ -125,6 +139,7 @@ def test_the_commands_need_no_torch() -> None:
         (["list"], "b18c384nbt"),
         (["export", "net", "--katago", "net.bin.gz"], "version 14"),
         (["import", "net.bin.gz", "again", "--half"], "Wrote again."),
+        (["export", "net", "--half", "half", "--name", "x"], "Wrote half."),
         (["info", "again"], "46,809"),  # b2c32's parameters, and 16 + 48 for its policy again
     ):
         process = run(*arguments)
@@ -138,7 +153,7 @@ def test_the_commands_need_no_torch() -> None:
         (["info", "missing.bin.gz"], "missing.bin.gz: there is no such network file"),
         (["info", "."], "is no file"),
         (["import", "garbage"], "garbage: is no network file"),
-        (["export", "garbage"], "--katago OUT.bin.gz"),
+        (["export", "garbage"], "--half OUT.safetensors"),
         (["export", "garbage", "--katago", "out.bin.gz"], "garbage: is no network file"),
         (["nonsense"], "nonsense"),
         ([], "command"),
