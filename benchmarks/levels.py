@@ -1,7 +1,8 @@
 """How strong the levels are: games between neighbours and against GNU Go, one joint fit of Elo.
 
-GNU Go 3.8 at level 10 is 0 where it is installed, else the weakest level. Games are kept in a
-folder, if one is named, and a run that was stopped goes on there.
+GNU Go 3.8 at level 10 is 0 where it is installed, else the weakest level. It takes some eight
+seconds for a game, so that only levels near it play it: others would win or lose all games. Games
+are kept in a folder, if one is named, and a run that was stopped goes on there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tengen.game.position import Position
 from tengen.levels import LEVELS
 
 GNU_GO = "GNU Go"
+NEAR_IT = "novice", "learner", "casual", "club"
 SIDE, KOMI = 9, 7.0
 
 
@@ -36,7 +38,8 @@ def main() -> None:
     """Play, fit, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--games", type=int, default=40, help="between neighbours")
-    parser.add_argument("--gnu-go-games", type=int, default=20, help="of each level")
+    parser.add_argument("--gnu-go-games", type=int, default=20, help="of each level near it")
+    parser.add_argument("--near-it", nargs="*", default=NEAR_IT, help="levels that play GNU Go")
     parser.add_argument("--levels", nargs="+", default=[level.id for level in LEVELS])
     parser.add_argument("--parallel", type=int, default=4, help="games at a time")
     parser.add_argument("--out", type=Path, help="folder for the games")
@@ -46,8 +49,9 @@ def main() -> None:
     gnu_go = find_gnu_go()
     if gnu_go is not None:
         theirs = parse_engine(f"gtp:{gnu_go}")
-        results += [played((level, theirs), options.gnu_go_games, options) for level in levels]
-    ratings = fit(results, GNU_GO if gnu_go else levels[0].name)
+        near = [parse_engine(f"level:{name}") for name in options.near_it]
+        results += [played((level, theirs), options.gnu_go_games, options) for level in near]
+    ratings = fit(results, GNU_GO if gnu_go and options.near_it else levels[0].name)
     print("\n| level | Elo | 95% | games | expected against the next |")
     print("|---|---|---|---|---|")
     elos = [ratings[level.name].elo for level in levels]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -224,3 +225,20 @@ def test_a_beginner_looks_at_few_positions() -> None:
 def test_a_finished_game_has_no_move(engine: Engine) -> None:
     with pytest.raises(ValueError, match="over"):
         choose(engine, Position(5).pass_().pass_(), BEGINNER, 1)
+
+
+def test_the_documentation_lists_the_levels_as_they_are() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "levels.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split("|") for line in page.splitlines() if line.startswith("| `")]
+    stated = [[cell.strip(" `").removesuffix(" points") for cell in row] for row in rows]
+    assert stated == [
+        [
+            level.id,
+            str(level.visits),
+            f"{level.temperature:g}" if level.temperature else "–",
+            f"{level.floor:g}" if level.temperature else "–",
+            f"below {level.resign_winrate:.0%}" if level.resign_winrate else "never",
+            *([] if level.elo is None else [str(level.elo)]),
+        ]
+        for level in LEVELS
+    ]

@@ -42,14 +42,14 @@ class Level:
 
 
 LEVELS = (
-    Level("beginner", "Beginner", 1, temperature=2.5, floor=14.0),
+    Level("beginner", "Beginner", 1, temperature=1.95, floor=12.0),
     Level("novice", "Novice", 1, temperature=1.7, floor=10.0),
-    Level("learner", "Learner", 1, temperature=1.2, floor=7.0),
-    Level("casual", "Casual player", 1, temperature=0.8, floor=5.0),
-    Level("club", "Club player", 1, temperature=0.4, floor=3.0),
-    Level("advanced", "Advanced player", 4),
-    Level("expert", "Expert", 12),
-    Level("master", "Master", 40, resign_winrate=0.02),
+    Level("learner", "Learner", 1, temperature=1.5, floor=8.0),
+    Level("casual", "Casual player", 1, temperature=1.2, floor=6.0),
+    Level("club", "Club player", 1, temperature=0.8, floor=4.0),
+    Level("advanced", "Advanced player", 1, temperature=0.25, floor=2.0),
+    Level("expert", "Expert", 8, temperature=0.25, floor=1.0),
+    Level("master", "Master", 32, temperature=0.25, floor=1.0, resign_winrate=0.02),
     Level("champion", "Champion", 120, resign_winrate=0.02),
     Level("full", "Full strength", 400, resign_winrate=0.02),
 )
