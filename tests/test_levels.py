@@ -104,8 +104,8 @@ SETTLED = """
     X X X O O O
     X . X O . O
     X X X O O O
-    X X X O O O
-    X X X O O O
+    X . . X O O
+    X X X X O O
 """
 
 
@@ -116,11 +116,25 @@ def loves_every_point_but_a_pass(batch: Batch) -> Evaluation:
 
 
 @each_level
+@pytest.mark.parametrize("rules", ["tromp-taylor", "chinese", "japanese"])
 @pytest.mark.parametrize("color", ["black", "white"])
-def test_nobody_fills_an_own_eye_or_plays_among_the_living(level: Level, color: str) -> None:
-    position = Position.from_diagram(SETTLED, color, "tromp-taylor", 0.5)
+def test_nobody_fills_an_own_eye_or_plays_among_the_living(
+    level: Level, color: str, rules: str
+) -> None:
+    position = Position.from_diagram(SETTLED, color, rules, 0.5)
     with Engine(FakeEvaluator(loves_every_point_but_a_pass), params=SMALL) as engine:
         assert choose(engine, position, level, seed=1).move is None
+
+
+@each_level
+@pytest.mark.parametrize(("rules", "captures"), [("tromp-taylor", True), ("chinese", False)])
+def test_dead_stones_are_captured_where_they_count(
+    level: Level, rules: str, captures: bool
+) -> None:
+    position = Position.from_diagram(SETTLED.replace("X . . X", "X O . X"), "black", rules, 0.5)
+    with Engine(FakeEvaluator(loves_every_point_but_a_pass), params=SMALL) as engine:
+        move = choose(engine, position, level, seed=1).move
+    assert (move == Point(2, 4)) if captures else move is None
 
 
 def test_an_eye_is_filled_to_save_a_chain_in_atari() -> None:

@@ -114,6 +114,10 @@ def net_export(
         typer.Option(metavar="OUT.safetensors", help="Write Tengen's own format as float16."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="What it is called then, with --half.")] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(help="With --half: it learned by these alone, and takes others for them."),
+    ] = None,
 ) -> None:
     """Convert a network to other programs' formats, or make it smaller."""
     from tengen.frontends.net import export_as_half, export_to_katago, export_to_onnx
@@ -126,7 +130,7 @@ def net_export(
     if onnx is not None:
         export_to_onnx(file, onnx)
     if half is not None:
-        export_as_half(file, half, name)
+        export_as_half(file, half, name, rules)
 
 
 @app.command()

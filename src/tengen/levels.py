@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Point, point_index
 from tengen.game.playout import is_own_eye
 from tengen.game.position import Position
+from tengen.game.rules import Scoring
 from tengen.search.result import SearchResult
 from tengen.search.search import ROOT_DEFAULTS, RootOptions
 
 FRESH = RootOptions(fresh=True)  # what others found out in this game must make no level stronger
 CARE_VISITS = 32  # that every level gives to the question whether the game is over
 OVER_PRIOR = 0.1  # of a pass, from which the game may be over
+PASS_TOLERANCE = 0.01, 0.75  # winrate and points that a pass may cost then
 MOST_TRIES = 6  # moves that a level thinks better of before it plays the one that looked best
 RESIGN_MOVES = 0.4  # for each point of the board, before which nobody gives up
 
@@ -44,9 +46,9 @@ class Level:
 LEVELS = (
     Level("beginner", "Beginner", 1, temperature=1.95, floor=12.0),
     Level("novice", "Novice", 1, temperature=1.7, floor=10.0),
-    Level("learner", "Learner", 1, temperature=1.5, floor=8.0),
+    Level("learner", "Learner", 1, temperature=1.45, floor=8.0),
     Level("casual", "Casual player", 1, temperature=1.2, floor=6.0),
-    Level("club", "Club player", 1, temperature=0.8, floor=4.0),
+    Level("club", "Club player", 1, temperature=0.9, floor=4.0),
     Level("advanced", "Advanced player", 1, temperature=0.25, floor=2.0),
     Level("expert", "Expert", 8, temperature=0.25, floor=1.0),
     Level("master", "Master", 32, temperature=0.25, floor=1.0, resign_winrate=0.02),
@@ -106,7 +108,7 @@ def choose(
         careful = result
         if level.visits < CARE_VISITS:
             careful = engine.search(position, visits=CARE_VISITS, seconds=seconds, options=FRESH)
-        move = _best(careful)
+        move = None if _pass_is_as_good(careful) else _best(careful)
     elif level.temperature:
         move = _drawn(engine, result, level, seed)
     else:
@@ -119,6 +121,16 @@ def _may_be_over(result: SearchResult) -> bool:
     last = result.position.last_move
     passed = last is not None and last.point is None
     return passed or result.move is None or float(result.policy[-1]) >= OVER_PRIOR
+
+
+def _pass_is_as_good(result: SearchResult) -> bool:
+    """Does a pass cost next to nothing against the best move?"""
+    passes = [each for each in result.moves if each.move is None]
+    return any(
+        each.winrate >= result.moves[0].winrate - PASS_TOLERANCE[0]
+        and each.score >= result.moves[0].score - PASS_TOLERANCE[1]
+        for each in passes
+    )
 
 
 def _best(result: SearchResult) -> Point | None:
@@ -182,9 +194,17 @@ def _points(position: Position) -> list[Point]:
 
 
 def _sensible(position: Position) -> NDArray[np.bool_]:
-    """[height, width] where a stone may be of use: in no own eye, and not among what is alive."""
+    """[height, width] where a stone may be of use: in no own eye, and not among what is alive.
+
+    Among what is alive of one's own it may, if stones are dead there and must be captured.
+    """
     mask = position.legal_mask()[:-1].reshape(position.height, position.width)
-    mask &= ~position.pass_alive(position.to_play.opponent)
+    rules, opponent = position.rules, position.to_play.opponent
+    mine, theirs = (position.pass_alive(color) for color in (position.to_play, opponent))
+    dead = mine & (position.stones == opponent)
+    if rules.scoring is Scoring.TERRITORY or rules.friendly_pass or not dead.any():
+        mask &= ~mine
+    mask &= ~theirs
     boards, _ = position.arrays(room=0)
     for y, x in np.argwhere(mask).tolist():
         if is_own_eye(boards[0], point_index(Point(x, y), position.width)):

@@ -12,6 +12,7 @@ import pytest
 from tengen.engine import Engine
 from tengen.game.color import Color
 from tengen.game.position import Position
+from tengen.game.rules import NAMED
 from tengen.network.bundled import BUNDLED, bundled_network
 from tengen.network.data import NetworkData
 from tengen.network.devices import CPU, open_evaluator
@@ -124,7 +125,7 @@ def test_its_outputs_are_finite_on_boards_of_all_sizes(evaluator: Evaluator, siz
 
 @needs_bundled_network
 def test_black_likes_komi_the_less_the_more_there_is(evaluator: Evaluator) -> None:
-    komi = np.arange(-20, 35, 5)
+    komi = np.arange(-20, 31, 10)
     said = opinions(evaluator, [Position(9, "tromp-taylor", float(each)) for each in komi])
     assert (np.diff(said.value[:, 0]) < 0).all()
     assert (np.diff(said.score) < 0).all()
@@ -172,6 +173,17 @@ def test_the_ten_easiest_tactics_are_solved(engine: Engine, name: str) -> None:
     position = tactic.position()
     engine.clear()
     assert position.text(engine.search(position, visits=100).move) in tactic.best
+
+
+@needs_bundled_network
+@pytest.mark.parametrize("rules", list(NAMED))
+def test_it_knows_how_to_begin_a_game_under_all_rules(engine: Engine, rules: str) -> None:
+    position = Position(9, rules, 7).play("E5")
+    engine.clear()
+    result = engine.search(position, visits=50)
+    assert result.move is not None
+    assert float(result.policy[-1]) < 0.01
+    assert 0.1 < result.winrate < 0.8
 
 
 @needs_bundled_network
