@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,10 +12,20 @@ import numpy as np
 import pytest
 
 from tengen.engine import Engine
+from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.levels import FULL, LEVELS, MOST_TRIES, RESIGN_MOVES, Level, choose, level_named
+from tengen.levels import (
+    CARE_VISITS,
+    FULL,
+    LEVELS,
+    MOST_TRIES,
+    RESIGN_MOVES,
+    Level,
+    choose,
+    level_named,
+)
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.params import SearchParams
@@ -22,6 +33,7 @@ from tests.frontends.gtp.opponents import OTHER, OWN, black_wins, surveyor
 from tests.search.tactics import TACTICS
 
 SMALL = SearchParams(megabytes=8)
+LAST_MOVE = KATAGO.planes.index("move 1 turns ago")
 BEGINNER = LEVELS[0]
 each_level = pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.id)
 
@@ -127,6 +139,20 @@ def test_nobody_fills_an_own_eye_or_plays_among_the_living(
 
 
 @each_level
+def test_nobody_fills_the_last_eye_of_a_group(level: Level) -> None:
+    position = Position(7).play_all("A2 G7 B2 G6 B1 G5")
+
+    def wants_a1(batch: Batch) -> Evaluation:
+        policy = np.zeros((len(batch.planes), 50), np.float32)
+        policy[:, 42] = 12  # A1
+        policy[:, -1] = -5
+        return uniform(batch)._replace(policy=policy)
+
+    with Engine(FakeEvaluator(wants_a1), params=SMALL) as engine:
+        assert choose(engine, position, level, seed=1).move not in (None, Point(0, 6))
+
+
+@each_level
 @pytest.mark.parametrize(("rules", "captures"), [("tromp-taylor", True), ("chinese", False)])
 def test_dead_stones_are_captured_where_they_count(
     level: Level, rules: str, captures: bool
@@ -135,30 +161,6 @@ def test_dead_stones_are_captured_where_they_count(
     with Engine(FakeEvaluator(loves_every_point_but_a_pass), params=SMALL) as engine:
         move = choose(engine, position, level, seed=1).move
     assert (move == Point(2, 4)) if captures else move is None
-
-
-def test_an_eye_is_filled_to_save_a_chain_in_atari() -> None:
-    """B1 looks like an eye, but A1 is in atari and connects by it to the rest."""
-    position = Position.from_diagram(
-        """
-        . . . . .
-        . X X . .
-        O X . X .
-        O O X X .
-        X . X . .
-        """,
-        "black",
-        "tromp-taylor",
-        0.5,
-    )
-    wish = np.full((1, 26), -20, np.float32)
-    wish[0, 21] = 20  # B1
-
-    def wants_b1(batch: Batch) -> Evaluation:
-        return uniform(batch)._replace(policy=np.repeat(wish, len(batch.planes), 0))
-
-    with Engine(FakeEvaluator(wants_b1), params=SMALL) as engine:
-        assert choose(engine, position, BEGINNER, seed=1).move == Point(1, 4)
 
 
 COST = 20.0  # points of a stone on the edge
@@ -222,18 +224,65 @@ def test_only_those_who_can_count_give_up_and_not_early() -> None:
             assert "beginner" not in gives_up
 
 
-def test_a_beginner_looks_at_few_positions() -> None:
-    seen = []
+@contextmanager
+def counted(script: Callable[[Batch], Evaluation]) -> Iterator[tuple[Engine, list[int]]]:
+    """An engine, and how many positions its network sees at a time."""
+    seen: list[int] = []
 
-    def counting(batch: Batch) -> Evaluation:
+    def count(batch: Batch) -> Evaluation:
         seen.append(len(batch.planes))
-        return surveyor(batch)
+        return script(batch)
 
-    with Engine(FakeEvaluator(counting), params=SMALL) as engine:
+    with Engine(FakeEvaluator(count), params=SMALL) as engine:
+        seen.clear()
+        yield engine, seen
+
+
+def test_a_beginner_looks_at_few_positions_even_if_all_it_draws_is_bad() -> None:
+    strict = replace(BEGINNER, floor=-1.0)  # nothing but the best move is good enough
+    with counted(fears_the_edge) as (engine, seen):
         for seed in range(5):
             seen.clear()
-            choose(engine, Position(9).play("E5"), BEGINNER, seed)
-            assert 1 <= sum(seen) <= 2 + MOST_TRIES
+            move = choose(engine, Position(9).play("E5"), strict, seed).move
+            assert move == Point(1, 1)  # the first of those that come to mind most
+            assert sum(seen) <= 2 + MOST_TRIES
+
+
+def test_everybody_looks_carefully_once_the_opponent_has_passed() -> None:
+    for moves in ("E5 pass", "E5 C3"):
+        with counted(loves_every_point_but_a_pass) as (engine, seen):
+            choose(engine, Position(9).play_all(moves), BEGINNER, 1)
+            assert (sum(seen) > CARE_VISITS / 2) == moves.endswith("pass")
+
+
+def likes_a_stone_by_its_lead_alone(batch: Batch) -> Evaluation:
+    """All is even, but who has just put down a stone is told to lead."""
+    policy = np.zeros((len(batch.planes), batch.planes[0, 0].size + 1), np.float32)
+    policy[:, 3], policy[:, -1] = 5, 3.5
+    lead = -5 * batch.planes[:, LAST_MOVE].sum((1, 2))
+    return uniform(batch)._replace(policy=policy, lead=lead.astype(np.float32))
+
+
+@each_level
+def test_a_pass_that_costs_no_points_at_the_end_is_played(level: Level) -> None:
+    with Engine(FakeEvaluator(likes_a_stone_by_its_lead_alone), params=SMALL) as engine:
+        position = Position(7, "chinese", 0).play("D4")
+        assert engine.search(position, visits=CARE_VISITS).move is not None
+        assert choose(engine, position, level, seed=1).move is None
+
+
+def wants_to_pass(batch: Batch) -> Evaluation:
+    policy = np.zeros((len(batch.planes), batch.planes[0, 0].size + 1), np.float32)
+    policy[:, -1] = 2
+    return uniform(batch)._replace(policy=policy)
+
+
+@each_level
+def test_nobody_passes_a_won_game_away(level: Level) -> None:
+    """White has passed, Black is behind as the board stands, and a pass comes to mind first."""
+    tactic = next(tactic for tactic in TACTICS if tactic.name == "passing would lose")
+    with Engine(FakeEvaluator(wants_to_pass), params=SMALL) as engine:
+        assert choose(engine, tactic.position(), level, seed=1).move is not None
 
 
 def test_a_finished_game_has_no_move(engine: Engine) -> None:

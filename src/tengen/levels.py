@@ -136,7 +136,7 @@ def _pass_is_as_good(result: SearchResult) -> bool:
 def _best(result: SearchResult) -> Point | None:
     """The best sensible move that was found; a pass if there is none."""
     sensible = _sensible(result.position)
-    moves = [each.move for each in result.moves] or _by_policy(result)
+    moves = [*(each.move for each in result.moves), *_by_policy(result)]
     return next((move for move in moves if move is None or sensible[move.y, move.x]), None)
 
 
@@ -153,7 +153,7 @@ def _drawn(engine: Searcher, result: SearchResult, level: Level, seed: int) -> P
         move: w for move, w in mind if w > 0 and move is not None and sensible[move.y, move.x]
     }
     if not weights:
-        return None
+        return _best(result)
     scores = {each.move: each.score for each in result.moves}
 
     def score(move: Point) -> float:
@@ -208,16 +208,5 @@ def _sensible(position: Position) -> NDArray[np.bool_]:
     boards, _ = position.arrays(room=0)
     for y, x in np.argwhere(mask).tolist():
         if is_own_eye(boards[0], point_index(Point(x, y), position.width)):
-            mask[y, x] = _saves_a_chain(position, Point(x, y))
+            mask[y, x] = False
     return mask
-
-
-def _saves_a_chain(position: Position, eye: Point) -> bool:
-    """Does a stone in an own eye connect a chain in atari to one that is not?"""
-    near = [(eye.x + dx, eye.y + dy) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-    liberties = [
-        position.liberties((x, y))
-        for x, y in near
-        if 0 <= x < position.width and 0 <= y < position.height
-    ]
-    return 1 in liberties and max(liberties) > 1
