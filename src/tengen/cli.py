@@ -320,7 +320,7 @@ def train(
 @app.command()
 def selfplay(
     out: Annotated[str, typer.Option(metavar="FOLDER", help="Where the games go.")],
-    model: Annotated[str, typer.Argument(metavar="[NETWORK]", help=MODEL)] = BUNDLED,
+    model: Annotated[str, typer.Argument(metavar="NETWORK", help=MODEL)] = BUNDLED,
     games: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
     visits: Annotated[int, typer.Option(min=1, help="Of full searches.")] = 96,

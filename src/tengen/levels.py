@@ -46,13 +46,13 @@ class Level:
 LEVELS = (
     Level("beginner", "Beginner", 1, temperature=1.95, floor=12.0),
     Level("novice", "Novice", 1, temperature=1.7, floor=10.0),
-    Level("learner", "Learner", 1, temperature=1.45, floor=8.0),
+    Level("learner", "Learner", 1, temperature=1.5, floor=8.0),
     Level("casual", "Casual player", 1, temperature=1.2, floor=6.0),
-    Level("club", "Club player", 1, temperature=0.9, floor=4.0),
+    Level("club", "Club player", 1, temperature=0.85, floor=4.0),
     Level("advanced", "Advanced player", 1, temperature=0.25, floor=2.0),
     Level("expert", "Expert", 8, temperature=0.25, floor=1.0),
-    Level("master", "Master", 32, temperature=0.25, floor=1.0, resign_winrate=0.02),
-    Level("champion", "Champion", 120, resign_winrate=0.02),
+    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02),
+    Level("champion", "Champion", 100, resign_winrate=0.02),
     Level("full", "Full strength", 400, resign_winrate=0.02),
 )
 FULL = LEVELS[-1]
@@ -98,7 +98,7 @@ def choose(
     """
     if position.is_over:
         raise ValueError("the game is over: there is no move to choose")
-    options = ROOT_DEFAULTS if level is FULL else FRESH
+    options = ROOT_DEFAULTS if level == FULL else FRESH
     result = engine.search(position, visits=level.visits, seconds=seconds, options=options)
     resign = (
         result.winrate < level.resign_winrate
