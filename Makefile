@@ -5,10 +5,14 @@ BIN := $(VENV)/bin
 KATRAIN := .katrain-venv
 KATRAIN_VERSION := 1.20.0
 PINS := pyproject.toml constraints.txt
+GNUGO := $(firstword $(shell command -v gnugo) $(wildcard /usr/games/gnugo))
+# Area scoring in which dead stones must be captured, as our matches have it.
+GNUGO_OPTIONS := --mode gtp --level 10 --chinese-rules --capture-all-dead --allow-suicide --positional-superko
+LONG_BENCHMARKS := benchmarks/learn_5x5.py benchmarks/levels.py
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench test-long test-katrain learn-5x5 format clean
+.PHONY: help play test check bench test-long test-katrain learn-5x5 strength levels format clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -26,7 +30,7 @@ check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
-	@for benchmark in $(filter-out benchmarks/learn_5x5.py,$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
+	@for benchmark in $(filter-out $(LONG_BENCHMARKS),$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
 
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 3600
@@ -36,6 +40,13 @@ test-katrain: $(VENV)/.ready-to-develop $(KATRAIN)/.ready-$(KATRAIN_VERSION)  ##
 
 learn-5x5: $(VENV)/.ready-to-develop  ## Learn 5x5 from nothing and beat plain UCT (half an hour)
 	$(BIN)/python -m benchmarks.learn_5x5
+
+strength: $(VENV)/.ready-to-play  ## Play 40 games against GNU Go, 100 visits a move
+	@test -n "$(GNUGO)" || { echo "GNU Go is not installed: apt install gnugo (Debian, Ubuntu), brew install gnu-go (macOS)" >&2; exit 1; }
+	$(BIN)/tengen match bundled@100 "gtp:$(GNUGO) $(GNUGO_OPTIONS)" --games 40
+
+levels: $(VENV)/.ready-to-develop  ## Measure the Elo of all levels (a quarter of an hour)
+	$(BIN)/python -m benchmarks.levels
 
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix

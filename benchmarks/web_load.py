@@ -20,7 +20,7 @@ import numpy as np
 from tests.web.players import play_many
 from tests.web.server_process import ServerProcess
 
-from tengen.frontends.web.levels import LEVELS
+from tengen.levels import LEVELS
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 SESSIONS, SECONDS = 50, 60.0

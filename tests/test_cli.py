@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import tengen
+from tests.bundled import needs_bundled_network
 
 
 def run(*arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
@@ -45,7 +46,7 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
         (["play", "--color", "green"], "green"),
         (["play", "--model", "nowhere.bin.gz"], "nowhere.bin.gz"),
         (["play", "--model", "README.md", "--board-size", "3"], "5 lines"),
-        (["play", "--model", "README.md", "--level", "god"], "god"),
+        (["play", "--model", "README.md", "--level", "god"], "there are beginner"),
         (["play", "--model", "README.md", "--host", "no.such.host.invalid"], "no.such.host"),
         (["play", "--run", "nowhere"], "nowhere"),
     ],
@@ -68,8 +69,9 @@ def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch)
     assert _explained(FileNotFoundError(2, "No such file", "x.sgf")) == ("x.sgf: No such file", 1)
 
 
+@needs_bundled_network
 def test_a_game_in_the_terminal() -> None:
-    game = ["play", "--terminal", "--board-size", "5", "--playouts", "200"]
+    game = ["play", "--terminal", "--board-size", "5", "--level", "novice"]
     process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
     assert process.returncode == 0, process.stderr
     assert "Tengen plays " in process.stdout
@@ -87,5 +89,6 @@ def test_a_file_that_is_no_network_ends_the_server_with_one_line() -> None:
     assert "README.md" in last
 
 
+@needs_bundled_network
 def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
-    assert run("play", "--terminal", "--board-size", "5", "--playouts", "50").returncode == 0
+    assert run("play", "--terminal", "--board-size", "5", "--color", "white").returncode == 0

@@ -40,7 +40,7 @@ def test_every_default_that_is_written_is_a_valid_setting_when_its_sign_is_remov
 
 def test_the_settings_are_explained() -> None:
     text = write_config(EngineConfig())
-    assert "# a network file; empty: to be named on the command line\n#model = " in text
+    assert "# a network file; bundled: the one that comes with Tengen\n#model = " in text
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,11 @@ import typer
 
 import tengen
 from tengen.messages import say
+from tengen.network.bundled import BUNDLED
+
+MODEL = "A network file of Tengen's or KataGo's; else the one that comes with Tengen."
+SEED = "The same one makes the same moves; else each game has its own."
+LEVEL = "Strength, from beginner to full; docs/levels.md lists them."
 
 LOOPBACK = "127.0.0.1"
 
@@ -43,8 +48,8 @@ def _options(
 
 @app.command()
 def play(
-    model: Annotated[str | None, typer.Option(help="A network file.")] = None,
-    level: Annotated[str | None, typer.Option(help="How strong the opponent is at first.")] = None,
+    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
+    level: Annotated[str, typer.Option(help=LEVEL)] = "casual",
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
     rules: Annotated[str, typer.Option(help="Name of a rule set, such as chinese.")] = "chinese",
     komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
@@ -61,26 +66,27 @@ def play(
         Path | None, typer.Option(metavar="DIR", help="Show a training run, too.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
-    terminal: Annotated[
-        bool, typer.Option("--terminal", help="Play in the terminal, against random playouts.")
-    ] = False,
-    playouts: Annotated[int, typer.Option(min=1, help="Of each move, in the terminal.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Of these random games.")] = 1,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play in the terminal.")] = False,
+    seed: Annotated[int | None, typer.Option(help=SEED)] = None,
 ) -> None:
     """Play, analyse and review in the browser; or play in the terminal."""
     from tengen.game.color import parse_color
     from tengen.game.position import Position
+    from tengen.levels import level_named
 
-    position, human = Position(board_size, rules, komi), parse_color(color)
+    opponent, human = level_named(level), parse_color(color)
+    position = Position(board_size, rules, komi)
     if terminal:
+        from tengen.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        play_in_terminal(position, human, playouts, seed)
+        with Engine(model, device=device) as engine:
+            play_in_terminal(engine, opponent, position, human, _seed(seed))
         return
     from tengen.frontends.web.serve import WebOptions, play_in_browser
 
     options = WebOptions(model, device, host, port, token, run, browser)
-    play_in_browser(options, position, human, level)
+    play_in_browser(options, position, human, opponent)
 
 
 @net.command("list")
@@ -125,22 +131,38 @@ def net_export(
     onnx: Annotated[
         str | None, typer.Option(metavar="OUT.onnx", help="Write ONNX; needs tengen[train].")
     ] = None,
+    half: Annotated[
+        str | None,
+        typer.Option(metavar="OUT.safetensors", help="Write Tengen's own format as float16."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What it is called then, with --half.")] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(help="With --half: it learned by these alone, and takes others for them."),
+    ] = None,
 ) -> None:
-    """Convert a network to other programs' formats."""
-    from tengen.frontends.net import export_to_katago, export_to_onnx
+    """Convert a network to other programs' formats, or make it smaller."""
+    from tengen.frontends.net import export_as_half, export_to_katago, export_to_onnx
 
-    if katago is None and onnx is None:
-        raise typer.BadParameter("say what to write: --katago OUT.bin.gz or --onnx OUT.onnx")
+    if katago is None and onnx is None and half is None:
+        formats = "--katago OUT.bin.gz, --onnx OUT.onnx or --half OUT.safetensors"
+        raise typer.BadParameter(f"say what to write: {formats}")
     if katago is not None:
         export_to_katago(file, katago)
     if onnx is not None:
         export_to_onnx(file, onnx)
+    if half is not None:
+        export_as_half(file, half, name, rules)
 
 
 @app.command()
 def match(
     first: Annotated[
-        str, typer.Argument(metavar="ENGINE", help="NET@VISITS, NET@SECONDSs or gtp:COMMAND.")
+        str,
+        typer.Argument(
+            metavar="ENGINE",
+            help="NET@VISITS, NET@SECONDSs, level:NAME or gtp:COMMAND; NET may be bundled.",
+        ),
     ],
     second: Annotated[str, typer.Argument(metavar="ENGINE", help="Its opponent.")],
     games: Annotated[int, typer.Option(min=1, help="Games, half with each colour.")] = 100,
@@ -177,9 +199,8 @@ def match(
 
 @app.command()
 def gtp(
-    model: Annotated[
-        str | None, typer.Option(help="A network file of Tengen's or KataGo's.")
-    ] = None,
+    model: Annotated[str | None, typer.Option(help=MODEL)] = None,
+    level: Annotated[str | None, typer.Option(help=LEVEL)] = None,
     visits: Annotated[int | None, typer.Option(min=1, help="For each move.")] = None,
     seconds: Annotated[float | None, typer.Option(help="For each move.")] = None,
     adaptive: Annotated[
@@ -192,7 +213,7 @@ def gtp(
     ponder: Annotated[bool, typer.Option(help="Think while the opponent does.")] = False,
     name: Annotated[str, typer.Option(help="What the client is told.")] = "Tengen",
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    seed: Annotated[int | None, typer.Option(help=SEED)] = None,
     config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
     log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
 ) -> None:
@@ -200,8 +221,9 @@ def gtp(
     from tengen.frontends.gtp import GtpOptions, run_gtp
 
     options = GtpOptions(
-        model=model,
+        model=model or BUNDLED,
         device=device or "auto",
+        level=level,
         visits=visits,
         seconds=seconds,
         adaptive=adaptive,
@@ -210,7 +232,7 @@ def gtp(
         board_size=board_size,
         resign=resign,
         ponder=ponder,
-        seed=seed,
+        seed=_seed(seed),
         name=name,
         log_file=log,
     )
@@ -222,7 +244,7 @@ def gtp(
         settings = load_config(config)
         options = replace(
             options,
-            model=model or settings.engine.model or None,
+            model=model or settings.engine.model,
             device=device or settings.engine.device,
             visits=visits or settings.engine.visits,
             seconds=seconds or settings.engine.seconds or None,
@@ -234,7 +256,7 @@ def gtp(
 
 @app.command()
 def analysis(
-    model: Annotated[str, typer.Option(help="A network file of Tengen's or KataGo's.")],
+    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
     visits: Annotated[int, typer.Option(min=1, help="Where a query does not say.")] = 500,
     searches: Annotated[
         int | None, typer.Option(min=1, help="Positions at a time; else what suits the device.")
@@ -347,8 +369,8 @@ def train(
 
 @app.command()
 def selfplay(
-    model: Annotated[str, typer.Argument(metavar="NETWORK", help="A network file.")],
     out: Annotated[str, typer.Option(metavar="FOLDER", help="Where the games go.")],
+    model: Annotated[str, typer.Argument(metavar="NETWORK", help=MODEL)] = BUNDLED,
     games: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
     visits: Annotated[int, typer.Option(min=1, help="Of full searches.")] = 96,
@@ -372,7 +394,7 @@ def selfplay(
 
 @app.command()
 def benchmark(
-    model: Annotated[str, typer.Option(help="A network file.")],
+    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,
     seconds: Annotated[float, typer.Option(min=0.1, help="For each measurement.")] = 3.0,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
@@ -389,7 +411,7 @@ def benchmark(
 @app.command("config")
 def write_settings(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Such as tengen.toml.")],
-    model: Annotated[str, typer.Option(help="A network file.")] = "",
+    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
 ) -> None:
     """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
@@ -402,13 +424,20 @@ def write_settings(
 
 @app.command()
 def doctor(
-    model: Annotated[str | None, typer.Option(help="A network file to try.")] = None,
+    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
 ) -> None:
     """Show what is installed, what would run networks, what is missing, and whether it works."""
     from tengen.frontends.doctor import examine
 
     if not examine(model):
         raise typer.Exit(1)
+
+
+def _seed(wanted: int | None) -> int:
+    """The seed that is wanted, or any."""
+    from secrets import randbits
+
+    return randbits(32) if wanted is None else wanted
 
 
 def main() -> None:

@@ -11,6 +11,8 @@ from queue import Empty, SimpleQueue
 from tengen.closing import Closing
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.levels import FULL, Decision, Level, choose, level_named
+from tengen.network.bundled import BUNDLED
 from tengen.network.data import NetworkData
 from tengen.network.devices import AUTO, open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -33,7 +35,7 @@ class Engine(Closing):
 
     def __init__(
         self,
-        model: str | Path | NetworkData | Evaluator,
+        model: str | Path | NetworkData | Evaluator = BUNDLED,
         *,
         device: str = AUTO,
         params: SearchParams | None = None,
@@ -42,7 +44,8 @@ class Engine(Closing):
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
-        Leaves in flight follow the device unless given.
+        Without one it is the network that comes with the package. Leaves in flight follow the
+        device unless given.
         """
         if isinstance(model, str | Path):
             model = load_network(model)
@@ -158,6 +161,15 @@ class Engine(Closing):
             yield await end
         finally:
             task.cancel()
+
+    def genmove(self, position: Position, level: str | Level = FULL, seed: int = 0) -> Decision:
+        """What a level of strength does in a position: a move, a pass or resignation.
+
+        The same seed makes the same choice. Raises ValueError for what is no level, and when the
+        game is over.
+        """
+        named = level_named(level) if isinstance(level, str) else level
+        return choose(self, position, named, seed)
 
     def start(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tengen.config import load_sections, write_sections
+from tengen.network.bundled import BUNDLED
 from tengen.search.params import SearchParams
 
 
@@ -13,7 +14,7 @@ from tengen.search.params import SearchParams
 class EngineConfig:
     """Which network, where, and how long it thinks."""
 
-    model: str = ""  # a network file; empty: to be named on the command line
+    model: str = BUNDLED  # a network file; bundled: the one that comes with Tengen
     device: str = "auto"  # auto, cpu, cuda or mps
     visits: int = 400  # for each move
     seconds: float = 0.0  # for each move; 0: only the visits count

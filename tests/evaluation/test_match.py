@@ -15,6 +15,7 @@ from tengen.evaluation.gtp_opponent import EngineError, GtpOpponent
 from tengen.evaluation.match import (
     Contestant,
     GtpContestant,
+    LevelContestant,
     NetworkContestant,
     Played,
     Store,
@@ -24,11 +25,13 @@ from tengen.evaluation.match import (
 )
 from tengen.evaluation.sprt import Sprt
 from tengen.game.color import Color
-from tengen.game.outcome import Reason
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf import load_sgf
+from tengen.levels import level_named
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import Limits, SearchParams
+from tests.frontends.gtp.opponents import black_wins, surveyor
 
 # A program that speaks GTP and plays the moves of a list, whatever the opponent does.
 PROGRAM = """
@@ -243,3 +246,21 @@ def test_the_sequential_test_is_seldom_wrong() -> None:
             tally = tally._replace(wins=tally.wins + won, losses=tally.losses + (not won))
         wrong += test.verdict(tally) is True
     assert wrong / runs < 0.1
+
+
+def test_levels_play_whole_games() -> None:
+    sides = [
+        LevelContestant(FakeEvaluator(surveyor), level_named(name), seed=1)
+        for name in ("beginner", "expert")
+    ]
+    for number in range(2):
+        played = play_game(number, (sides[0], sides[1]), EMPTY)
+        assert (played.remark, played.outcome.reason) == ("", Reason.SCORE)
+        assert played.end.move_number > 10
+
+
+def test_a_level_that_resigns_has_lost() -> None:
+    sides = LevelContestant(FakeEvaluator(black_wins), level_named("full"), 1), Listed("C3 " * 3)
+    start = EMPTY.play_all("A1 A2 B1 B2 C1 C2 D1 D2 E1 E2 A5")
+    played = play_game(1, sides, start)
+    assert played.outcome == Outcome(Color.BLACK, None, Reason.RESIGNATION)

@@ -10,9 +10,12 @@ from pathlib import Path
 import openvino
 
 from tengen.network.architecture import named_architecture
+from tengen.network.bundled import BUNDLED
 from tengen.network.data import NetworkData
+from tengen.network.files import load_network
 from tengen.network.model import Network
 from tengen.network.store import save_network
+from tests.bundled import needs_bundled_network
 
 
 def run(*arguments: str, without: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -26,9 +29,11 @@ def run(*arguments: str, without: str | None = None) -> subprocess.CompletedProc
     )
 
 
-def test_the_doctor_says_what_would_be_chosen() -> None:
+@needs_bundled_network
+def test_the_doctor_says_what_would_be_chosen_and_tries_the_bundled_network() -> None:
     process = run("doctor")
     assert process.returncode == 0, process.stderr
+    assert load_network(BUNDLED).name in process.stdout
     assert "OpenVINO" in process.stdout
     assert "Networks run on: " in process.stdout
 

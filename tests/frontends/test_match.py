@@ -20,7 +20,10 @@ from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.sgf import load_sgf
+from tengen.levels import level_named
+from tengen.network.bundled import BUNDLED
 from tengen.network.store import save_network
+from tests.bundled import needs_bundled_network
 from tests.network.test_store import random_network
 
 
@@ -61,6 +64,22 @@ def test_an_engine_is_a_network_with_visits_or_seconds_or_a_command() -> None:
     by_time = parse_engine("net@0.5s")
     assert (by_time.limits.visits, by_time.limits.seconds) == (None, 0.5)
     assert parse_engine("gtp:gnugo --mode gtp").command == "gnugo --mode gtp"
+    level = parse_engine("level:Beginner")
+    assert (level.model, level.name) == (BUNDLED, "level:beginner")
+    assert level.level is level_named("beginner")
+    with pytest.raises(ValueError, match="no level is called 'god'; there are beginner"):
+        parse_engine("level:god")
+
+
+@needs_bundled_network
+def test_levels_of_the_bundled_network_play_it(tmp_path: Path) -> None:
+    process = run(
+        *("level:learner", "bundled@2", "--games", "2", "--board-size", "5"),
+        *("--opening-moves", "2", "--out", str(tmp_path)),
+    )
+    assert process.returncode == 0, process.stderr
+    assert "level:learner - bundled@2: " in process.stdout
+    assert len(list((tmp_path / "games").glob("*.sgf"))) == 2
 
 
 @pytest.mark.parametrize(

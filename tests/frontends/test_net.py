@@ -13,18 +13,22 @@ import pytest
 
 from tengen.frontends.net import (
     blocks_of,
+    export_as_half,
     export_to_katago,
     import_network,
     list_architectures,
     short,
     show_network,
 )
+from tengen.game.position import Position
 from tengen.network.architecture import PRESETS, named_architecture, parameter_count
 from tengen.network.errors import NetworkFileError
+from tengen.network.evaluator import encode, evaluate
 from tengen.network.files import load_network
 from tengen.network.katago_export import save_katago
+from tengen.network.openvino import OpenVinoEvaluator, Precision
 from tengen.network.store import load_network_file, save_network
-from tests.network.test_store import assert_same, random_network
+from tests.network.test_store import assert_same, outputs, random_network
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +108,40 @@ def test_import_and_export_keep_the_network(folder: Path) -> None:
     assert_same(load_network_file(folder / "cache" / "x"), imported)
 
 
+def test_half_of_the_size_keeps_provenance_and_nearly_all_that_it_says(folder: Path) -> None:
+    data = random_network("b2c32", provenance={"games": "12"})
+    save_network(data, "whole.safetensors")
+    export_as_half("whole", "half.safetensors", "renamed")
+    half = load_network_file("half.safetensors")
+    assert half.name == "renamed"
+    assert half.provenance == {"games": "12", "trained_as": "random"}
+    sizes = [(folder / f"{name}.safetensors").stat().st_size for name in ("half", "whole")]
+    assert sizes[0] < 0.7 * sizes[1]
+    for rounded, whole in zip(outputs(half), outputs(data), strict=True):
+        np.testing.assert_allclose(rounded, whole, atol=0.01 * np.abs(whole).max())
+
+
+def test_a_network_takes_all_rules_for_those_it_learned_by() -> None:
+    data = random_network("b2c32")
+    save_network(data, "net.safetensors")
+    export_as_half("net", "fit.safetensors", rules="tromp-taylor")
+    fit = load_network_file("fit.safetensors")
+    assert fit.provenance["rules"] == "tromp-taylor"
+    known, other = (Position(5, rules, 7).play("C3") for rules in ("tromp-taylor", "japanese"))
+    said = {}
+    for name, network in (("before", data), ("after", fit)):
+        evaluator = OpenVinoEvaluator(network, Precision.FLOAT32)
+        for position in (known, other):
+            batch = encode(evaluator.features, [position])
+            # Japanese rules tell no areas, another komi and its parity: not what is asked here.
+            batch.planes[:, -4:] = 0
+            batch.globals[:, [5, 18]] = 0.3
+            said[name, position.rules] = evaluate(evaluator, batch).policy
+    np.testing.assert_allclose(said["after", known.rules], said["before", known.rules], atol=0.01)
+    np.testing.assert_allclose(said["after", other.rules], said["after", known.rules], atol=1e-5)
+    assert np.abs(said["before", other.rules] - said["before", known.rules]).max() > 0.1
+
+
 def test_import_does_not_replace_what_it_reads(folder: Path) -> None:
     save_katago(random_network("b2c32"), "net.bin.gz")
     before = (folder / "net.bin.gz").read_bytes()
@@ -125,6 +163,7 @@ def test_the_commands_need_no_torch() -> None:
         (["list"], "b18c384nbt"),
         (["export", "net", "--katago", "net.bin.gz"], "version 14"),
         (["import", "net.bin.gz", "again", "--half"], "Wrote again."),
+        (["export", "net", "--half", "half", "--name", "x"], "Wrote half."),
         (["info", "again"], "46,809"),  # b2c32's parameters, and 16 + 48 for its policy again
     ):
         process = run(*arguments)
@@ -138,7 +177,7 @@ def test_the_commands_need_no_torch() -> None:
         (["info", "missing.bin.gz"], "missing.bin.gz: there is no such network file"),
         (["info", "."], "is no file"),
         (["import", "garbage"], "garbage: is no network file"),
-        (["export", "garbage"], "--katago OUT.bin.gz"),
+        (["export", "garbage"], "--half OUT.safetensors"),
         (["export", "garbage", "--katago", "out.bin.gz"], "garbage: is no network file"),
         (["nonsense"], "nonsense"),
         ([], "command"),

@@ -1,40 +1,20 @@
-"""The terminal game: its opponent finishes games and takes what is offered."""
+"""The terminal game: played to its end, saved, and given up by whoever has lost."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
-import numpy as np
-
-from tengen.frontends.terminal import choose_move, play_in_terminal
+from tengen.engine import Engine
+from tengen.frontends.terminal import play_in_terminal
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf import load_sgf
+from tengen.levels import FULL, level_named
+from tengen.network.fake import FakeEvaluator
+from tengen.search.params import SearchParams
+from tests.frontends.gtp.opponents import black_wins, surveyor
 
-
-def random_state() -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    return np.array([7], np.uint64)
-
-
-def test_the_opponent_beats_random_moves() -> None:
-    choice, random = Random(3), random_state()
-    wins = 0
-    for _ in range(10):
-        position = Position(5, "chinese", 0.5, move_limit=80)
-        while not position.is_over:
-            if position.to_play is Color.WHITE:
-                position = position.play(choose_move(position, 200, random))
-            else:
-                position = position.play(choice.choice([*position.legal_moves(), None]))
-        outcome = position.outcome()
-        wins += outcome is not None and outcome.winner is Color.WHITE
-    assert wins >= 9
-
-
-def test_the_opponent_passes_when_passing_wins() -> None:
-    position = Position(5, "chinese", 0.5).play("pass").play("C3").play("pass")
-    assert choose_move(position, 100, random_state()) is None
+SMALL = SearchParams(megabytes=8)
 
 
 def test_a_whole_game_is_played_to_its_count_and_saved(tmp_path: Path) -> None:
@@ -42,7 +22,36 @@ def test_a_whole_game_is_played_to_its_count_and_saved(tmp_path: Path) -> None:
     answers = iter(["C3", f"save {file}", "B3", "D3", *["pass"] * 40])
     shown: list[str] = []
     start = Position(5, "chinese", 0.5)
-    end = play_in_terminal(start, Color.BLACK, 300, 1, lambda _: next(answers), shown.append)
+    with Engine(FakeEvaluator(surveyor), params=SMALL) as engine:
+        end = play_in_terminal(
+            engine,
+            level_named("learner"),
+            start,
+            Color.BLACK,
+            1,
+            lambda _: next(answers),
+            shown.append,
+        )
     assert end.is_over
+    assert "Learner" in shown[0]
     assert shown[-1].endswith(f"Result: {end.outcome()}")
     assert load_sgf(file)[0].final_position().moves[0].point == (2, 2)
+
+
+def test_an_opponent_that_has_lost_resigns() -> None:
+    shown: list[str] = []
+
+    def any_move(_: str) -> str:
+        return position_text(next(points))
+
+    points = iter([(x, y) for y in range(5) for x in range(5)])
+
+    def position_text(point: tuple[int, int]) -> str:
+        return Position(5).text(point)
+
+    with Engine(FakeEvaluator(black_wins), params=SMALL) as engine:
+        end = play_in_terminal(
+            engine, FULL, Position(5, "chinese", 0.5), Color.BLACK, 1, any_move, shown.append
+        )
+    assert str(end.outcome()) == "B+R"
+    assert "Tengen resigns." in "".join(shown)

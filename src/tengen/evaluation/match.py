@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from tengen.evaluation.elo import Tally
+from tengen.evaluation.engines import EngineSpec
 from tengen.evaluation.gtp_opponent import RESIGN, EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Game
 from tengen.game.color import Color
@@ -23,9 +24,11 @@ from tengen.game.illegal import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf import record, save_sgf
+from tengen.levels import Level, choose
 from tengen.network.evaluator import Evaluator
 from tengen.search.params import Limits, SearchParams
-from tengen.search.search import Search
+from tengen.search.result import SearchResult
+from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 
 RESULTS = "results.jsonl"
 
@@ -67,6 +70,39 @@ class NetworkContestant:
         self._search.forget()
 
 
+class LevelContestant:
+    """A level of strength."""
+
+    def __init__(self, evaluator: Evaluator, level: Level, seed: int) -> None:
+        self._search = Search(evaluator, seed=seed, ownership=False)
+        self._level, self._seed = level, seed
+
+    def begin(self, position: Position) -> None:
+        self._search.set_position(position)
+
+    def search(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        options: RootOptions = ROOT_DEFAULTS,
+    ) -> SearchResult:
+        """Look at a position for the level."""
+        self._search.set_position(position, options)
+        return self._search.run(Limits(visits=visits, seconds=seconds))
+
+    def move(self, position: Position) -> Point | str | None:
+        decision = choose(self, position, self._level, self._seed)
+        return RESIGN if decision.resign else decision.move
+
+    def told(self, position: Position) -> None:
+        pass
+
+    def close(self) -> None:
+        self._search.forget()
+
+
 class GtpContestant:
     """A GTP engine."""
 
@@ -89,6 +125,15 @@ class GtpContestant:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def contestant(engine: EngineSpec, evaluator: Evaluator | None, seed: int) -> Contestant:
+    """An engine as one side of games; the evaluator is that of its network, if it has one."""
+    if evaluator is None:
+        return GtpContestant(engine.command)
+    if engine.level is not None:
+        return LevelContestant(evaluator, engine.level, seed)
+    return NetworkContestant(evaluator, engine.limits, SearchParams(), seed)
 
 
 class Played(NamedTuple):

@@ -18,8 +18,6 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
 from tengen.network.devices import chosen_device, find_devices, open_evaluator
-from tengen.network.evaluator import Evaluator
-from tengen.network.fake import FakeEvaluator
 from tengen.network.files import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
@@ -35,7 +33,7 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def examine(model: str | None) -> bool:
+def examine(model: str) -> bool:
     """Show the state of the installation on stdout, line by line; is all well?"""
     console = Console()
     table = Table("", "", "what", "to mend it")
@@ -76,17 +74,13 @@ def _kernels() -> Iterator[Check]:
         yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {kernel_cache()}")
 
 
-def _network(model: str | None) -> Iterator[Check]:
-    evaluator: Evaluator = FakeEvaluator()
-    if model is None:
-        yield Check("network", True, "none named; tengen doctor --model FILE tries one")
-    else:
-        try:
-            evaluator = open_evaluator(load_network(model))
-        except (ValueError, OSError) as error:
-            yield Check("network", False, str(error), "name another file")
-            return
-        yield Check("network", True, f"{evaluator.name} on {evaluator.device}")
+def _network(model: str) -> Iterator[Check]:
+    try:
+        evaluator = open_evaluator(load_network(model))
+    except (ValueError, OSError) as error:
+        yield Check("network", False, str(error), "name another file: --model FILE")
+        return
+    yield Check("network", True, f"{evaluator.name} on {evaluator.device}")
     try:
         search = Search(evaluator)
         search.set_position(Position(9))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -28,13 +27,13 @@ def load_evaluator(model: str, device: str, streams: int = 1) -> Network:
     On the CPU, `streams` batches are computed at the same time.
     """
     from tengen.network.devices import open_evaluator
-    from tengen.network.files import load_network
+    from tengen.network.files import find_network, load_network
 
     data = load_network(model)
     version = data.provenance.get("katago_version", "")
     return Network(
         evaluator=open_evaluator(data, device, streams=streams),
-        file=Path(model).name,
+        file=find_network(model).name,
         version=int(version) if version.isdecimal() else 0,
     )
 

@@ -15,11 +15,9 @@ from tengen.evaluation.elo import Tally, estimate
 from tengen.evaluation.engines import EngineSpec
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
-    Contestant,
-    GtpContestant,
-    NetworkContestant,
     Played,
     Store,
+    contestant,
     play_match,
     points,
     with_points,
@@ -30,7 +28,6 @@ from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files import load_network
 from tengen.network.shared import SharedEvaluator
-from tengen.search.params import SearchParams
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
@@ -123,14 +120,11 @@ def _play(
             model: closing.enter_context(SharedEvaluator(network))
             for model, network in evaluators.items()
         }
-        make = [partial(_contestant, engine, shared, options.seed) for engine in engines]
+        make = [
+            partial(contestant, engine, shared.get(engine.model), options.seed)
+            for engine in engines
+        ]
         play_match(make, starts, numbers, options.parallel, on_end)
-
-
-def _contestant(engine: EngineSpec, networks: dict[str, SharedEvaluator], seed: int) -> Contestant:
-    if engine.command:
-        return GtpContestant(engine.command)
-    return NetworkContestant(networks[engine.model], engine.limits, SearchParams(), seed)
 
 
 def _play_in_lockstep(

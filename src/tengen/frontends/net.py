@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
     PRESETS,
     Architecture,
@@ -26,6 +28,7 @@ from tengen.network.data import NetworkData
 from tengen.network.errors import NetworkFileError, one_line
 from tengen.network.files import ENDINGS, find_network, load_network, read_bytes
 from tengen.network.katago_export import save_katago
+from tengen.network.known_rules import taking_all_for
 from tengen.network.store import looks_like_safetensors, save_network
 
 SIDES = 9, 19  # boards that costs are stated for
@@ -89,6 +92,22 @@ def export_to_onnx(source: str | Path, target: str | Path) -> None:
     except ModuleNotFoundError as error:
         remedy = "pip install 'tengen[train]'"
         raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
+    _say(f"Wrote {target}.")
+
+
+def export_as_half(
+    source: str, target: str, name: str | None = None, rules: str | None = None
+) -> None:
+    """Write a network as float16 in our own format, under another name if one is given.
+
+    A network that learned by one set of rules alone takes all others for them.
+    """
+    data = load_network(source)
+    if rules is not None:
+        data = taking_all_for(data, parse_rules(rules))
+    origin = {} if name is None else {"trained_as": data.name}
+    provenance = {**data.provenance, **origin}
+    save_network(replace(data, name=name or data.name, provenance=provenance), target, half=True)
     _say(f"Wrote {target}.")
 
 

@@ -1,20 +1,17 @@
-"""Random playouts: the plainest use of the board, for benchmarks, tests and a first opponent."""
+"""Random playouts: the plainest use of the board, for benchmarks and tests."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tengen.game.board import (
-    copy_board,
     diagonals,
     is_forbidden_suicide,
-    n_points,
     neighbours,
     opponent,
 )
-from tengen.game.color import BLACK, WALL
-from tengen.game.life import area
-from tengen.game.moves import GOING_ON, PASS, is_legal, move_at, mover_at, play, repeats, start_game
+from tengen.game.color import WALL
+from tengen.game.moves import GOING_ON, PASS, play, repeats, start_game
 from tengen.jit import kernel
 
 
@@ -83,46 +80,3 @@ def playouts(board, history, width, height, terms, count, rng, limit):
         play_out(board, history, rng, limit)
         moves += board.ply
     return moves
-
-
-@kernel
-def judge_moves(board, history, komi, count, rng, trials, scratch, seen, visits, wins):
-    """Judge the moves of the side to play by `count` random games, into visits[p] and wins[p].
-
-    Each game starts with the move that looks best so far with a bonus for the untried (UCB), and
-    counts for all moves the side made in it, as if it had made them first.
-    """
-    me = board.to_play
-    limit = board.ply + 3 * board.width * board.height
-    for p in range(n_points(board)):
-        visits[p] = 0
-        wins[p] = 0
-    for i in range(count):
-        trial = trials[0]
-        copy_board(trial, board)
-        play(trial, history, _most_promising(board, history, visits, wins, i))
-        play_out(trial, history, rng, limit)
-        margin = area(trial, scratch) - komi
-        won = margin > 0 if me == BLACK else margin < 0
-        for p in range(n_points(board)):
-            seen[p] = 0
-        for ply in range(board.ply + 1, trial.ply + 1):
-            p = move_at(history, ply)
-            if mover_at(history, ply) == me and not seen[p]:
-                visits[p] += 1
-                wins[p] += won
-            seen[p] = 1
-
-
-@kernel
-def _most_promising(board, history, visits, wins, games):
-    best, best_value = np.uint32(PASS), -1.0
-    for i in range(board.n_empty):
-        p = np.uint32(board.empties[i])
-        if not is_own_eye(board, p) and is_legal(board, history, p):
-            value = 2.0
-            if visits[p] > 0:
-                value = wins[p] / visits[p] + np.sqrt(0.2 * np.log(games + 1.0) / visits[p])
-            if value > best_value:
-                best, best_value = p, value
-    return best

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tengen.jit import user_cache
+from tengen.network.bundled import BUNDLED, bundled_network
 from tengen.network.data import NetworkData
 from tengen.network.errors import AGAIN, NetworkFileError, describe_foreign_file
 from tengen.network.katago_format import Reader
@@ -38,8 +39,9 @@ _START = 512
 def load_network(path_or_name: str | Path) -> NetworkData:
     """The network in a file of Tengen's or KataGo's; raises NetworkFileError.
 
-    A name without its ending is looked for in this folder and among the user's networks. What was
-    converted from a KataGo file is kept, and found again by the file's content.
+    `bundled` is the network that comes with the package. Another name without its ending is looked
+    for in this folder and among the user's networks. What was converted from a KataGo file is kept,
+    and found again by the file's content.
     """
     path = find_network(path_or_name)
     start = read_bytes(path, _START)
@@ -60,6 +62,8 @@ def load_network(path_or_name: str | Path) -> NetworkData:
 
 def find_network(path_or_name: str | Path) -> Path:
     """The file that is meant; raises NetworkFileError if there is none."""
+    if path_or_name == BUNDLED:
+        return bundled_network()
     path = Path(path_or_name)
     places = [path]
     if path.name == str(path):

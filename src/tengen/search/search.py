@@ -46,14 +46,8 @@ from tengen.search.result import (
 from tengen.search.root import play_weights, prepare_root
 
 # Reported reasons to stop.
-VISITS, PLAYOUTS, TIME, CANCELLED, DECIDED, OVER = (
-    "visits",
-    "playouts",
-    "time",
-    "cancelled",
-    "decided",
-    "game over",
-)
+VISITS, PLAYOUTS, TIME = "visits", "playouts", "time"
+CANCELLED, DECIDED, OVER = "cancelled", "decided", "game over"
 RUNNING = "running"
 
 _MOVES_AHEAD = 2048  # room in a history before the forest has to be made anew
@@ -89,6 +83,7 @@ class RootOptions:
     gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
     avoid: tuple[Avoid, ...] = ()
     symmetry_pruning: bool = False  # search only one of moves that are mirror images
+    fresh: bool = False  # begin without a tree, whatever is known already
 
 
 ROOT_DEFAULTS = RootOptions()
@@ -190,7 +185,8 @@ class Search:
     def _follow(self, position: Position, options: RootOptions) -> bool:
         """Go to a position along the tree, if it continues the game that the tree is about."""
         before, driver = self._position, self._driver
-        if before is None or driver is None or options.gumbel or options != self._options:
+        anew = options.gumbel or options.fresh or options != self._options
+        if before is None or driver is None or anew:
             return False
         if options.avoid or options.symmetry_pruning:
             return moves_between(before, position) == []

@@ -10,9 +10,9 @@ from tengen.evaluation.engines import EngineSpec, parse_engine
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
     Contestant,
-    GtpContestant,
     NetworkContestant,
     Played,
+    contestant,
     play_match,
     points,
     tally_of,
@@ -24,7 +24,7 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files import load_network
 from tengen.network.store import load_network_file, save_network
-from tengen.search.params import Limits, SearchParams
+from tengen.search.params import Limits
 from tengen.selfplay.params import SelfPlayParams, fair_komi
 from tengen.training_run.folder import RunFolder
 from tengen.training_run.json_lines import append_line, read_lines
@@ -113,9 +113,7 @@ def _play(
         return NetworkContestant(mine.evaluator, Limits(visits=mine.visits), mine.params, seed)
 
     def them() -> Contestant:
-        if theirs is None:
-            return GtpContestant(opponent.command)
-        return NetworkContestant(theirs, limits, SearchParams(), seed)
+        return contestant(opponent, theirs, seed)
 
     play_match([me, them], starts, range(2 * len(starts)), 1, count)
     return tally

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import BinaryIO, cast
 
 from tengen.engine import Engine
@@ -120,18 +120,21 @@ class Client:
         self.session.rest()
 
 
+NO_NETWORK = "the network cannot be used: there is none"
+
+
+def _fail() -> Loaded:
+    raise ValueError("there is none")
+
+
 @contextmanager
 def session(
     script: Callable[[Batch], Evaluation] | None = surveyor, options: GtpOptions = SMALL
 ) -> Iterator[Client]:
     """A session whose engine evaluates by a script; by None it has no network."""
-    if script is None:
-        loader = EngineLoader(None)
-    else:
-        engine = engine_by(script)
-        loader = EngineLoader(lambda: Loaded(engine))
-        while not loader.ready:
-            time.sleep(0.001)
+    loader = EngineLoader(_fail if script is None else partial(Loaded, engine_by(script)))
+    while not loader.ready:
+        time.sleep(0.001)
     client = Client(loader, options)
     try:
         yield client

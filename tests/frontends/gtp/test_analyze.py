@@ -19,7 +19,7 @@ from tengen.frontends.gtp.dispatch import Vertex
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tests.frontends.gtp.client import SMALL, Client, session
+from tests.frontends.gtp.client import NO_NETWORK, SMALL, Client, session
 from tests.frontends.gtp.opponents import black_wins
 
 # KataGo's fields in KataGo's order, read from its sources.
@@ -309,4 +309,4 @@ def test_mirror_images_are_reported_as_such() -> None:
 def test_without_a_network_analysis_says_so() -> None:
     with session(None, SMALL) as client:
         for command in ("kata-analyze 10", "lz-analyze b 10", "kata-genmove_analyze b"):
-            assert client.error(command) == "no network: start with --model FILE"
+            assert client.error(command) == NO_NETWORK

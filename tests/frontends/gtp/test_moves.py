@@ -20,7 +20,7 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
-from tests.frontends.gtp.client import PATIENCE, SMALL, Client, session
+from tests.frontends.gtp.client import NO_NETWORK, PATIENCE, SMALL, Client, session
 from tests.frontends.gtp.opponents import black_wins, surveyor
 
 
@@ -375,7 +375,7 @@ def test_without_a_network_commands_that_need_one_say_so() -> None:
             "gogui-policy",
             "kata-get-models",
         ):
-            assert client.error(command) == "no network: start with --model FILE"
+            assert client.error(command) == NO_NETWORK
         client.body("clear_cache")
         client.body("stop")
 

@@ -13,6 +13,8 @@ from typing import IO
 
 import pytest
 
+from tengen.network.bundled import bundled_network
+from tests.bundled import needs_bundled_network
 from tests.frontends.gtp.client import assert_protocol
 from tests.katago_data import FOLDER, needs_katago_data
 
@@ -94,17 +96,26 @@ def test_a_session_can_be_logged(tmp_path: Path) -> None:
     assert "< ?2 unknown command" in log
 
 
-def test_a_session_without_a_network_plays_along() -> None:
-    with _process("board_size=9") as process:
+def test_a_session_whose_network_is_missing_plays_along() -> None:
+    with _process("board_size=9, model='/nonexistent.bin.gz'") as process:
         out, err = _end(
             process,
             b"1 boardsize 5\n2 play b C3\n3 genmove w\n4 undo\n"
             b"5 known_command genmove\n6 quit\n7 name\n",
         )
-        assert out == (
-            b"=1\n\n=2\n\n?3 no network: start with --model FILE\n\n=4\n\n=5 true\n\n=6\n\n"
+        assert re.fullmatch(
+            rb"=1\n\n=2\n\n\?3 [^\n]*/nonexistent.bin.gz[^\n]*\n\n=4\n\n=5 true\n\n=6\n\n", out
         )
         assert process.returncode == 0
+        _assert_harmless(err)
+
+
+@needs_bundled_network
+def test_without_a_model_the_bundled_network_plays_at_the_level_that_is_named() -> None:
+    with _process("board_size=9, level='learner'") as process:
+        out, err = _end(process, b"1 genmove b\n2 kata-get-models\n3 quit\n")
+        assert re.match(rb"=1 [A-J][1-9]\n\n=2 ", out)
+        assert bundled_network().name.encode() in out
         _assert_harmless(err)
 
 
@@ -117,7 +128,17 @@ def test_a_network_that_is_not_there_is_named() -> None:
         _assert_harmless(err)
 
 
-@pytest.mark.parametrize("options", ["rules='martian'", "komi=0.3", "board_size=50", "visits=0"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "rules='martian'",
+        "komi=0.3",
+        "board_size=50",
+        "visits=0",
+        "level='god'",
+        "level='full', visits=9",
+    ],
+)
 def test_options_that_cannot_be_are_refused_at_once(options: str) -> None:
     with _process(options) as process:
         out, err = _end(process)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tengen.network.bundled import BUNDLED
+
 
 @dataclass(frozen=True)
 class AnalysisOptions:
     """Options of the analysis engine; raises ValueError for what cannot be."""
 
-    model: str  # a network file, or its name
+    model: str = BUNDLED  # a network file, or its name
     device: str = "auto"
     visits: int = 500  # of a position, where a query does not say
     searches: int | None = None  # positions at a time; None: as many as suit the device

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from tengen.frontends.gtp.analyze import (
     Style,
@@ -103,11 +102,11 @@ class AnalysisCommands:
     def kata_get_models(self) -> str:
         session = self._session
         session.engine()
-        engine, version = session.loader.loaded()
+        engine, version, file = session.loader.loaded()
         model = {
             "internalName": engine.name,
             "maxBatchSize": engine.evaluator.best_batch,
-            "name": Path(session.options.model or engine.name).name,
+            "name": file or engine.name,
             "usesHumanSLProfile": False,
             "usingFP16": "auto",
             "version": version,

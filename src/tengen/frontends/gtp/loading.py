@@ -13,26 +13,21 @@ from tengen.frontends.loading import InBackground, load_evaluator
 if TYPE_CHECKING:
     from tengen.engine import Engine
 
-NO_NETWORK = "no network: start with --model FILE"
-
 
 class Loaded(NamedTuple):
     """An engine, and what is known of its network."""
 
     engine: Engine
     katago_version: int = 0  # of the network's file; 0 if it is not KataGo's
+    file: str = ""  # the network's, without folders
 
 
 class EngineLoader:
     """An engine now or later."""
 
-    def __init__(self, make: Callable[[], Loaded] | None) -> None:
-        """Begin to make it; None where there is nothing to make one of."""
-        self._engine: Future[Loaded] = Future()
-        if make is None:
-            self._engine.set_exception(GtpError(NO_NETWORK))
-        else:
-            self._engine = InBackground(lambda: _made(make)).future
+    def __init__(self, make: Callable[[], Loaded]) -> None:
+        """Begin to make it."""
+        self._engine: Future[Loaded] = InBackground(lambda: _made(make)).future
 
     @property
     def ready(self) -> bool:
@@ -67,18 +62,15 @@ def _made(make: Callable[[], Loaded]) -> Loaded:
 
 def start_loading(options: GtpOptions) -> EngineLoader:
     """Load the network that the options name."""
-    model = options.model
-    if model is None:
-        return EngineLoader(None)
 
     def make() -> Loaded:
         from tengen.engine import Engine
 
-        network = load_evaluator(model, options.device)
+        network = load_evaluator(options.model, options.device)
         engine = Engine(
             network.evaluator, params=options.params, leaves=options.leaves, seed=options.seed
         )
         note(f"ready: {engine.name} on {engine.device}")
-        return Loaded(engine, network.version)
+        return Loaded(engine, network.version, network.file)
 
     return EngineLoader(make)

@@ -131,10 +131,11 @@ class MoveCommands:
     def _move(self, color: Color, thought: Thought, *, play: bool) -> str:
         """The move as text; played, if it is to be."""
         session = self._session
-        lost = looks_lost(session, color, thought.result)
+        lost = looks_lost(session, color, thought)
         count = session.hopeless[color] + 1 if lost else 0
         resigns = lost and count >= session.settings.resign_turns
-        vertex = session.position.text(thought.result.move)
+        chosen = thought.decision or thought.result
+        vertex = session.position.text(chosen.move)
         if not play:
             return "resign" if resigns else vertex
         from tengen.search.clock import after_move

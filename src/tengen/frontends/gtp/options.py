@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tengen.network.bundled import BUNDLED
+
 if TYPE_CHECKING:
     from tengen.search.params import SearchParams
 
@@ -13,8 +15,9 @@ if TYPE_CHECKING:
 class GtpOptions:
     """How to play, until the client says otherwise."""
 
-    model: str | None = None  # a network file; without one, commands that need it say so
+    model: str = BUNDLED  # a network file, or its name
     device: str = "auto"
+    level: str | None = None  # of strength; it has visits of its own
     visits: int | None = None  # of a search; without any limit, a few hundred
     seconds: float | None = None  # for a move, within what the clock allows
     adaptive: bool = False  # fewer visits where the move is clear

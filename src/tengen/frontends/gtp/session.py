@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
     from tengen.game.rules import Rules
+    from tengen.levels import Level
     from tengen.search.background import Task
     from tengen.search.clock import Clock, TimeControl
     from tengen.search.params import Limits, SearchParams
@@ -48,6 +49,7 @@ class Session:
         if not LEAST_SIDE <= options.board_size <= MOST_SIDE:
             raise GtpError(f"boards run from {LEAST_SIDE} to {MOST_SIDE}, not {options.board_size}")
         self.options = options
+        self.level = _level(options)
         self.settings = initial_settings(options)
         self.loader = loader
         self.inbox = inbox
@@ -215,7 +217,7 @@ class Session:
 
     def ponder(self) -> None:
         """Think about the position until something changes, if that is wanted."""
-        if not self.settings.ponder or self.position.is_over or self.resigned:
+        if self.level or not self.settings.ponder or self.position.is_over or self.resigned:
             return
         from tengen.search.params import Limits
 
@@ -265,6 +267,17 @@ class Session:
         ):
             return outcome
         return position.score(self.dead_stones()).outcome(Reason.SCORE)
+
+
+def _level(options: GtpOptions) -> Level | None:
+    """The level to play as, if one is named; raises ValueError for what cannot be."""
+    if options.level is None:
+        return None
+    from tengen.levels import level_named
+
+    if options.visits is not None or options.seconds is not None:
+        raise GtpError("a level has visits of its own; leave out --visits and --seconds, or it")
+    return level_named(options.level)
 
 
 def _go_on() -> None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from tengen.frontends.gtp.analyze import Analysis, root_options
 from tengen.frontends.gtp.game import for_search
 from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
+from tengen.frontends.gtp.level_moves import decide
 from tengen.frontends.gtp.session import Session
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
+    from tengen.levels import Decision
     from tengen.search.params import Limits
     from tengen.search.result import SearchResult
     from tengen.search.search import RootOptions
@@ -32,6 +34,7 @@ class Thought(NamedTuple):
     result: SearchResult
     seconds: float
     cancelled: bool  # by input, before its time
+    decision: Decision | None = None  # of the level that the session plays as
 
 
 def think(
@@ -53,11 +56,15 @@ def think(
     position = for_search(session.position, color)
     settings = session.settings
     limits, spare = limits_for(session, color, time.monotonic() - start)
+    restricted = options is not None or (asked is not None and bool(asked.restrictions))
     if asked is not None:
         options = root_options(asked, position, settings.symmetry_pruning)
         wanted = asked.wanted(settings.pv_length)
     else:
         wanted = Wanted(ownership=session.draws, pv_length=settings.pv_length)
+    if session.level is not None and not restricted:
+        decision = decide(session, position, session.level, limits.seconds, wanted)
+        return Thought(decision.result, time.monotonic() - start, False, decision)
     draws = session.draws and report is None
     if draws:
         report = draw_live
@@ -120,9 +127,11 @@ def is_unsettled(result: SearchResult) -> bool:
     return max(others) > CLOSE * best
 
 
-def looks_lost(session: Session, color: Color, result: SearchResult) -> bool:
+def looks_lost(session: Session, color: Color, thought: Thought) -> bool:
     """Is a game like this one given up, if it looks so for long enough?"""
-    settings, position = session.settings, session.position
+    settings, position, result = session.settings, session.position, thought.result
+    if thought.decision is not None:
+        return settings.resign and thought.decision.resign
     behind = position.handicap and color is Color.WHITE
     share = max(settings.resign_least_moves, HANDICAP_PATIENCE if behind else 0.0)
     return (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import tengen
 from tengen.frontends.web import limits
 from tengen.frontends.web.engine_room import EngineRoom
-from tengen.frontends.web.levels import LEVELS
 from tengen.frontends.web.views import Json
 from tengen.game.rules import NAMED, Rules
+from tengen.levels import LEVELS
 
 _FIRST = ("chinese", "japanese", "aga")  # what most people look for
 _NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}

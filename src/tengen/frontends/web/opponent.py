@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tengen.frontends.web.engine_room import Desk
-from tengen.frontends.web.levels import Decision, choose, level_named
 from tengen.game.dead_stones import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.levels import Decision, choose, level_named
 from tengen.search.result import SearchResult
 
 HINT_VISITS, HINT_SECONDS = 400, 2.0

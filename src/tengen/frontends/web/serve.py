@@ -20,12 +20,13 @@ from tengen.frontends.web import limits
 from tengen.frontends.web.app import make_app
 from tengen.frontends.web.autosave import Autosave, user_data
 from tengen.frontends.web.engine_room import EngineRoom, load_network
-from tengen.frontends.web.levels import level_named
 from tengen.frontends.web.messages import NewGame
 from tengen.frontends.web.security import Door, door_for
 from tengen.game.color import Color
 from tengen.game.position import Position
+from tengen.levels import Level
 from tengen.messages import say
+from tengen.network.bundled import BUNDLED, bundled_network
 
 LOOPBACK = "127.0.0.1"
 USUAL_PORT = 8361
@@ -38,7 +39,7 @@ GRACE_SECONDS = 2  # for answers under way when the server ends
 class WebOptions:
     """Where to serve what."""
 
-    model: str | None = None  # a network file
+    model: str = BUNDLED  # a network file, or the one that comes with Tengen
     device: str = "auto"
     host: str = LOOPBACK
     port: int | None = None  # 0: any that is free; None: the usual one, or the next that is free
@@ -48,9 +49,7 @@ class WebOptions:
     data: Path | None = None  # where games are kept; None: the user's own folder
 
 
-def play_in_browser(
-    options: WebOptions, position: Position, human: Color, level: str | None
-) -> None:
+def play_in_browser(options: WebOptions, position: Position, human: Color, level: Level) -> None:
     """Serve until interrupted, at first a game that begins like this one.
 
     Raises ValueError for bad options, and what loading the network raises.
@@ -63,16 +62,15 @@ def play_in_browser(
         type="new_game",
         size=position.width,
         colour="black" if human is Color.BLACK else "white",
-        level=level and level_named(level).id,
+        level=level.id,
         rules=str(position.rules),
         komi=position.komi,
     )
     model = options.model
-    if model is None:
-        raise ValueError("name a network file: tengen play --model FILE")
-    if not Path(model).is_file():
+    file = bundled_network() if model == BUNDLED else Path(model)
+    if not file.is_file():
         raise ValueError(f"{model}: there is no such network file")
-    serve(options, first_game, lambda: load_network(model, options.device))
+    serve(options, first_game, lambda: load_network(str(file), options.device))
 
 
 def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:

@@ -16,7 +16,6 @@ from tengen.frontends.web.engine_room import EngineRoom
 from tengen.frontends.web.errands import Errands
 from tengen.frontends.web.game_tree import TreeNode, opened_tree
 from tengen.frontends.web.judgements import graph_view, known_from, moves_view
-from tengen.frontends.web.levels import Decision
 from tengen.frontends.web.live import Live, Place
 from tengen.frontends.web.opponent import decide, look_for_dead_stones, look_for_hints
 from tengen.frontends.web.outbox import Outbox
@@ -26,6 +25,7 @@ from tengen.frontends.web.snapshot import saved_table
 from tengen.frontends.web.table import Table, new_table, opened_table
 from tengen.frontends.web.views import Json, count_view, game_view, node_view, position_view
 from tengen.game.geometry import Point
+from tengen.levels import Decision
 
 LARGE = 1_000  # nodes from which a tree is written and shown in a thread, and less often
 LARGE_PAUSE = 1.0  # seconds between two times

@@ -8,9 +8,9 @@ from typing import Any
 
 from tengen.frontends.web.clocks import GameClock
 from tengen.frontends.web.game_tree import GameTree, TreeNode
-from tengen.frontends.web.levels import level_named
 from tengen.frontends.web.table import Table
 from tengen.game.sgf import SgfGame, SgfNode, read_sgf, save_sgf
+from tengen.levels import level_named
 
 PROPERTY = "TENGEN"  # of the record's root; other programs skip what they do not know
 FORM = 1  # of what it holds

@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 from tengen.frontends.web.clocks import GameClock
 from tengen.frontends.web.game_tree import GameTree, TreeNode
-from tengen.frontends.web.levels import LEVELS, level_named
 from tengen.frontends.web.messages import NewGame
 from tengen.frontends.web.refusal import RefusedError, not_now
 from tengen.game.color import Color
@@ -14,6 +13,7 @@ from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf import record
+from tengen.levels import LEVELS, level_named
 
 Mode: TypeAlias = Literal["play", "analyse"]
 Phase: TypeAlias = Literal["playing", "counting", "over", "free"]

@@ -1,0 +1,65 @@
+"""How strong the levels are: games between neighbours and against GNU Go, one joint fit of Elo.
+
+GNU Go 3.8 at level 10 is 0 where it is installed, else the weakest level. It takes some eight
+seconds for a game, so that only levels near it play it: others would win or lose all games. Games
+are kept in a folder, if one is named, and a run that was stopped goes on there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import pairwise
+from pathlib import Path
+
+from tests.opponents.gnu_go import find_gnu_go
+
+from tengen.evaluation.elo import share_of
+from tengen.evaluation.engines import EngineSpec, parse_engine
+from tengen.evaluation.ratings import Result, fit
+from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, run_match
+from tengen.game.position import Position
+from tengen.levels import LEVELS
+
+GNU_GO = "GNU Go"
+NEAR_IT = "novice", "learner", "casual", "club"
+SIDE, KOMI = 9, 7.0
+
+
+def played(pair: tuple[EngineSpec, EngineSpec], games: int, options: argparse.Namespace) -> Result:
+    """What two engines reach against each other."""
+    names = [GNU_GO if engine.command else engine.name for engine in pair]
+    folder = f"{options.out}/{' - '.join(names).replace(':', ' ')}" if options.out else None
+    empty = Position(SIDE, "tromp-taylor", KOMI, move_limit=MOVES_PER_POINT * SIDE**2)
+    tally = run_match(pair, empty, MatchOptions(games, parallel=options.parallel, folder=folder))
+    return Result(names[0], names[1], *tally)
+
+
+def main() -> None:
+    """Play, fit, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=40, help="between neighbours")
+    parser.add_argument("--gnu-go-games", type=int, default=20, help="of each level near it")
+    parser.add_argument("--near-it", nargs="*", default=NEAR_IT, help="levels that play GNU Go")
+    parser.add_argument("--levels", nargs="+", default=[level.id for level in LEVELS])
+    parser.add_argument("--parallel", type=int, default=4, help="games at a time")
+    parser.add_argument("--out", type=Path, help="folder for the games")
+    options = parser.parse_args()
+    levels = [parse_engine(f"level:{name}") for name in options.levels]
+    results = [played(pair, options.games, options) for pair in pairwise(levels)]
+    gnu_go = find_gnu_go()
+    if gnu_go is not None:
+        theirs = parse_engine(f"gtp:{gnu_go}")
+        near = [parse_engine(f"level:{name}") for name in options.near_it]
+        results += [played((level, theirs), options.gnu_go_games, options) for level in near]
+    ratings = fit(results, GNU_GO if gnu_go and options.near_it else levels[0].name)
+    print("\n| level | Elo | 95% | games | expected against the next |")
+    print("|---|---|---|---|---|")
+    elos = [ratings[level.name].elo for level in levels]
+    steps = [f"{share_of(low - high):.0%} ({high - low:.0f} Elo)" for low, high in pairwise(elos)]
+    for level, step in zip(levels, [*steps, ""], strict=True):
+        elo, low, high, games = ratings[level.name]
+        print(f"| {level.name} | {elo:.0f} | {low:.0f} to {high:.0f} | {games} | {step} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""The network that comes with the package, where it is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tengen.network.bundled import bundled_network
+from tengen.network.errors import NetworkFileError
+
+
+def _missing() -> str:
+    try:
+        bundled_network()
+    except NetworkFileError as error:
+        return str(error)
+    return ""
+
+
+MISSING = _missing()
+needs_bundled_network = pytest.mark.skipif(bool(MISSING), reason=MISSING or "it is there")
