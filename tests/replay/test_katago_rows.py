@@ -101,7 +101,7 @@ def test_values_and_scores_are_in_their_columns(
     sign = np.where(turns["color"] == BLACK, 1, -1)
     np.testing.assert_array_equal(targets[:, 19], sign * turns["score"])
     counted = games_of_rows(GAMES)["no_result"] == 0
-    np.testing.assert_array_equal(targets[:, 21], np.where(counted, sign * turns["lead"], 0))
+    np.testing.assert_array_equal(targets[:, 21], np.where(counted, sign * turns["score"], 0))
     np.testing.assert_array_equal(targets[:, 29], counted)
 
 

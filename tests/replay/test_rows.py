@@ -148,7 +148,7 @@ def reference_rows(
                     "short_values": short[:, :3],
                     "short_scores": short[:, 3],
                     "search_value": search[:3],
-                    "lead": turn["lead"] if color == BLACK else -turn["lead"],
+                    "lead": turn["score"] if color == BLACK else -turn["score"],
                     "ownership": owners,
                     "side": [width, height],
                 }

@@ -219,7 +219,8 @@ def _fill_values(game, turn, row, rows):
         rows.value[row, k] = _final_value(game, turn.color, k)
         rows.search_value[row, k] = _search_value(turn, turn.color, k)
     rows.score[row] = np.float32(0) if game.no_result else sign * game.score
-    rows.lead[row] = sign * turn.lead
+    # Not the search's own lead: with nothing but itself to learn from, it would stay at 0.
+    rows.lead[row] = sign * turn.score
     rows.side[row, 0] = game.width
     rows.side[row, 1] = game.height
 

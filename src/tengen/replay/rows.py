@@ -33,7 +33,7 @@ class TrainingRows(NamedTuple):
     short_values: NDArray[np.float32]
     short_scores: NDArray[np.float32]
     search_value: NDArray[np.float32]  # [rows, 3] of this turn's search
-    lead: NDArray[np.float32]  # [rows] that the search saw
+    lead: NDArray[np.float32]  # [rows] points at the end that the search expects
     ownership: NDArray[np.int8]  # [rows, H, W] 1 own, -1 the opponent's, 0 nobody's or off board
     side: NDArray[np.uint8]  # [rows, 2] width and height of the board
 

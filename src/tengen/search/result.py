@@ -30,7 +30,8 @@ from tengen.search.forest import (
 from tengen.search.read import STACK, average_ownership, principal_line
 from tengen.search.root import lower_bound, play_weights
 
-_PASS_TOLERANCE = 0.005, 0.25  # winrate and points that a pass may cost
+# Winrate and points that a pass may cost: what is worth playing is worth a point or more.
+_PASS_TOLERANCE = 0.005, 0.5
 
 Ownership: TypeAlias = NDArray[np.float32]  # [height, width] from -1, the opponent's, to 1
 

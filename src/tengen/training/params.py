@@ -50,7 +50,7 @@ class TrainingParams:
     value_weight: float = 1.5  # an outcome is one bit, a policy many: it needs help
     score_weight: float = 0.6
     spread_weight: float = 0.4
-    lead_weight: float = 2.4  # the search's lead is far less noisy than the final score
+    lead_weight: float = 2.4  # what the search expects is far less noisy than the final score
     ownership_weight: float = 1.0  # the most there is to learn from a finished game
     short_value_weight: float = 1.2  # the mean over the horizons
     short_score_weight: float = 0.5
