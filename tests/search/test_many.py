@@ -9,6 +9,7 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.network.wrappers import CachingEvaluator
+from tengen.search.grove import TREES
 from tengen.search.many import search_many
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
@@ -104,7 +105,7 @@ def test_unrelated_positions_are_searched_as_each_would_be_alone() -> None:
 
 
 def test_the_turns_of_a_game_keep_their_trees() -> None:
-    line = likely_game(40)
+    line = likely_game(80)
     alone = Search(ONE_LEAF)
     fresh = kept = 0
     for position, many in zip(line, found(ONE_LEAF, line, 80), strict=True):
@@ -121,7 +122,7 @@ def test_the_turns_of_a_game_keep_their_trees() -> None:
 
 def test_doubts_are_those_of_the_position_though_its_tree_was_kept() -> None:
     evaluator = FakeEvaluator(unsure(opinions()))
-    results = found(evaluator, likely_game(40), 50)
+    results = found(evaluator, likely_game(80), 50)
     assert any(result.reused > 10 for result in results)
     for result in results:
         assert result.raw.doubt is not None
@@ -189,7 +190,7 @@ def test_it_ends_when_told_to_and_tells_only_what_is_finished(after: int) -> Non
         on_result=lambda _, result: told.append(result),
         stopped=lambda: len(told) >= after,
     )
-    assert after <= len(told) < after + 16
+    assert after <= len(told) < after + TREES
     assert all(result.visits == 30 for result in told)
 
 

@@ -6,7 +6,9 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+import numpy as np
 import openvino
+from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
 from tengen.messages import say
@@ -23,10 +25,12 @@ from tengen.network.quantize import (
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # Each board size has its graph: what depends on the size alone is then computed once, in float32.
-# A graph for one size of batch alone saves a small network up to a third of its time at batch 1, a
-# large one nothing. Such sizes get their own when they come again, as long as there is room.
+# A graph for one size of batch alone saves a small network up to a third of its time at batch 1,
+# and a millisecond or two whenever the size changes; a large one it saves little. The sizes below
+# get their own when they come again, as long as there is room; those between are filled up.
 ANY = -1
-GRAPHS_BY_BATCH = 8
+GRAPHS_BY_BATCH = 16
+SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LARGEST_BY_BATCH = 5_000_000  # weights
 BEST_BATCH = 8
 
@@ -124,25 +128,31 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""
-        return OpenVinoPending(self, self._network_for(batch), batch)
+        compiled, size = self._network_for(batch)
+        return OpenVinoPending(self, compiled, batch, size)
 
     def decode(self, raw: RawOutputs, batch: Batch) -> Evaluation:
         """Chances and points from what the heads said."""
         return decode(raw, batch, self._data.scaling, self._policy_optimism)
 
-    def _network_for(self, batch: Batch) -> _Compiled:
-        """The fastest of the graphs that are right for a batch, compiled when first needed."""
+    def _network_for(self, batch: Batch) -> tuple[_Compiled, int]:
+        """The fastest of the graphs that are right for a batch, and the size of batch it takes.
+
+        It is compiled when first needed.
+        """
         masked = not bool((batch.planes[:, 0] == 1).all())
-        shape = batch.planes.shape
+        n, *board = batch.planes.shape
+        shape = (_filled_up(n), *board)
         if (masked, shape) in self._networks:
-            return self._networks[masked, shape]
+            return self._networks[masked, shape], shape[0]
         self._asked[masked, shape] += 1
         again = self._asked[masked, shape] > 1
-        wanted = shape if again and self._has_room() else (ANY, *shape[1:])
-        if (masked, wanted) not in self._networks:
-            network = self._compile(masked, wanted)  # which may forget all others
-            self._networks[masked, wanted] = network
-        return self._networks[masked, wanted]
+        if not (again and shape[0] in SIZES_BY_BATCH and self._has_room()):
+            shape = (ANY, *board)
+        if (masked, shape) not in self._networks:
+            network = self._compile(masked, shape)  # which may forget all others
+            self._networks[masked, shape] = network
+        return self._networks[masked, shape], n if shape[0] == ANY else shape[0]
 
     def _has_room(self) -> bool:
         by_batch = sum(shape[0] != ANY for _, shape in self._networks)
@@ -201,21 +211,37 @@ class _Compiled:
 class OpenVinoPending:
     """An evaluation under way."""
 
-    def __init__(self, evaluator: OpenVinoEvaluator, compiled: _Compiled, batch: Batch) -> None:
+    def __init__(
+        self, evaluator: OpenVinoEvaluator, compiled: _Compiled, batch: Batch, size: int
+    ) -> None:
+        """The graph takes batches of this size, which may be larger than the batch."""
         self._evaluator, self._compiled, self._batch = evaluator, compiled, batch
         self._evaluation: Evaluation | None = None
         self._request = compiled.take()
-        self._request.start_async(list(batch), share_inputs=True)
+        more = size - len(batch.planes)
+        self._inputs = batch if not more else Batch(*(_with_last(each, more) for each in batch))
+        self._request.start_async(list(self._inputs), share_inputs=True)
 
     def result(self) -> Evaluation:
         """Wait for it."""
         if self._evaluation is None:
             self._request.wait()
-            raw = RawOutputs(*(self._request.get_tensor(name).data.copy() for name in OUTPUTS))
+            n = len(self._batch.planes)
+            raw = RawOutputs(*(self._request.get_tensor(name).data[:n].copy() for name in OUTPUTS))
             self._evaluation = self._evaluator.decode(raw, self._batch)
             self._compiled.idle.append(self._request)
-            del self._request
+            del self._request, self._inputs
         return self._evaluation
+
+
+def _filled_up(n: int) -> int:
+    """The next larger size of batch that can have a graph of its own, n itself if there is none."""
+    return next((size for size in SIZES_BY_BATCH if size >= n), n)
+
+
+def _with_last(values: NDArray[np.float32], more: int) -> NDArray[np.float32]:
+    """Rows with the last one some times more."""
+    return np.concatenate([values, np.repeat(values[-1:], more, 0)])
 
 
 def _first_line(error: Exception) -> str:

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.game.geometry import Size, Symmetry, symmetry_points
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 
 Symmetries: TypeAlias = Literal["random", "average"]
+Row: TypeAlias = NDArray[np.float32]  # all that is said of one position
+
+_ROW_OBJECTS = 300  # bytes around the numbers of a row
 
 
 class SymmetricEvaluator:
@@ -83,7 +87,7 @@ class CachingEvaluator:
     def __init__(self, inner: Evaluator, megabytes: float) -> None:
         self._inner = inner
         self._room = int(megabytes * 1e6)
-        self._rows: OrderedDict[bytes, Evaluation] = OrderedDict()
+        self._rows: OrderedDict[bytes, Row] = OrderedDict()
         self._used = 0
         self._lock = threading.Lock()
         self.hits = self.misses = 0
@@ -103,34 +107,37 @@ class CachingEvaluator:
 
     def submit(self, batch: Batch) -> Pending:
         """Start the evaluation of what is not remembered."""
-        keys = [_key(batch, i) for i in range(len(batch.planes))]
+        keys = _keys(batch)
         with self._lock:
-            known = {key: self._recall(key) for key in dict.fromkeys(keys)}
-            new = {key: i for i, key in enumerate(keys) if known[key] is None}
+            known = {key: row for key in keys if (row := self._recall(key)) is not None}
+        new = {key: i for i, key in enumerate(keys) if key not in known}
+        with self._lock:
             self.misses += len(new)
             self.hits += len(keys) - len(new)
-        rows = list(new.values())
         pending = None
-        if rows:
+        if len(new) == len(keys):
+            pending = self._inner.submit(batch)
+        elif new:
+            rows = list(new.values())
             pending = self._inner.submit(Batch(batch.planes[rows], batch.globals[rows]))
-        return _Completed(self, keys, known, list(new), pending)
+        return _Completed(self, keys, known, list(new), pending, batch.planes.shape[2:])
 
-    def _recall(self, key: bytes) -> Evaluation | None:
+    def _recall(self, key: bytes) -> Row | None:
         row = self._rows.get(key)
         if row is not None:
             self._rows.move_to_end(key)
         return row
 
-    def remember(self, rows: dict[bytes, Evaluation]) -> None:
+    def remember(self, rows: dict[bytes, Row]) -> None:
         """Keep rows, and let go of those not used for longest."""
         with self._lock:
             for key, row in rows.items():
                 if key not in self._rows:
-                    self._used += _size(row)
+                    self._used += row.nbytes + _ROW_OBJECTS
                 self._rows[key] = row
             while self._used > self._room:
                 _, dropped = self._rows.popitem(last=False)
-                self._used -= _size(dropped)
+                self._used -= dropped.nbytes + _ROW_OBJECTS
 
 
 @dataclass(frozen=True)
@@ -139,33 +146,42 @@ class _Completed:
 
     cache: CachingEvaluator
     keys: list[bytes]
-    known: dict[bytes, Evaluation | None]
+    known: dict[bytes, Row]
     new: list[bytes]
     pending: Pending | None
+    board: tuple[int, ...]  # height and width
 
     def result(self) -> Evaluation:
-        rows = {key: row for key, row in self.known.items() if row is not None}
+        rows = self.known
         if self.pending is not None:
             found = self.pending.result()
-            new = {
-                key: Evaluation(*(np.copy(field[i]) for field in found))
-                for i, key in enumerate(self.new)
-            }
+            new = dict(zip(self.new, map(np.copy, _packed(found)), strict=True))
             self.cache.remember(new)
-            rows |= new
-        return Evaluation(
-            *(np.stack(fields) for fields in zip(*(rows[key] for key in self.keys), strict=True))
-        )
+            if len(new) == len(self.keys):
+                return found
+            rows = rows | new
+        return _unpacked(np.stack([rows[key] for key in self.keys]), self.board)
 
 
-def _key(batch: Batch, i: int) -> bytes:
+def _keys(batch: Batch) -> list[bytes]:
     """What the network sees of a position stands for the position."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(repr(batch.planes.shape[1:]).encode())
-    digest.update(np.packbits(batch.planes[i] != 0).tobytes())
-    digest.update(batch.globals[i].tobytes())
-    return digest.digest()
+    shape = repr(batch.planes.shape[1:]).encode()
+    seen = np.packbits(batch.planes.reshape(len(batch.planes), -1) != 0, axis=1)
+    return [
+        hashlib.blake2b(shape + planes.tobytes() + others.tobytes(), digest_size=16).digest()
+        for planes, others in zip(seen, batch.globals, strict=True)
+    ]
 
 
-def _size(row: Evaluation) -> int:
-    return sum(field.nbytes for field in row) + 1200  # and the objects around the numbers
+def _packed(evaluation: Evaluation) -> NDArray[np.float32]:
+    """[batch, numbers] all that is said of a position in one row."""
+    n = len(evaluation.policy)
+    return np.concatenate([field.reshape(n, -1) for field in evaluation], 1)
+
+
+def _unpacked(rows: NDArray[np.float32], board: tuple[int, ...]) -> Evaluation:
+    """Evaluations as they were before `_packed`."""
+    n, area = len(rows), board[0] * board[1]
+    policy, value, owners = rows[:, : area + 1], rows[:, area + 1 : area + 4], rows[:, -area:]
+    numbers = (rows[:, k] for k in range(area + 4, rows.shape[1] - area))
+    return Evaluation._make([policy, value, *numbers, owners.reshape(n, *board)])

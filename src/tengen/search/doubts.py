@@ -11,6 +11,7 @@ from tengen.network.evaluator import Evaluation
 from tengen.search.forest import Records
 
 SLOTS = 1 << 14
+_SLOTS = np.uint64(SLOTS)
 DEEPEST = 8  # moves below the root: what may become the root before long
 
 
@@ -23,39 +24,31 @@ class Doubt(NamedTuple):
 
 
 class Doubts:
-    """The doubts of evaluations by the keys of their nodes; the latest displace others.
+    """The doubts of one tree's evaluations by the keys of their nodes; the latest displace others.
 
     What is far below the root is left out, so that little is displaced.
     """
 
-    def __init__(self, slots: int = SLOTS) -> None:
-        """The slots are for one tree, of any size."""
-        self._slots = slots
-        self._keys: NDArray[np.uint64] = np.zeros(slots, np.uint64)
-        self._values, self._scores, self._times = np.zeros((3, slots), np.float32)
+    def __init__(self) -> None:
+        self._keys: NDArray[np.uint64] = np.zeros(SLOTS, np.uint64)
+        self._values, self._scores, self._times = np.zeros((3, SLOTS), np.float32)
 
-    def note(
-        self, rows: Records, evaluation: Evaluation, games: NDArray[np.uint64] | int = 0
-    ) -> None:
-        """Remember the doubts of leaves [rows] that were evaluated.
-
-        Keys do not tell games of other rules and komi apart: [rows] numbers do, if there are any.
-        """
-        near = np.flatnonzero(rows["depth"] <= DEEPEST)
-        keys = (rows["key"] ^ np.uint64(games))[near]
-        slots = keys % np.uint64(self._slots)
-        self._keys[slots] = keys
+    def note(self, rows: Records, evaluation: Evaluation) -> None:
+        """Remember the doubts of leaves [rows] that were evaluated."""
+        keys, near = rows["key"], np.flatnonzero(rows["depth"] <= DEEPEST)
+        slots = keys[near] % _SLOTS
+        self._keys[slots] = keys[near]
         self._values[slots] = evaluation.value_error[near]
         self._scores[slots] = evaluation.score_error[near]
         self._times[slots] = evaluation.variance_time[near]
 
     def of(self, key: int) -> Doubt | None:
         """The doubt of a node, None if it is not remembered."""
-        slot = key % self._slots
+        slot = key % SLOTS
         if not key or int(self._keys[slot]) != key:
             return None
         return Doubt(float(self._values[slot]), float(self._scores[slot]), float(self._times[slot]))
 
     def clear(self) -> None:
-        """Forget all."""
+        """Forget all: keys do not tell games of other rules and komi apart."""
         self._keys[:] = 0

@@ -49,7 +49,7 @@ class Driver:
     """Grows the trees of a forest with the help of one network.
 
     A *tick* looks for leaves and sends them off; the *absorb* that follows waits for them. Two
-    ticks may be under way at a time, so that the network works while leaves are looked for.
+    ticks or more may be under way at a time, so that the network works while leaves are looked for.
     """
 
     def __init__(
@@ -59,12 +59,13 @@ class Driver:
         forest: Forest,
         leaves: int,
         threads: int = 1,
+        in_flight: int = IN_FLIGHT,
     ) -> None:
-        """At most `leaves` of each tree are in flight in a tick."""
+        """At most `leaves` of each tree are in flight in a tick, and so many ticks at a time."""
         self.evaluator, self.forest = evaluator, forest
         self.set_params(params)
         self._features = evaluator.features
-        self._leaves = leaves
+        self._leaves, self._in_flight = leaves, in_flight
         self._threads = threads
         shards = 1 if threads == 1 else min(len(forest.trees), SHARDS_PER_THREAD * threads)
         self._walkers = new_walkers(shards)
@@ -97,7 +98,9 @@ class Driver:
         if largest != self._size:
             self._size = largest
             count = len(forest.trees) * self._leaves
-            self._spare = [new_rows(count, self._features, self._size) for _ in range(IN_FLIGHT)]
+            self._spare = [
+                new_rows(count, self._features, self._size) for _ in range(self._in_flight)
+            ]
 
     def look_back(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago."""

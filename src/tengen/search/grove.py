@@ -11,9 +11,9 @@ import numpy as np
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.moves import PASS
 from tengen.game.position import Position
-from tengen.network.evaluator import Evaluator
-from tengen.search.doubts import SLOTS, Doubts
-from tengen.search.driver import IN_FLIGHT, Driver, InFlight, forest_for
+from tengen.network.evaluator import Evaluation, Evaluator
+from tengen.search.doubts import Doubt
+from tengen.search.driver import Driver, InFlight, forest_for
 from tengen.search.forest import EXPANDED, LINK, NODE, Records, ladder_words
 from tengen.search.keep import advance, centre_again
 from tengen.search.params import SearchParams
@@ -21,12 +21,11 @@ from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_re
 from tengen.search.root import prepare_root
 from tengen.search.search import CANCELLED, OVER, VISITS, moves_between
 
-TREES = 16  # at a time
+TREES = 24  # at a time
+IN_FLIGHT = 3  # ticks: networks that compute two batches at a time have one more waiting
 BATCH = 32  # leaves of a tick, if the trees have as many
 MOST_LEAVES = 16  # of a tree in a tick
 _SPARE_NODES = 32
-_MANY_DOUBTS = 16 * SLOTS  # so that very few are displaced
-_GOLDEN = 0x9E3779B97F4A7C15  # spreads small numbers over 64 bits
 
 
 def never() -> bool:
@@ -79,13 +78,11 @@ class Grove:
         self._forest, self._ownership, self._seed = forest, ownership, seed
         self._batch = max(BATCH, evaluator.best_batch)
         self._leaves = min(MOST_LEAVES, evaluator.best_batch)
-        self._driver = Driver(evaluator, params, forest, self._leaves)
+        self._driver = Driver(evaluator, params, forest, self._leaves, in_flight=IN_FLIGHT)
         self._errands: dict[int, Errand] = {}  # by tree
         self._starts: dict[int, Start] = {}
         self._waiting: set[int] = set()  # trees with leaves in flight
-        self._doubts = Doubts(_MANY_DOUBTS)
-        self._planted = 0
-        self._games = np.zeros(trees, np.uint64)  # a number for each tree that was planted
+        self._doubts: list[dict[int, Doubt]] = [{} for _ in range(trees)]  # by the keys of nodes
         self._scratch = np.zeros((2, self._room), np.int32)
 
     @property
@@ -132,8 +129,7 @@ class Grove:
         """Take in leaves that were evaluated; deliver what is done."""
         evaluation = flight.wait()
         if evaluation is not None:
-            rows: Records = flight.rows.rows[: flight.ends[-1]]
-            self._doubts.note(rows, evaluation, self._games[rows["tree"]])
+            self._note_doubts(flight.rows.rows[: flight.ends[-1]], evaluation)
         self._driver.absorb(flight)
         trees: list[int] = flight.trees.tolist()
         self._waiting.difference_update(trees)
@@ -163,8 +159,13 @@ class Grove:
         settings, start = self._driver.settings, self._starts[g]
         result = read_result(forest, g, settings, errand.position, wanted, start, reason)
         key = int(forest.nodes[forest.trees[g]["root"]]["key"])
-        doubt = self._doubts.of(key ^ int(self._games[g]))
-        return replace(result, raw=replace(result.raw, doubt=doubt))
+        return replace(result, raw=replace(result.raw, doubt=self._doubts[g].get(key)))
+
+    def _note_doubts(self, rows: Records, evaluation: Evaluation) -> None:
+        told = (evaluation.value_error, evaluation.score_error, evaluation.variance_time)
+        columns = (rows["tree"], rows["key"], *told)
+        for g, key, *doubt in zip(*(column.tolist() for column in columns), strict=True):
+            self._doubts[g][key] = Doubt(*doubt)
 
     # Positions
 
@@ -191,14 +192,21 @@ class Grove:
         if forest.trees[g]["n_nodes"] + node_room(visits) // 2 > self._room:
             return False
         self._driver.look_back(g, position)
+        self._forget_doubts(g)
         if moves and forest.nodes[forest.trees[g]["root"]]["visits"]:
             centre_again(forest, g, self._driver.settings)
         return True
 
     def _plant(self, g: int, position: Position) -> None:
         self._driver.place(g, position, self._seed)
-        self._planted += 1
-        self._games[g] = np.uint64(self._planted * _GOLDEN % 2**64)
+        self._doubts[g].clear()
+
+    def _forget_doubts(self, g: int) -> None:
+        """Drop those of positions that the tree does not know any more."""
+        first = g * self._room
+        nodes = self._forest.nodes[first : first + int(self._forest.trees[g]["n_nodes"])]
+        before = self._doubts[g]
+        self._doubts[g] = {key: before[key] for key in nodes["key"].tolist() if key in before}
 
     def _prepare(self, g: int) -> None:
         tree = self._forest.trees[g]

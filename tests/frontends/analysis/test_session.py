@@ -195,7 +195,7 @@ def test_a_client_that_leaves_frees_its_work_and_no_other_s() -> None:
 
 
 def test_a_whole_game_is_searched_in_parallel_and_shares_batches() -> None:
-    """Sixteen positions at a time, half of them in a batch."""
+    """Sixteen positions at a time: with a network that takes long, that shows in the batches."""
     sizes = []
 
     def script(batch: Batch) -> Evaluation:
@@ -211,7 +211,7 @@ def test_a_whole_game_is_searched_in_parallel_and_shares_batches() -> None:
         answers = client.ask(asked, 61)
     assert {answer["turnNumber"] for answer in answers} == set(range(61))
     assert all(answer["rootInfo"]["visits"] == 12 for answer in answers)
-    assert max(sizes) == 8
+    assert max(sizes) >= 10
     assert sum(sizes) / len(sizes) > 4
 
 

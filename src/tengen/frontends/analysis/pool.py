@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tengen.frontends.analysis.schema import Query, Turn
     from tengen.network.evaluator import Evaluator
 
-USUAL_SEARCHES = 16  # at a time
+USUAL_SEARCHES = 24  # at a time
 
 
 class Pool:
