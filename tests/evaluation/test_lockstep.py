@@ -150,7 +150,17 @@ def test_openings_follow_the_policy_without_passes() -> None:
         assert all(move.point is not None for move in position.moves)
     # e⁹ against 24 other moves.
     assert sum(position.moves[0].point == (1, 2) for position in drawn) >= 38
-    assert len({position.stones.tobytes() for position in drawn}) > 20
+
+
+def test_openings_differ_where_they_can() -> None:
+    empty = Position(5, komi=0.5)
+    sure = FakeEvaluator(preferring(Point(1, 2), Point(1, 1), Point(3, 3), logit=6.0))
+    drawn = openings(sure, empty, 3, 100, seed=2)
+    assert len(drawn) == 100
+    assert len(set(drawn)) == 100  # drawn by the policy alone, hardly a dozen would differ
+    corners = openings(sure, Position(2, komi=0.5), 1, 10, seed=2)
+    assert len(corners) == 10
+    assert len(set(corners)) == 4  # there are no more
 
 
 def test_openings_are_drawn_anew_from_another_seed() -> None:

@@ -36,7 +36,9 @@ def test_counts_derive_from_tables_of_different_names() -> None:
         assert len(set(features.globals)) == len(features.globals)
 
 
-@pytest.mark.parametrize("features", [KATAGO, KATAGO_WITHOUT_LADDERS], ids=str)
+@pytest.mark.parametrize(
+    "features", [KATAGO, KATAGO_WITHOUT_LADDERS], ids=lambda features: features.name
+)
 def test_bits_say_what_planes_say(features: FeatureSet) -> None:
     scratch = new_feature_scratch()
     for position in random_positions(3, 60):

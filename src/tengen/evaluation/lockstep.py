@@ -20,6 +20,8 @@ from tengen.search.keep import advance, centre_again
 from tengen.search.params import SearchParams
 from tengen.search.root import choose_move, prepare_root
 
+_FLATNESS = (1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # of the policies that openings are drawn from
+
 
 @dataclass(frozen=True)
 class Player:
@@ -154,17 +156,39 @@ def play_in_lockstep(
 def openings(
     evaluator: Evaluator, empty: Position, moves: int, count: int, seed: int
 ) -> list[Position]:
-    """Positions after some moves drawn from a network's policy, passes left out."""
+    """Positions after some moves drawn from a network's policy, passes left out.
+
+    They differ where they can: games from the same position are the same game, and say nothing
+    more. So a policy that is sure of itself is drawn from more freely until enough are found.
+    """
     random = np.random.default_rng(seed)
-    positions = [empty] * count
-    for _ in range(moves):
+    different: dict[Position, None] = {}
+    for flatness in _FLATNESS:
+        missing = count - len(different)
+        if missing > 0:
+            drawn = _drawn(evaluator, [empty] * missing, moves, flatness, random)
+            different |= dict.fromkeys(drawn)
+    again = _drawn(evaluator, [empty] * (count - len(different)), moves, 1.0, random)
+    return [*different, *again]
+
+
+def _drawn(
+    evaluator: Evaluator,
+    starts: Sequence[Position],
+    moves: int,
+    flatness: float,
+    random: np.random.Generator,
+) -> list[Position]:
+    """Each start after so many moves, which are drawn by their chances to the power 1/flatness."""
+    positions = list(starts)
+    for _ in range(moves if positions else 0):
         policies = evaluate(evaluator, encode(evaluator.features, positions)).policy
-        for i, policy in enumerate(policies.astype(float)):
+        for i, policy in enumerate(policies.astype(float) / flatness):
             chances = np.exp(policy - policy.max()) * positions[i].legal_mask()
             chances[-1] = 0
             if not chances.any():
                 continue  # nothing but a pass is left
             place = int(random.choice(len(chances), p=chances / chances.sum()))
-            y, x = divmod(place, empty.width)
+            y, x = divmod(place, positions[i].width)
             positions[i] = positions[i].play((x, y))
     return positions
