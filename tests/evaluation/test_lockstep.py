@@ -158,7 +158,7 @@ def test_openings_differ_where_they_can() -> None:
     drawn = openings(sure, empty, 3, 100, seed=2)
     assert len(drawn) == 100
     assert len(set(drawn)) == 100  # drawn by the policy alone, hardly a dozen would differ
-    corners = openings(sure, Position(2, komi=0.5), 1, 10, seed=2)
+    corners = openings(FakeEvaluator(uniform), Position(2, komi=0.5), 1, 10, seed=2)
     assert len(corners) == 10
     assert len(set(corners)) == 4  # there are no more
 
