@@ -73,6 +73,7 @@ def test_motion_stops_for_those_who_ask_for_it(browser: Browser, port: int) -> N
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{port}/")
+    page.wait_for_selector(".button")
     moving = page.evaluate(
         "() => getComputedStyle(document.querySelector('.button')).transitionDuration"
     )
