@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +27,7 @@ from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.files import load_network
 from tengen.training_run.chart import Anchor, Series, line_chart
+from tengen.training_run.json_lines import append_line, read_lines
 
 ANCHOR_VISITS = (1, 8, 64, 256)
 OPENING_MOVES = 4
@@ -94,8 +94,10 @@ def chosen_networks(run: Path, count: int) -> list[str]:
 def play_all(options: argparse.Namespace) -> None:
     networks = chosen_networks(Path(options.run), options.networks)
     for network in networks:  # what the curve's x axis needs to know
-        append(options.out, {"network": Path(network).stem, **load_network(network).provenance})
-    known = {(line["first"], line["second"]) for line in lines_of([options.out]) if "first" in line}
+        append_line(
+            options.out, {"network": Path(network).stem, **load_network(network).provenance}
+        )
+    known = {(line["first"], line["second"]) for line in read_lines(options.out) if "first" in line}
     wanted = matches_of(networks, options.anchor, options.visits, options.games, options.last)
     todo = [match for match in wanted if (match.first.name, match.second.name) not in known]
     todo.sort(key=lambda match: -match.games * max(match.first.visits, match.second.visits))
@@ -104,26 +106,12 @@ def play_all(options: argparse.Namespace) -> None:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.processes, spawn) as pool:
         for done in as_completed([pool.submit(play, match) for match in todo]):
-            append(options.out, done.result())
+            append_line(options.out, done.result())
             print(done.result(), flush=True)
 
 
-def append(path: str, line: dict[str, Any]) -> None:
-    with Path(path).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
-
-
-def lines_of(paths: Iterable[str]) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for path in paths
-        if Path(path).exists()
-        for line in Path(path).read_text(encoding="utf-8").splitlines()
-    ]
-
-
 def draw(options: argparse.Namespace) -> None:
-    lines = lines_of(options.results)
+    lines = [line for path in options.results for line in read_lines(path)]
     results = [
         Result(*(line[key] for key in ("first", "second", "wins", "draws", "losses")))
         for line in lines
@@ -157,10 +145,10 @@ def main() -> None:
     playing.add_argument("--games", type=int, default=100)
     playing.add_argument("--last", type=int, default=400, help="games of the last network")
     playing.add_argument("--processes", type=int, default=6)
-    playing.add_argument("--out", default="results.jsonl")
+    playing.add_argument("--out", type=Path, default=Path("results.jsonl"))
     drawing = commands.add_parser("draw")
     drawing.set_defaults(call=draw)
-    drawing.add_argument("results", nargs="+")
+    drawing.add_argument("results", nargs="+", type=Path)
     drawing.add_argument("--zero", required=True, help="whose rating is 0")
     drawing.add_argument("--name", default="at 64 visits")
     drawing.add_argument("--title", default="From nothing, 9x9")

@@ -10,14 +10,13 @@ from typing import Annotated
 import typer
 
 import tengen
+from tengen.frontends.loopback import LOOPBACK
 from tengen.messages import say
 from tengen.network.bundled import BUNDLED
 
 MODEL = "A network file of Tengen's or KataGo's; else the one that comes with Tengen."
 SEED = "The same one makes the same moves; else each game has its own."
 LEVEL = "Strength, from beginner to full; docs/levels.md lists them."
-
-LOOPBACK = "127.0.0.1"
 
 app = typer.Typer(
     help="A complete Go AI in Python.",

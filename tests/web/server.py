@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
+from tengen.closing import Closing
 from tengen.frontends.loading import Network
 from tengen.frontends.web.app import make_app
 from tengen.frontends.web.autosave import Autosave
@@ -61,7 +61,7 @@ def serving(
             thread.join()
 
 
-class Client:
+class Client(Closing):
     """A client that says hello, and sorts what it hears."""
 
     def __init__(self, port: int, session: str | None = None, **options: Any) -> None:
@@ -130,14 +130,3 @@ class Client:
 
     def close(self) -> None:
         self.socket.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()

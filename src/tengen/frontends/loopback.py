@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
+LOOPBACK = "127.0.0.1"
+
 
 def is_loopback(host: str | None) -> bool:
     """Is it an address or a name of this machine that no other machine can reach?"""

@@ -23,10 +23,9 @@ from tengen.frontends.analysis.loading import Loading
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
 from tengen.frontends.log import Log
-from tengen.frontends.loopback import is_loopback
+from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.messages import say
 
-LOOPBACK = "127.0.0.1"
 PATIENCE = 100  # lines that may wait for a slow client before some are left out
 
 

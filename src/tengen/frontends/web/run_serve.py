@@ -14,10 +14,9 @@ from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from tengen.closing import Closing
+from tengen.frontends.loopback import LOOPBACK
 from tengen.frontends.web.run_page import PAGE, router
 from tengen.frontends.web.security import HEADERS, door_for
-
-LOOPBACK = "127.0.0.1"
 
 
 def run_app(folder: Path) -> FastAPI:

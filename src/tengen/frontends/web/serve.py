@@ -16,6 +16,7 @@ from urllib.parse import quote
 import uvicorn
 
 from tengen.frontends.loading import Network
+from tengen.frontends.loopback import LOOPBACK
 from tengen.frontends.web import limits
 from tengen.frontends.web.app import make_app
 from tengen.frontends.web.autosave import Autosave, user_data
@@ -26,9 +27,9 @@ from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.levels import Level
 from tengen.messages import say
-from tengen.network.bundled import BUNDLED, bundled_network
+from tengen.network.bundled import BUNDLED
+from tengen.network.files import find_network
 
-LOOPBACK = "127.0.0.1"
 USUAL_PORT = 8361
 PORTS_TRIED = 50
 SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer people waiting
@@ -66,11 +67,8 @@ def play_in_browser(options: WebOptions, position: Position, human: Color, level
         rules=str(position.rules),
         komi=position.komi,
     )
-    model = options.model
-    file = bundled_network() if model == BUNDLED else Path(model)
-    if not file.is_file():
-        raise ValueError(f"{model}: there is no such network file")
-    serve(options, first_game, lambda: load_network(str(file), options.device))
+    file = str(find_network(options.model))
+    serve(options, first_game, lambda: load_network(file, options.device))
 
 
 def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
