@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,12 +12,12 @@ import pytest
 
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import review_game
+from tests.browsers import ARGUMENTS, installed_browser
 from tests.reviewing.games import BOTH_LEFT, only_game, two_points_network
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 ATTACK = (
     "</script><script>window.hacked=1</script>"
@@ -116,12 +115,12 @@ def test_moves_that_were_not_reviewed_are_on_the_page() -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed (apt install chromium)")
+    executable = installed_browser()
+    if executable is None:
+        pytest.skip("no browser is installed: apt install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     with playwright.sync_playwright() as running:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=options)
+        launched = running.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield launched
         launched.close()
 

@@ -7,26 +7,19 @@ usual places. Screenshots go to build/screenshots, or to where TENGEN_SCREENSHOT
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.web.browser.visit import ARGUMENTS, Visit, visiting
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-def _installed_browser() -> str | None:
-    chosen = os.environ.get("TENGEN_BROWSER")
-    return chosen or next(filter(None, map(shutil.which, NAMES)), None)
+from tests.browsers import ARGUMENTS, installed_browser
+from tests.web.browser.visit import Visit, visiting
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    executable = _installed_browser()
+    executable = installed_browser()
     if executable is None:
         pytest.skip("no browser is installed: apt install chromium")
     # Only as long as this package runs: Playwright keeps an event loop on this thread.
