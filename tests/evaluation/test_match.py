@@ -135,20 +135,19 @@ def test_a_program_that_dies_loses_that_game_and_is_started_again(program: str) 
         ends.append(played)
         return True
 
-    def sides() -> list[Contestant]:
-        return [Listed("A1 A2"), GtpContestant(f"{program} 'C3 die'")]
+    made: list[Listed] = []
 
-    made: list[Contestant] = []
+    def listed() -> Contestant:
+        made.append(Listed("A1 A2"))
+        return made[-1]
 
-    def make(index: int) -> Contestant:
-        side = sides()[index] if index == 0 else GtpContestant(f"{program} 'C3 die'")
-        made.append(side)
-        return side
+    def dying() -> Contestant:
+        return GtpContestant(f"{program} 'C3 die'")
 
-    play_match([lambda: make(0), lambda: make(1)], [EMPTY] * 2, range(4), 1, on_end)
+    play_match([listed, dying], [EMPTY] * 2, range(4), 1, on_end)
     assert sorted(played.number for played in ends) == [0, 1, 2, 3]
     assert all("has ended" in played.remark and points(played) == 1 for played in ends)
-    assert all(side.closed for side in made if isinstance(side, Listed))
+    assert all(side.closed for side in made)
 
 
 def test_errors_of_programs_are_for_people(program: str) -> None:

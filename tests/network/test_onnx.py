@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import openvino
 import pytest
 import torch
 
@@ -18,6 +17,7 @@ from tengen.network.evaluator import Evaluation, encode, evaluate
 from tengen.network.model import Network, Outputs
 from tengen.network.onnx_evaluator import OnnxEvaluator
 from tengen.network.onnx_export import export_onnx
+from tengen.network.openvino_core import openvino_core
 from tengen.network.torch_evaluator import TorchEvaluator
 
 
@@ -34,7 +34,7 @@ def test_onnx_agrees_with_torch(name: str, tmp_path: Path) -> None:
     path = tmp_path / "network.onnx"
     export_onnx(data, path)
     # OpenVINO's reader of ONNX is a second opinion on the file.
-    model = openvino.Core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    model = openvino_core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     for batch, height, width in [(1, 9, 9), (3, 13, 13), (2, 5, 7)]:
         planes = torch.randint(0, 2, (batch, 22, height, width)).float()
         planes[:, 0] = 1

@@ -33,6 +33,7 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
 from tengen.network.model import Network, network_from
 from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.openvino_core import openvino_core
 from tengen.network.openvino_graph import OUTPUTS, build_graph
 from tengen.network.quantize import (
     Range,
@@ -49,7 +50,7 @@ from tests.network.test_katago_parity import NETWORKS, network_data
 
 TOLERANCE = 1e-4
 OWN_POINTS = ("policy", "ownership")  # of an evaluation, what is said of each point
-HAS_BF16 = "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+HAS_BF16 = "BF16" in openvino_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 BLOCKS: dict[str, tuple[Block, ...]] = {
     "ordinary": (Ordinary(12), Ordinary(16)),
     "pooling": (Pooling(12, 8), Pooling(16, 4)),
@@ -104,7 +105,7 @@ def by_torch(data: NetworkData, batch: Batch) -> RawOutputs:
 
 def by_graph(graph: openvino.Model, batch: Batch) -> RawOutputs:
     settings = {"INFERENCE_PRECISION_HINT": "f32"}
-    found = openvino.Core().compile_model(graph, "CPU", settings)(list(batch))
+    found = openvino_core().compile_model(graph, "CPU", settings)(list(batch))
     return RawOutputs(*(found[name] for name in OUTPUTS))
 
 
@@ -238,7 +239,7 @@ class CannotCompileBf16:
     """OpenVINO's core on a machine whose driver promises more than it does."""
 
     def __init__(self) -> None:
-        self.core = openvino.Core()
+        self.core = openvino_core()
 
     def get_property(self, device: str, name: str) -> Any:
         assert (device, name) == ("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -255,7 +256,7 @@ def test_a_precision_that_fails_is_replaced_by_float32_in_one_line(
 ) -> None:
     data, batch = random_network(BLOCKS["ordinary"], Activation.RELU), random_batch((5, 5))
     core = CannotCompileBf16()
-    monkeypatch.setattr("tengen.network.openvino.openvino.Core", lambda: core)
+    monkeypatch.setattr("tengen.network.openvino.openvino_core", lambda: core)
     unable = OpenVinoEvaluator(data, Precision.INT8)
     assert unable.precision is Precision.FLOAT32
     assert "CPU has no int8" in capfd.readouterr().err
@@ -287,6 +288,26 @@ def test_playing_needs_no_torch(tmp_path: Path) -> None:
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     expected = decode(by_torch(data, batch), batch, data.scaling).value[0, 0]
     assert float(printed) == pytest.approx(float(expected), abs=TOLERANCE)
+
+
+def test_signals_are_heard_after_networks_have_gone(tmp_path: Path) -> None:
+    """Those that come first go first, in a process that would die of it."""
+    path = tmp_path / "network"
+    path.write_bytes(pickle.dumps(random_network(BLOCKS["ordinary"], Activation.RELU)))
+    program = (
+        "import pickle, signal, sys\n"
+        "from pathlib import Path\n"
+        "from tengen.network.openvino import OpenVinoEvaluator\n"
+        "data = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
+        "first, second = OpenVinoEvaluator(data), OpenVinoEvaluator(data)\n"
+        "del first\n"
+        "del second\n"
+        "signal.signal(signal.SIGINT, lambda *_: print('heard'))\n"
+        "signal.raise_signal(signal.SIGINT)\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "heard\n")
 
 
 # Fewer bits

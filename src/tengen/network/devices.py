@@ -117,7 +117,9 @@ def _cpu() -> Device:
         return Device(CPU, False, "OpenVINO is not installed", "pip install openvino")
     import openvino
 
-    core = openvino.Core()
+    from tengen.network.openvino_core import openvino_core
+
+    core = openvino_core()
     name = core.get_property("CPU", "FULL_DEVICE_NAME")
     able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     precisions = [p for p in ("FP32", "BF16", "INT8") if p in able]

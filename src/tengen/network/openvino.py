@@ -7,13 +7,13 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 import numpy as np
-import openvino
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
 from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.openvino_core import openvino_core
 from tengen.network.openvino_graph import OUTPUTS, build_graph
 from tengen.network.quantize import (
     Ranges,
@@ -69,7 +69,7 @@ class OpenVinoEvaluator:
         threads; further ones wait.
         """
         self._data = data
-        self._core = openvino.Core()
+        self._core = openvino_core()
         self._where, self._threads, self._streams = device, threads, streams
         self._policy_optimism = policy_optimism
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}

@@ -25,6 +25,7 @@ from tengen.jit import user_cache
 from tengen.messages import say
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
+from tengen.network.openvino_core import openvino_core
 from tengen.network.openvino_graph import build_graph
 from tengen.network.store import replace_file
 
@@ -106,7 +107,7 @@ def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
         layer.input_value(0).add_names({layer.friendly_name})
     graph.add_outputs([layer.input_value(0) for layer in layers])
     settings = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False}
-    network = openvino.Core().compile_model(graph, "CPU", settings)
+    network = openvino_core().compile_model(graph, "CPU", settings)
     names = [layer.friendly_name for layer in layers]
     lowest, highest = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
     for batch in batches:

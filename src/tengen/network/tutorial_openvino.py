@@ -12,6 +12,7 @@ from torch import nn
 
 from tengen.features.feature_set import BASIC
 from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.openvino_core import openvino_core
 from tengen.network.tutorial import TutorialNetwork
 from tengen.network.tutorial_evaluator import evaluation_of
 
@@ -28,7 +29,7 @@ class OpenVinoTutorialEvaluator:
 
     def __init__(self, network: TutorialNetwork, threads: int | None = None) -> None:
         """Without threads, all processors."""
-        core = openvino.Core()
+        core = openvino_core()
         half = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self.device = f"CPU, OpenVINO {'bf16' if half else 'float32'}"
         settings: dict[str, Any] = {
