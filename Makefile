@@ -21,7 +21,7 @@ play: $(VENV)/.ready-to-play  ## Play against Tengen
 	@$(BIN)/tengen play
 
 test: check  ## Run the checks and the test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 	$(BIN)/ruff format --check

@@ -6,28 +6,31 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 
+Mode: TypeAlias = tuple[str, tuple[str, ...]]  # a setting of Numba's, and the tests to run so
 
-# The fleet's kernels, which are all of them in one, take as long to compile as all the others.
-MODES = (
-    ("NUMBA_BOUNDSCHECK", ("tests/selfplay",)),
+MODES: tuple[Mode, ...] = (
     ("NUMBA_BOUNDSCHECK", ("tests", "--ignore=tests/selfplay")),
     ("NUMBA_DISABLE_JIT", ("tests",)),
 )
+# The fleet's kernels, which are all of them in one, take as long to compile as all the others.
+LONG_MODES: tuple[Mode, ...] = (("NUMBA_BOUNDSCHECK", ("tests/selfplay",)),)
 
 
 @pytest.mark.timeout(1200)
+@pytest.mark.parametrize("modes", [MODES, pytest.param(LONG_MODES, marks=pytest.mark.long)])
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="these are the kernel tests' modes")
-def test_kernel_tests_pass_in_other_modes(tmp_path: Path) -> None:
+def test_kernel_tests_pass_in_other_modes(tmp_path: Path, modes: tuple[Mode, ...]) -> None:
     # Without the compiler NumPy warns of the overflow that hashing and random numbers live on.
     command = [sys.executable, "-m", "pytest", "-m", "kernel and not long"]
     command += ["-W", "ignore:overflow:RuntimeWarning", "-p", "no:cacheprovider"]
     runs = []
-    for k, (setting, tests) in enumerate(MODES):  # all at a time: they take minutes
+    for k, (setting, tests) in enumerate(modes):  # all at a time: they take minutes
         with (tmp_path / str(k)).open("wb") as out:
             environment = os.environ | {setting: "1"}
             runs.append(
@@ -41,5 +44,5 @@ def test_kernel_tests_pass_in_other_modes(tmp_path: Path) -> None:
             )
     for k, status in enumerate([run.wait() for run in runs]):
         said = (tmp_path / str(k)).read_text()
-        assert status == 0, f"{MODES[k]}: {said[-4000:]}"
+        assert status == 0, f"{modes[k]}: {said[-4000:]}"
         assert " passed" in said

@@ -66,7 +66,7 @@ class Client(Closing):
 
     def __init__(self, port: int, session: str | None = None, **options: Any) -> None:
         self.socket: ClientConnection = connect(
-            f"ws://127.0.0.1:{port}/ws", max_size=None, legacy=True, **options
+            f"ws://127.0.0.1:{port}/ws", max_size=None, max_queue=None, legacy=True, **options
         )
         self.say("hello", session=session)
         self.welcome = self.hear("welcome")

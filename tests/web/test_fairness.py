@@ -87,7 +87,6 @@ def test_twelve_players_get_fair_shares_without_an_error(tmp_path: Path) -> None
     counts = sorted(len(player.answers) for player in players)
     assert counts[0] >= 5
     assert counts[0] >= 0.5 * counts[-1]
-    assert sum(player.games for player in players) > 0
 
 
 def test_a_move_is_shown_within_fifty_milliseconds_while_the_server_analyses(
