@@ -9,7 +9,7 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.network.wrappers import CachingEvaluator
-from tengen.search.grove import TREES
+from tengen.search import many as many_module
 from tengen.search.many import search_many
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
@@ -18,6 +18,13 @@ from tests.search.test_search import Script, opinions
 
 MOVES = ["D4", "F6", "E3", "C6", "G4", "E7", "C3", "F3", "F4", "G3", "H4", "H3", "D7", "D6"]
 ONE_LEAF = FakeEvaluator(opinions(), best_batch=1)
+TREES = 24
+
+
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer trees than positions, so that they walk through the game."""
+    monkeypatch.setattr(many_module, "usual_trees", lambda _: TREES)
 
 
 def game(size: int = 9, moves: list[str] = MOVES) -> list[Position]:
@@ -104,6 +111,7 @@ def test_unrelated_positions_are_searched_as_each_would_be_alone() -> None:
         assert many.moves[0].ownership is not None
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_turns_of_a_game_keep_their_trees() -> None:
     line = likely_game(80)
     alone = Search(ONE_LEAF)
@@ -120,6 +128,7 @@ def test_the_turns_of_a_game_keep_their_trees() -> None:
     assert kept < 0.8 * fresh
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_doubts_are_those_of_the_position_though_its_tree_was_kept() -> None:
     evaluator = FakeEvaluator(unsure(opinions()))
     results = found(evaluator, likely_game(80), 50)
@@ -180,6 +189,7 @@ def test_finished_games_are_told_at_once_without_visits() -> None:
     assert results[2].moves == ()
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("after", [0, 1, 12])
 def test_it_ends_when_told_to_and_tells_only_what_is_finished(after: int) -> None:
     told: list[SearchResult] = []

@@ -21,9 +21,11 @@ from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_re
 from tengen.search.root import prepare_root
 from tengen.search.search import CANCELLED, OVER, VISITS, moves_between
 
-TREES = 24  # at a time
-IN_FLIGHT = 3  # ticks: networks that compute two batches at a time have one more waiting
-BATCH = 32  # leaves of a tick, if the trees have as many
+# Many small trees fill batches, and what one asks of the network another may know already; trees
+# of many visits fill them by themselves, and the fewer they are the sooner the first ones are done.
+MOST_TREES, FEWEST_TREES, VISITS_AT_A_TIME = 128, 24, 12_800
+IN_FLIGHT = 4  # ticks: networks that compute two batches at a time always have one more waiting
+BATCH = 64  # leaves of a tick, if the trees have as many
 MOST_LEAVES = 16  # of a tree in a tick
 _SPARE_NODES = 32
 
@@ -61,7 +63,7 @@ class Grove:
         *,
         visits: int,
         moves: int,
-        trees: int = TREES,
+        trees: int,
         ownership: bool = False,
         seed: int = 0,
     ) -> None:
@@ -212,6 +214,11 @@ class Grove:
         tree = self._forest.trees[g]
         if self._forest.nodes[tree["root"]]["status"] == EXPANDED and not tree["prepared"]:
             prepare_root(self._forest, g, self._driver.settings)
+
+
+def usual_trees(visits: int) -> int:
+    """How many trees side by side suit searches of so many visits."""
+    return max(FEWEST_TREES, min(MOST_TREES, VISITS_AT_A_TIME // visits))
 
 
 def node_room(visits: int) -> int:

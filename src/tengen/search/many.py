@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator
-from tengen.search.grove import TREES, Errand, Grove, grove_tree_bytes, never
+from tengen.search.grove import Errand, Grove, grove_tree_bytes, never, usual_trees
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import THE_USUAL, SearchResult, Wanted
 from tengen.search.search import CANCELLED, Search
@@ -56,9 +56,10 @@ def search_many(
     `on_result` gets the index of a position and what was found there, in any order. When `stopped`
     says so the search ends within one batch, and what is not finished is not told.
 
-    Positions that follow each other in a game are best given in order: trees are kept from one to
-    the next, kept visits counting. An evaluator that remembers, such as a CachingEvaluator, saves
-    what else they have in common. `params.megabytes` are for all trees together.
+    An evaluator that remembers, such as a CachingEvaluator, saves what neighbouring positions have
+    in common. Those that follow each other in a game are best given in order: where they are too
+    many to have a tree each, trees are kept from one to the next, kept visits counting.
+    `params.megabytes` are for all trees together.
     """
     Limits(visits=visits)
     task = _Task(evaluator, visits, params, wanted, on_result, stopped, seed)
@@ -67,7 +68,7 @@ def search_many(
         by_size.setdefault(position.size, {})[index] = position
     for size, group in by_size.items():
         tree_bytes = grove_tree_bytes(evaluator, size.area, visits, task.ownership)
-        trees = min(TREES, len(group), int(params.megabytes * 1e6 / tree_bytes))
+        trees = min(usual_trees(visits), len(group), int(params.megabytes * 1e6 / tree_bytes))
         if trees < 2:
             _one_after_another(task, group)
         else:

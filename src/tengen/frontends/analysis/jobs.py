@@ -81,7 +81,7 @@ class JobQueue:
                     heapq.heappush(heap, (-job.turn.priority, self._count, job))
                     self._waiting.add(job)
                     self._count += 1
-                self._changed.notify_all()
+                self._call_threads()
 
     def next(self) -> Job | None:
         """Wait for a job to do; None when closed. Whoever takes it calls `done`.
@@ -117,7 +117,7 @@ class JobQueue:
         """A crew ends: whoever takes the next job of this kind begins anew."""
         with self._changed:
             self._crews.remove(kind)
-            self._changed.notify_all()
+            self._call_threads()
 
     def follower(self, job: Job) -> Job | None:
         """The turn after a job, to be done at once, unless something else is more urgent."""
@@ -137,6 +137,12 @@ class JobQueue:
         first = min(heads, key=lambda each: each[:2])
         return first[2] if first[0] <= self._urgency() else None
 
+    def _call_threads(self) -> None:
+        """Wake who waits, if it is of any use: a crew sees to most jobs, and threads take time."""
+        nothing_left = not (self._waiting or self._running)
+        if nothing_left or (self._free and self._first_for_thread() is not None):
+            self._changed.notify_all()
+
     def _urgency(self) -> int:
         """Of the most urgent job that waits: the lower the more."""
         return min(heap[0][0] for heap in self._heaps.values())
@@ -152,14 +158,14 @@ class JobQueue:
     def _start(self, job: Job) -> Job:
         self._waiting.remove(job)
         self._running.add(job)
-        self._changed.notify_all()  # less urgent ones may go on now
+        self._call_threads()  # less urgent ones may go on now
         return job
 
     def done(self, job: Job) -> None:
         """A job has been answered."""
         with self._changed:
             self._running.remove(job)
-            self._changed.notify_all()
+            self._call_threads()
 
     def take_out(
         self, owner: object, query_id: str | None = None, turns: Collection[int] | None = None
@@ -185,7 +191,7 @@ class JobQueue:
                 left = [each for each in heap if each[2] in self._waiting]
                 heapq.heapify(left)
                 self._heaps[kind] = left
-            self._changed.notify_all()
+            self._call_threads()
         return sorted(out, key=lambda job: job.turn.number)
 
     def drain(self, until: threading.Event) -> None:

@@ -28,7 +28,7 @@ class Loaded(NamedTuple):
 
     evaluator: Evaluator
     model: Model
-    at_a_time: int = 1  # batches that it computes
+    at_a_time: int = 1  # batches that it is given
 
 
 class Loading:
@@ -115,5 +115,6 @@ def load(options: AnalysisOptions) -> Loaded:
             largest_batch=LARGEST_BATCH,
             version=version,
         ),
-        at_a_time=getattr(evaluator, "streams", 1),  # a GPU has one
+        # Where it computes several, one more, or cores wait for what comes next; a GPU has one.
+        at_a_time=1 + getattr(evaluator, "streams", 0),
     )

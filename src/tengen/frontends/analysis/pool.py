@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tengen.frontends.analysis.schema import Query, Turn
     from tengen.network.evaluator import Evaluator
 
-USUAL_SEARCHES = 24  # at a time
+THREADS = 24  # for positions that must be searched by themselves
 
 
 class Pool:
@@ -30,7 +30,7 @@ class Pool:
     def __init__(self, network: Future[Evaluator], searches: int | None, megabytes: float) -> None:
         """Jobs wait until the network is there; `megabytes` are for all trees together."""
         self._network = network
-        self._searches = searches or USUAL_SEARCHES
+        self._searches = searches
         self._memory = Memory(megabytes)
         self._jobs = JobQueue()
         self._threads: list[threading.Thread] = []
@@ -42,9 +42,15 @@ class Pool:
         from tengen.frontends.analysis.crew import kind_of
 
         jobs = jobs_of(owner, query, send, kind_of(query))
-        self._jobs.put(in_stretches(jobs, self._searches))
+        self._jobs.put(in_stretches(jobs, self._trees_for(query)))
         if self._failure is not None:
             self._give_up(self._failure)
+
+    def _trees_for(self, query: Query) -> int:
+        """How many positions of a query are searched at a time."""
+        from tengen.search.grove import usual_trees
+
+        return self._searches or usual_trees(query.settings.visits)
 
     def terminate(
         self, owner: object, query_id: str | None = None, turns: Collection[int] | None = None
@@ -78,7 +84,7 @@ class Pool:
             self._failure = f"the network cannot be used: {error}"
             self._give_up(self._failure)
             return
-        for k in range(self._searches):
+        for k in range(min(self._searches or THREADS, THREADS)):
             thread = threading.Thread(target=self._work, name=f"search {k}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -103,7 +109,7 @@ class Pool:
 
         try:
             crew = Crew(self._network.result(), self._jobs, self._memory)
-            crew.work(job, self._searches, _fail)
+            crew.work(job, self._trees_for(job.query), _fail)
         finally:
             self._jobs.disband(job.kind)
 
