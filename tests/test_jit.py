@@ -90,6 +90,27 @@ def test_the_user_s_own_numba_cache_setting_is_left_alone(package: Path) -> None
     assert run(package, code + "print(numba.config.CACHE_DIR == before)")[0].endswith("True")
 
 
+def test_threads_that_import_kernels_at_the_same_time_keep_them_in_the_folder(
+    package: Path,
+) -> None:
+    code = (
+        "import sys, threading, numba\n"
+        "from tengen.jit import kernel, kernel_cache\n"
+        "from tengen.caller import third\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "before, made = numba.config.CACHE_DIR, []\n"
+        "def decorate():\n"
+        "    made.extend(kernel(third.py_func) for _ in range(100))\n"
+        "threads = [threading.Thread(target=decorate) for _ in range(4)]\n"
+        "for thread in threads: thread.start()\n"
+        "for thread in threads: thread.join()\n"
+        "folder = str(kernel_cache())\n"
+        "inside = sum(each._cache.cache_path.startswith(folder) for each in made)\n"
+        "print(inside, numba.config.CACHE_DIR == before)\n"
+    )
+    assert run(package, code)[0].endswith("400 True")
+
+
 def test_sources_are_the_kernels_and_what_they_import(package: Path) -> None:
     sources = {path.relative_to(package).as_posix() for path in kernel_sources(package)}
     assert {"caller.py", "callee.py", "constant.py", "game/board.py", "game/color.py"} <= sources

@@ -18,6 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ _DECORATED = re.compile(r"^@kernel\b|= kernel\(", re.MULTILINE)
 _SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
 
 _PROCESS = uuid.uuid4().hex[:8]
+_decorating = threading.Lock()
 
 Kernel: TypeAlias = Callable[..., Any]
 
@@ -163,12 +165,16 @@ def _drop_unused_caches(base: Path) -> None:
 
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
-    """Numba takes a function's cache folder from its global setting, once, when decorating."""
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
-    try:
-        yield
-    finally:
-        config.CACHE_DIR = before
+    """Numba takes a function's cache folder from its global setting, once, when decorating.
+
+    Two threads that import kernels must not change it under each other's hands.
+    """
+    with _decorating:
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = before
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
