@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,7 @@ def strangers(count: int) -> list[Position]:
     """Positions of which none follows another."""
     empty = Position(9, "tromp-taylor", 7)
     points = [(x, y) for y in range(9) for x in range(9)]
-    return [empty.play(points[k]).play(points[-1 - k]) for k in range(count)]
+    return [empty.play(points[k]).play(points[k - 40]) for k in range(count)]
 
 
 def test_unrelated_positions_are_searched_as_each_would_be_alone() -> None:
@@ -187,6 +189,27 @@ def test_finished_games_are_told_at_once_without_visits() -> None:
     assert [result.visits for result in results] == [20, 20, 0, 20, 0]
     assert [result.stopped_by for result in results] == [VISITS, VISITS, OVER, VISITS, OVER]
     assert results[2].moves == ()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02])
+def test_a_slow_network_tells_of_the_first_positions_long_before_the_last(seconds: float) -> None:
+    asked = 0
+    asked_until: list[int] = []  # each result
+
+    def slow(batch: Batch) -> Evaluation:
+        nonlocal asked
+        time.sleep(seconds)
+        asked += len(batch.planes)
+        return opinions()(batch)
+
+    search_many(
+        FakeEvaluator(slow),
+        strangers(70),
+        60,
+        on_result=lambda *_: asked_until.append(asked),
+    )
+    early = asked_until[0] < 0.6 * asked
+    assert early == bool(seconds)  # a fast one has all of them at hand at the same time
 
 
 @pytest.mark.usefixtures("few_trees")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,9 +22,10 @@ from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_re
 from tengen.search.root import prepare_root
 from tengen.search.search import CANCELLED, OVER, VISITS, moves_between
 
-# Many small trees fill batches, and what one asks of the network another may know already; trees
-# of many visits fill them by themselves, and the fewer they are the sooner the first ones are done.
-MOST_TREES, FEWEST_TREES, VISITS_AT_A_TIME = 128, 24, 12_800
+# Many small trees fill batches, and what one asks of the network another may know already. But the
+# fewer they are, the sooner the first ones are done: within some seconds if the network is fast.
+MOST_TREES, FEWEST_TREES = 128, 24
+VISITS_AT_A_TIME, SECONDS_AT_A_TIME = 12_800, 4.0
 IN_FLIGHT = 4  # ticks: networks that compute two batches at a time always have one more waiting
 BATCH = 64  # leaves of a tick, if the trees have as many
 MOST_LEAVES = 16  # of a tree in a tick
@@ -67,8 +69,11 @@ class Grove:
         ownership: bool = False,
         seed: int = 0,
     ) -> None:
-        """Errands may want this many visits, and stand after this many moves, at most."""
-        self._room = node_room(visits)
+        """Errands may want this many visits, and stand after this many moves, at most.
+
+        There are so many trees, of which a slow network begins with fewer.
+        """
+        self._visits, self._room = visits, node_room(visits)
         forest = forest_for(
             evaluator,
             trees,
@@ -99,6 +104,7 @@ class Grove:
         leaves wait for ever: only a new grove is sound.
         """
         under_way: deque[InFlight] = deque()
+        self._began, self._leaves_taken = time.monotonic(), 0
         while True:
             self._employ(begin)
             idle = [g for g in self._errands if g not in self._waiting]
@@ -112,12 +118,17 @@ class Grove:
                 return
 
     def _employ(self, begin: Callable[[], Errand | None]) -> None:
-        for g in range(len(self._forest.trees)):
+        for g in range(self._trees_at_a_time()):
             while g not in self._errands:
                 errand = begin()
                 if errand is None:
                     return
                 self._stand_at(g, errand, None)
+
+    def _trees_at_a_time(self) -> int:
+        rate = self._leaves_taken / max(0.01, time.monotonic() - self._began)
+        trees = max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / self._visits))
+        return min(trees, len(self._forest.trees))
 
     def _tick(self, trees: list[int]) -> InFlight:
         """Look for leaves, more in each tree the fewer trees there are."""
@@ -133,6 +144,7 @@ class Grove:
         if evaluation is not None:
             self._note_doubts(flight.rows.rows[: flight.ends[-1]], evaluation)
         self._driver.absorb(flight)
+        self._leaves_taken += int(flight.ends[-1])
         trees: list[int] = flight.trees.tolist()
         self._waiting.difference_update(trees)
         for g in trees:
