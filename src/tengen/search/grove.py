@@ -91,6 +91,7 @@ class Grove:
         self._waiting: set[int] = set()  # trees with leaves in flight
         self._doubts: list[dict[int, Doubt]] = [{} for _ in range(trees)]  # by the keys of nodes
         self._scratch = np.zeros((2, self._room), np.int32)
+        self._began, self._leaves_taken = 0.0, 0  # of the search under way
 
     @property
     def errands(self) -> list[Errand]:
@@ -126,6 +127,7 @@ class Grove:
                 self._stand_at(g, errand, None)
 
     def _trees_at_a_time(self) -> int:
+        """How many trees may be under way, as fast as the network has been so far."""
         rate = self._leaves_taken / max(0.01, time.monotonic() - self._began)
         trees = max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / self._visits))
         return min(trees, len(self._forest.trees))
