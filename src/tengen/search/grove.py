@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.moves import PASS
@@ -147,19 +148,21 @@ class Grove:
             self._note_doubts(flight.rows.rows[: flight.ends[-1]], evaluation)
         self._driver.absorb(flight)
         self._leaves_taken += int(flight.ends[-1])
-        trees: list[int] = flight.trees.tolist()
-        self._waiting.difference_update(trees)
-        for g in trees:
-            self._prepare(g)
-            reason = self._why_done(g)
-            if reason is not None:
-                self._deliver(g, reason)
+        self._go_on(flight.trees)
 
-    def _why_done(self, g: int) -> str | None:
-        tree, errand = self._forest.trees[g], self._errands[g]
-        if self._forest.nodes[tree["root"]]["visits"] >= errand.visits:
-            return VISITS
-        return CANCELLED if errand.stopped() else None
+    def _go_on(self, trees: NDArray[np.int64]) -> None:
+        """Look at trees whose leaves have come home; many at a time, for records are slow."""
+        records = self._forest.trees[trees]
+        roots = self._forest.nodes[records["root"]]
+        for g in trees[(roots["status"] == EXPANDED) & (records["prepared"] == 0)].tolist():
+            prepare_root(self._forest, g, self._driver.settings)
+        for g, visits in zip(trees.tolist(), roots["visits"].tolist(), strict=True):
+            self._waiting.discard(g)
+            errand = self._errands[g]
+            if visits >= errand.visits:
+                self._deliver(g, VISITS)
+            elif errand.stopped():
+                self._deliver(g, CANCELLED)
 
     def _deliver(self, g: int, reason: str) -> None:
         """Tell what was found, and let the tree go on if there is something to go on to."""
@@ -194,10 +197,10 @@ class Grove:
             self._plant(g, position)
         self._forest.trees[g]["target"] = errand.visits
         self._starts[g] = start_of(self._forest, g)
-        self._prepare(g)
-        reason = OVER if position.is_over else self._why_done(g)
-        if reason is not None:
-            self._deliver(g, reason)
+        if position.is_over:
+            self._deliver(g, OVER)
+        else:
+            self._go_on(np.array([g]))
 
     def _walk(self, g: int, moves: list[Point | None], position: Position, visits: int) -> bool:
         """Let the tree follow moves up to a position; is there room for it to grow there?"""
@@ -223,11 +226,6 @@ class Grove:
         nodes = self._forest.nodes[first : first + int(self._forest.trees[g]["n_nodes"])]
         before = self._doubts[g]
         self._doubts[g] = {key: before[key] for key in nodes["key"].tolist() if key in before}
-
-    def _prepare(self, g: int) -> None:
-        tree = self._forest.trees[g]
-        if self._forest.nodes[tree["root"]]["status"] == EXPANDED and not tree["prepared"]:
-            prepare_root(self._forest, g, self._driver.settings)
 
 
 def usual_trees(visits: int) -> int:
