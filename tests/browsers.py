@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -21,3 +29,19 @@ def installed_browser() -> str | None:
     """The one that TENGEN_BROWSER names, or Chromium where it usually is."""
     chosen = os.environ.get("TENGEN_BROWSER")
     return chosen or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """A browser; what needs it is skipped where there is none.
+
+    Only as long as it is needed: Playwright keeps an event loop on this thread.
+    """
+    executable = installed_browser()
+    if executable is None:
+        pytest.skip("no browser is installed: apt install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=executable, args=ARGUMENTS)
+        yield launched
+        launched.close()

@@ -12,7 +12,7 @@ import pytest
 
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import review_game
-from tests.browsers import ARGUMENTS, installed_browser
+from tests.browsers import running_browser
 from tests.reviewing.games import BOTH_LEFT, only_game, two_points_network
 
 if TYPE_CHECKING:
@@ -115,14 +115,8 @@ def test_moves_that_were_not_reviewed_are_on_the_page() -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    executable = installed_browser()
-    if executable is None:
-        pytest.skip("no browser is installed: apt install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=executable, args=ARGUMENTS)
+    with running_browser() as launched:
         yield launched
-        launched.close()
 
 
 def opened(browser: Browser, folder: Path, text: str, width: int = 1280) -> tuple[Page, list[str]]:

@@ -13,13 +13,13 @@ import sys
 import threading
 from pathlib import Path
 from queue import Empty, Queue
-from types import TracebackType
-from typing import Self
+
+from tengen.closing import Closing
 
 LIMIT = 60.0  # seconds
 
 
-class ServerProcess:
+class ServerProcess(Closing):
     """A process, and its port."""
 
     def __init__(self, folder: Path, port: int = 0, network: Path | None = None) -> None:
@@ -61,15 +61,7 @@ class ServerProcess:
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(LIMIT)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self.kill()
         self._reader.join()
         assert self.process.stderr is not None

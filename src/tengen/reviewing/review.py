@@ -15,6 +15,7 @@ from tengen.game.sgf import SgfGame
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.wrappers import CachingEvaluator
 from tengen.reviewing.turns import Turn, main_line
+from tengen.search.grove import never
 from tengen.search.many import search_many
 from tengen.search.result import Judgement, SearchResult, Wanted
 
@@ -97,16 +98,12 @@ def _nothing(_: Searched) -> None:
     pass
 
 
-def _never() -> bool:
-    return False
-
-
 def review_game(
     evaluator: Evaluator,
     game: SgfGame,
     visits: int = DEFAULT_VISITS,
     on_turn: Callable[[Searched], None] = _nothing,
-    stopped: Callable[[], bool] = _never,
+    stopped: Callable[[], bool] = never,
 ) -> GameReview:
     """Search every position of the main line and compare each move with the best one there.
 

@@ -94,11 +94,6 @@ class Grove:
         self._scratch = np.zeros((2, self._room), np.int32)
         self._began, self._leaves_taken = 0.0, 0  # of the search under way
 
-    @property
-    def errands(self) -> list[Errand]:
-        """Those under way."""
-        return list(self._errands.values())
-
     def search(self, begin: Callable[[], Errand | None]) -> None:
         """Do all errands that `begin` has for trees that are free, until it has none.
 

@@ -11,22 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browsers import ARGUMENTS, installed_browser
+from tests.browsers import running_browser
 from tests.web.browser.visit import Visit, visiting
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    executable = installed_browser()
-    if executable is None:
-        pytest.skip("no browser is installed: apt install chromium")
-    # Only as long as this package runs: Playwright keeps an event loop on this thread.
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+    with running_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

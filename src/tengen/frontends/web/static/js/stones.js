@@ -12,35 +12,28 @@ function disc(context, middle, radius) {
   context.arc(middle, middle, radius, 0, 2 * Math.PI);
 }
 
-function blackStone(side, radius) {
+// A disc lit from above left; the gleam is a share of the radius, the tones go outwards.
+function litStone(side, radius, gleam, tones) {
   const { canvas, context } = sprite(side);
   const middle = side / 2;
-  const slate = context.createRadialGradient(
-    middle - radius * 0.35, middle - radius * 0.42, radius * 0.05, middle, middle, radius,
+  const light = context.createRadialGradient(
+    middle - radius * 0.35, middle - radius * 0.42, radius * gleam, middle, middle, radius,
   );
-  slate.addColorStop(0, "#6d6e74");
-  slate.addColorStop(0.32, "#37383c");
-  slate.addColorStop(0.75, "#1b1b1e");
-  slate.addColorStop(1, "#0c0c0e");
-  context.fillStyle = slate;
+  for (const [place, tone] of tones) light.addColorStop(place, tone);
+  context.fillStyle = light;
   disc(context, middle, radius);
   context.fill();
-  return canvas;
+  return { canvas, context, middle };
+}
+
+function blackStone(side, radius) {
+  const slate = [[0, "#6d6e74"], [0.32, "#37383c"], [0.75, "#1b1b1e"], [1, "#0c0c0e"]];
+  return litStone(side, radius, 0.05, slate).canvas;
 }
 
 function whiteStone(side, radius) {
-  const { canvas, context } = sprite(side);
-  const middle = side / 2;
-  const shell = context.createRadialGradient(
-    middle - radius * 0.35, middle - radius * 0.42, radius * 0.1, middle, middle, radius,
-  );
-  shell.addColorStop(0, "#ffffff");
-  shell.addColorStop(0.6, "#f7f5f0");
-  shell.addColorStop(0.9, "#e2ddd3");
-  shell.addColorStop(1, "#c9c2b4");
-  context.fillStyle = shell;
-  disc(context, middle, radius);
-  context.fill();
+  const shell = [[0, "#ffffff"], [0.6, "#f7f5f0"], [0.9, "#e2ddd3"], [1, "#c9c2b4"]];
+  const { canvas, context, middle } = litStone(side, radius, 0.1, shell);
   context.save();
   context.clip();
   context.strokeStyle = "rgba(150, 138, 112, 0.12)";
