@@ -66,7 +66,7 @@ def test_openvino_says_the_same_for_every_size_of_batch() -> None:
         batch = some_batch(rows)
         expected, found = torch_says.submit(batch).result(), openvino.submit(batch).result()
         spread = float(expected.policy.std())
-        np.testing.assert_allclose(found.policy, expected.policy, atol=0.05 * spread)
+        np.testing.assert_allclose(found.policy, expected.policy, atol=0.1 * spread)
         np.testing.assert_allclose(found.value, expected.value, atol=0.02)
     assert spread > 0.05  # so that the comparison says something
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -101,7 +101,11 @@ def _play_on(
 
 def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
     """The ranges that hold all that the layers see; the boards of the batches fill them."""
-    graph = build_graph(data, masked=False)
+    return ranges_of(build_graph(data, masked=False), batches)
+
+
+def ranges_of(graph: openvino.Model, inputs: Iterable[Sequence[NDArray[np.float32]]]) -> Ranges:
+    """The ranges that hold all that the layers of a graph, which is changed, see of the inputs."""
     layers = _layers(graph)
     for layer in layers:
         layer.input_value(0).add_names({layer.friendly_name})
@@ -110,8 +114,8 @@ def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
     network = openvino_core().compile_model(graph, "CPU", settings)
     names = [layer.friendly_name for layer in layers]
     lowest, highest = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
-    for batch in batches:
-        found = network(list(batch))
+    for each in inputs:
+        found = network(list(each))
         for name in names:
             lowest[name] = min(lowest[name], float(found[name].min()))
             highest[name] = max(highest[name], float(found[name].max()))
