@@ -219,7 +219,7 @@ def test_a_full_tray_stalls_games_and_loses_none(monkeypatch: pytest.MonkeyPatch
     plenty = new_fleet(opinions(1), MIXED, games=32)
     monkeypatch.setattr(fleet_module, "GAMES_ON_A_TRAY", 1)
     tight = new_fleet(opinions(1), MIXED, games=32)
-    shards = 2 * fleet_module.SHARDS_PER_THREAD
+    shards = 2 * fleet_module.SHARDS_PER_THREAD * numba.get_num_threads()
     found: dict[int, tuple[bytes, ...]] = {}
     for _ in range(6):
         for _ in range(200):

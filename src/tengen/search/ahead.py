@@ -65,19 +65,29 @@ if not config.DISABLE_JIT:
 
 
 @kernel
-def fetch_ahead(forest, rows, seats, policy, g, end):
-    """Fetch what the trees after g and before `end` need for the next step.
+def fetch_ahead(forest, rows, seats, policy, g, end, then):
+    """Fetch what the trees after g need for the next step; the one at `end` is followed by `then`.
 
     A path can be followed only while its leaf waits: later it may be no path any more.
     """
-    if g + _ROW < end:
-        _fetch_row(forest, rows, policy, g + _ROW)
-    if g + _PATH < end and seats[g + _PATH].waiting:
-        _fetch_path(forest, rows.rows[g + _PATH], g + _PATH)
-    if g + _MOVES < end and seats[g + _MOVES].waiting:
-        _fetch_moves(forest, rows.rows[g + _MOVES])
-    if g + _CHILDREN < end and seats[g + _CHILDREN].waiting:
-        _fetch_children(forest, rows.rows[g + _CHILDREN])
+    trees = seats.shape[0]
+    row = _ahead(g + _ROW, end, then)
+    if row < trees:
+        _fetch_row(forest, rows, policy, row)
+    path = _ahead(g + _PATH, end, then)
+    if path < trees and seats[path].waiting:
+        _fetch_path(forest, rows.rows[path], path)
+    moves = _ahead(g + _MOVES, end, then)
+    if moves < trees and seats[moves].waiting:
+        _fetch_moves(forest, rows.rows[moves])
+    children = _ahead(g + _CHILDREN, end, then)
+    if children < trees and seats[children].waiting:
+        _fetch_children(forest, rows.rows[children])
+
+
+@kernel(inline=True)
+def _ahead(tree, end, then):
+    return tree if tree < end else then + tree - end
 
 
 @kernel(inline=True)

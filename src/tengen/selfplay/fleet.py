@@ -24,7 +24,11 @@ from tengen.selfplay.record import Games, joined
 from tengen.selfplay.seats import new_menu, new_seats, new_tray, take_from
 from tengen.selfplay.tick import COUNTS, ENDED, EVALUATED, MOVED, tick
 
-SHARDS_PER_THREAD = 8  # so that no thread waits long for another
+# Games of a shard are stepped by one thread. Few, so that no thread waits long for another; not
+# fewer, for a thread fetches ahead the memory of the games of its next shard, and no further. Small
+# fleets have some shards for each thread all the same.
+GAMES_OF_A_SHARD = 8
+SHARDS_PER_THREAD = 2
 GAMES_ON_A_TRAY = 64  # of each shard, between two visits of whoever takes them away
 _SPARE_NODES = 16
 
@@ -56,7 +60,7 @@ class _Half:
         features = station.features
         node_room = max(params.visits, params.fast_visits) + _SPARE_NODES
         threads = numba.get_num_threads()
-        shards = min(games, SHARDS_PER_THREAD * threads)
+        shards = max(games // GAMES_OF_A_SHARD, min(games, SHARDS_PER_THREAD * threads))
         self.station = station
         self._kind = features.kind
         self.forest = new_forest(
@@ -80,8 +84,9 @@ class _Half:
             station.globals,
         )
         self._settings = settings_array(search)
-        self._walkers = new_walkers(shards)
-        self._working = np.zeros((shards, 2, node_room), np.int32)
+        self._walkers = new_walkers(threads)
+        self._working = np.zeros((threads, 2, node_room), np.int32)
+        self._tickets = np.zeros(1, np.int64)
         self.tally = np.zeros((shards, COUNTS), np.int64)
 
     def step(self) -> None:
@@ -95,6 +100,7 @@ class _Half:
             self._settings,
             self._walkers,
             self._working,
+            self._tickets,
             self.tally,
             self._kind,
         )

@@ -17,6 +17,7 @@ from tengen.search.keep import advance, centre_again
 from tengen.search.root import prepare_root
 from tengen.search.walker import walker_at
 from tengen.selfplay.begin import begin_game, begin_search, make_fair, play_opening_move
+from tengen.selfplay.tickets import take_ticket
 from tengen.selfplay.turn import count_doubt, finish_turn, hand_over
 
 # A game that finds no leaf to evaluate in so many descents (they ended at ends of games, or at
@@ -29,35 +30,41 @@ COUNTS = 3
 
 
 @kernel(parallel=True)
-def tick(forest, seats, menu, tray, rows, evaluation, settings, walkers, working, tally, kind):
-    """Step all games by as many threads as there are; games of a shard are stepped by one.
+def tick(
+    forest, seats, menu, tray, rows, evaluation, settings, walkers, working, tickets, tally, kind
+):
+    """Step all games: each walker has a thread, and takes shard after shard until all are done.
 
     rows and evaluation have one row for each game. settings is an array [1], for threads take no
-    records; working [shards, 2, node_room] is memory to work with; tally [shards, COUNTS] tells
-    what was done.
+    records; working [walkers, 2, node_room] is memory to work with; tickets [1] is for the walkers
+    among themselves; tally [shards, COUNTS] tells what was done.
     """
     games, shards = seats.seats.shape[0], tally.shape[0]
-    for shard in prange(shards):
-        s = np.int64(shard)  # signed; Numba would compile everything for unsigned numbers, too
-        walker = walker_at(walkers, s)
-        end = games * (s + 1) // shards
-        for g in range(games * s // shards, end):
-            fetch_ahead(forest, rows, seats.seats, evaluation.policy, g, end)
-            _step(
-                forest,
-                g,
-                seats,
-                menu,
-                tray,
-                s,
-                rows,
-                evaluation,
-                settings[0],
-                walker,
-                working[s],
-                tally[s],
-                kind,
-            )
+    tickets[0] = 0
+    for thread in prange(working.shape[0]):
+        w = np.int64(thread)  # signed; Numba would compile everything for unsigned numbers, too
+        walker = walker_at(walkers, w)
+        shard, following = take_ticket(tickets), take_ticket(tickets)
+        while shard < shards:
+            end, then = games * (shard + 1) // shards, games * following // shards
+            for g in range(games * shard // shards, end):
+                fetch_ahead(forest, rows, seats.seats, evaluation.policy, g, end, then)
+                _step(
+                    forest,
+                    g,
+                    seats,
+                    menu,
+                    tray,
+                    shard,
+                    rows,
+                    evaluation,
+                    settings[0],
+                    walker,
+                    working[w],
+                    tally[shard],
+                    kind,
+                )
+            shard, following = following, take_ticket(tickets)
 
 
 @kernel
