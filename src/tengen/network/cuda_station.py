@@ -123,11 +123,11 @@ class CudaStation:
         self._graph = torch.cuda.CUDAGraph()
         with torch.no_grad(), torch.cuda.stream(self._stream):
             for _ in range(_WARM_UPS):
-                network.evaluate(*self._inputs)
+                outputs = network.evaluate(*self._inputs)
+            self._results = tuple(torch.zeros(o.shape).pin_memory() for o in outputs)
             torch.cuda.synchronize()
             with torch.cuda.graph(self._graph, stream=self._stream):
-                self._outputs = network.evaluate(*self._inputs)
-        self._results = tuple(torch.zeros(o.shape).pin_memory() for o in self._outputs)
+                self._send_evaluate_fetch()
         policy, value, rest = (result.numpy() for result in self._results)
         score, spread, lead, variance_time, value_error, score_error = rest
         self.planes = bits.numpy().view("uint32")
@@ -145,14 +145,18 @@ class CudaStation:
             nobody,
         )
 
+    def _send_evaluate_fetch(self) -> None:
+        for on_device, host in zip(self._inputs, self._host, strict=True):
+            on_device.copy_(host, non_blocking=True)
+        for result, output in zip(
+            self._results, self._network.evaluate(*self._inputs), strict=True
+        ):
+            result.copy_(output, non_blocking=True)
+
     def launch(self) -> None:
         """Send the rows, evaluate them and fetch the answers, all without waiting."""
         with torch.cuda.stream(self._stream):
-            for on_device, host in zip(self._inputs, self._host, strict=True):
-                on_device.copy_(host, non_blocking=True)
             self._graph.replay()
-            for result, output in zip(self._results, self._outputs, strict=True):
-                result.copy_(output, non_blocking=True)
 
     def wait(self) -> None:
         """Wait for the answers."""
