@@ -6,10 +6,51 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.backup import link_weight
-from tengen.search.forest import NONE, edge_point, nth_link
+from tengen.search.forest import NONE, edge_point, edge_prior, nth_link
+from tengen.search.root import lower_bound
 
+# A move that was tried at a node, as Python reads it: record by record would be slow.
+TRIED = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("child", "i4"),
+                ("point", "i4"),
+                ("prior", "f4"),
+                ("edge", "i8"),  # of the link
+                ("visits", "i4"),
+                ("weight", "f4"),  # that came by it
+                ("bound", "f4"),  # the lower one, of its utility
+                ("following", "i4"),  # moves of the line expected after it
+            ],
+            align=True,
+        ),
+    )
+)
 LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches speak with one voice
 STACK = 2048
+
+
+@kernel
+def read_tried(forest, index, sign, settings, tried, points, visits, edge_visits):
+    """Fill tried [n_tried] with the moves tried at a node, whose values count for `sign`, and
+    points, visits and edge_visits [n_tried, length] with the lines expected after them.
+    """
+    node = forest.nodes[index]
+    for k in range(tried.shape[0]):
+        link, move = forest.links[nth_link(forest, node, k)], tried[k]
+        child = forest.nodes[link.child]
+        move.child = link.child
+        move.point = edge_point(link.edge)
+        move.prior = edge_prior(link.edge)
+        move.edge = link.edge
+        move.visits = link.visits
+        move.weight = link_weight(link, child)
+        move.bound = lower_bound(child, sign, settings)
+        move.following = principal_line(
+            forest, np.int64(link.child), points[k], visits[k], edge_visits[k]
+        )
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Point, index_point
 from tengen.game.moves import PASS
 from tengen.game.position import Position
-from tengen.search.backup import link_weight
 from tengen.search.doubts import Doubt
 from tengen.search.forest import (
     LEAD,
@@ -25,10 +25,9 @@ from tengen.search.forest import (
     VALUE,
     Forest,
     edge_point,
-    edge_prior,
 )
-from tengen.search.read import STACK, average_ownership, principal_line
-from tengen.search.root import lower_bound, play_weights
+from tengen.search.read import STACK, TRIED, average_ownership, read_tried
+from tengen.search.root import play_weights
 
 # Winrate and points that a pass may cost: what is worth playing is worth a point or more.
 _PASS_TOLERANCE = 0.005, 0.5
@@ -197,17 +196,22 @@ def _with_sensible_pass(moves: tuple[MoveResult, ...]) -> tuple[MoveResult, ...]
 
 def judgement(node: Any, sign: int, own: bool = False) -> dict[str, Any]:
     """The fields of a Judgement from a node's statistics, turned by the sign."""
-    means = node["own"] if own else node["means"]
-    value, score = sign * float(means[VALUE]), sign * float(means[SCORE])
+    visits, weight = ("own_visits", "own_weight") if own else ("visits", "weight")
+    means = node["own" if own else "means"].tolist()
+    return _judged(int(node[visits]), float(node[weight]), means, sign)
+
+
+def _judged(visits: int, weight: float, means: list[float], sign: int) -> dict[str, Any]:
+    score = sign * means[SCORE]
     return {
-        "visits": int(node["own_visits"] if own else node["visits"]),
-        "weight": float(node["own_weight"] if own else node["weight"]),
-        "winrate": (1 + value) / 2,
-        "no_result": float(means[NO_RESULT]),
+        "visits": visits,
+        "weight": weight,
+        "winrate": (1 + sign * means[VALUE]) / 2,
+        "no_result": means[NO_RESULT],
         "score": score,
-        "spread": float(np.sqrt(max(0.0, float(means[SCORE_SQUARE]) - score * score))),
-        "lead": sign * float(means[LEAD]),
-        "utility": sign * float(means[UTILITY]),
+        "spread": math.sqrt(max(0.0, means[SCORE_SQUARE] - score * score)),
+        "lead": sign * means[LEAD],
+        "utility": sign * means[UTILITY],
     }
 
 
@@ -230,19 +234,17 @@ def read_moves(
     forest: Forest, g: int, settings: Any, position: Position, wanted: Wanted
 ) -> tuple[MoveResult, ...]:
     """The moves tried at the root of tree g, the best first."""
-    root = forest.nodes[forest.trees[g]["root"]]
-    n = int(root["n_tried"])
+    index = int(forest.trees[g]["root"])
+    n = int(forest.nodes[index]["n_tried"])
     if n == 0:
         return ()
-    sign = 3 - 2 * int(position.to_play)
-    weights = np.zeros(n, np.float32)
-    best = play_weights(forest, g, settings, weights)
-    links = enumerate(links_of(forest, int(forest.trees[g]["root"])))
-    found = [(k, link) for k, link in links if link["visits"]]
-    found.sort(key=lambda each: (each[0] != best, -weights[each[0]], -int(each[1]["edge"])))
+    shares = np.zeros(n, np.float32)
+    best, weights = play_weights(forest, g, settings, shares), shares.tolist()
+    found = _candidates(forest, index, settings, position, wanted)
+    found.sort(key=lambda each: (each.number != best, -weights[each.number], -each.tried.edge))
     return tuple(
-        _move(forest, link, order, float(weights[k]), sign, settings, position, wanted)
-        for order, (k, link) in enumerate(found)
+        _move(forest, each, order, weights[each.number], position, wanted)
+        for order, each in enumerate(found)
     )
 
 
@@ -250,41 +252,81 @@ def read_moves_below(
     forest: Forest, index: int, settings: Any, position: Position, wanted: Wanted
 ) -> tuple[MoveResult, ...]:
     """The moves tried at any node, where the position stands, the most visited first."""
-    found = [link for link in links_of(forest, index) if link["visits"]]
-    found.sort(key=lambda link: (-int(link["visits"]), -int(link["edge"])))
-    sign = 3 - 2 * int(position.to_play)
+    found = _candidates(forest, index, settings, position, wanted)
+    found.sort(key=lambda each: (-each.tried.visits, -each.tried.edge))
     return tuple(
-        _move(forest, link, order, float(link["visits"]), sign, settings, position, wanted)
-        for order, link in enumerate(found)
+        _move(forest, each, order, float(each.tried.visits), position, wanted)
+        for order, each in enumerate(found)
     )
+
+
+class _Tried(NamedTuple):
+    """TRIED in Python."""
+
+    child: int
+    point: int
+    prior: float
+    edge: int
+    visits: int
+    weight: float
+    bound: float
+    following: int
+
+
+class _Candidate(NamedTuple):
+    """A move that has visits."""
+
+    number: int  # among those tried
+    tried: _Tried
+    judged: dict[str, Any]  # the position after it
+    line: list[tuple[Point | None, int, int]]  # moves, visits of positions, and those by the moves
+
+
+def _candidates(
+    forest: Forest, index: int, settings: Any, position: Position, wanted: Wanted
+) -> list[_Candidate]:
+    """The moves with visits at a node, where the position stands."""
+    n, width = int(forest.nodes[index]["n_tried"]), position.width
+    length = max(0, min(wanted.pv_length - 1, MAX_DEPTH))
+    lines = np.zeros((3, n, length), np.int32)  # points, visits, edge visits
+    records = np.zeros(n, TRIED)
+    sign = 3 - 2 * int(position.to_play)
+    read_tried(forest, index, np.float32(sign), settings, records, *lines)
+    nodes = forest.nodes[records["child"]]
+    columns = nodes["visits"], nodes["weight"], nodes["means"], lines.transpose(1, 2, 0)
+    rows = zip(records.tolist(), *(column.tolist() for column in columns), strict=True)
+    found = []
+    for number, (record, visits, weight, means, line) in enumerate(rows):
+        tried = _Tried._make(record)
+        if tried.visits:
+            first = tried.point, visits, tried.visits
+            moves = [(_point(p, width), v, e) for p, v, e in (first, *line[: tried.following])]
+            found.append(_Candidate(number, tried, _judged(visits, weight, means, sign), moves))
+    return found
 
 
 def _move(
     forest: Forest,
-    link: Any,
+    candidate: _Candidate,
     order: int,
     play_weight: float,
-    sign: int,
-    settings: Any,
     position: Position,
     wanted: Wanted,
 ) -> MoveResult:
-    child = forest.nodes[link["child"]]
-    facts = judgement(child, sign)
-    facts["weight"] = float(link_weight(link, child))
-    utility_lcb = float(lower_bound(child, np.float32(sign), settings))
-    radius = (facts["utility"] - utility_lcb) / 2
-    line = _line(forest, link, position.width, wanted.pv_length)
+    tried, line = candidate.tried, candidate.line
+    facts = {**candidate.judged, "weight": tried.weight}
+    radius = (facts["utility"] - tried.bound) / 2
     ownership = stdev = None
     if wanted.moves_ownership:
-        ownership, stdev = tree_ownership(forest, int(link["child"]), sign, position)
+        sign = 3 - 2 * int(position.to_play)
+        ownership, stdev = tree_ownership(forest, tried.child, sign, position)
     return MoveResult(
-        move=_point(edge_point(link["edge"]), position.width),
+        move=line[0][0],
         order=order,
-        prior=float(edge_prior(link["edge"])),
-        edge_visits=int(link["visits"]),
+        prior=tried.prior,
+        edge_visits=tried.visits,
         lcb=max(0.0, facts["winrate"] - radius),
-        utility_lcb=utility_lcb,
+        utility_lcb=tried.bound,
         play_weight=play_weight,
         pv=tuple(point for point, _, _ in line),
         pv_visits=tuple(visits for _, visits, _ in line),
@@ -293,19 +335,6 @@ def _move(
         ownership_stdev=stdev,
         **facts,
     )
-
-
-def _line(
-    forest: Forest, link: Any, width: int, length: int
-) -> list[tuple[Point | None, int, int]]:
-    """Moves, each with the visits of the position after it and those that came by it."""
-    points = np.zeros(min(length, MAX_DEPTH), np.int32)
-    visits, edge_visits = np.zeros((2, len(points)), np.int32)
-    n = principal_line(forest, int(link["child"]), points, visits, edge_visits)
-    child = forest.nodes[link["child"]]
-    first = _point(edge_point(link["edge"]), width), int(child["visits"]), int(link["visits"])
-    rest = [(_point(int(points[k]), width), int(visits[k]), int(edge_visits[k])) for k in range(n)]
-    return [first, *rest][: max(1, length)]
 
 
 def _point(index: int, width: int) -> Point | None:
