@@ -171,7 +171,9 @@ def apply(layer: nn.Conv2d | nn.Linear, x: Tensor) -> Tensor:
 def pool(x: Tensor, boards: Boards) -> Tensor:
     """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board."""
     mean = x.sum((2, 3), dtype=boards.area.dtype) / boards.area
-    highest = (x + (boards.mask - 1.0)).amax((2, 3))  # off the board x is 0, and activations > -1
+    # Off the board x is 0, and activations > -1. Not `amax`: its gradient goes where x equals the
+    # maximum, and compiled code that computes x again, less roundly, finds no such place.
+    highest = (x + (boards.mask - 1.0)).flatten(2).max(2).values
     return torch.cat([mean, mean * boards.spread, highest.to(mean.dtype)], 1).to(x.dtype)
 
 
