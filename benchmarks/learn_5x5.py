@@ -60,7 +60,7 @@ def config(minutes: float) -> RunConfig:
             komi=(KOMI,),
             komi_spread=4.0,
         ),
-        training=TrainingParams(batch=128, warm_up=100, ema=0.99, samples_per_row=6),
+        training=TrainingParams(batch=128, rate=2e-3, warm_up=100, ema=0.99, samples_per_row=6),
         rating=RatingParams(every=4, games=40, visits=16, opponents=2, opening_moves=3),
     )
 

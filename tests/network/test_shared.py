@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tengen.network.evaluator import Batch, Evaluation
-from tengen.network.fake import FakeEvaluator, uniform
-from tengen.network.shared import SharedEvaluator
+from tengen.network.fake import FakeEvaluator, Ready, uniform
+from tengen.network.shared import LARGE, SharedEvaluator
 
 
 def batch_of(values: list[float], side: int = 3) -> Batch:
@@ -45,8 +45,8 @@ def test_each_asker_gets_its_own_rows_of_one_common_batch() -> None:
         assert gate.asked.wait(10)  # the network is busy now, so what follows is gathered
         others = [shared.submit(batch_of([10 * k, 10 * k + 1])) for k in range(2, 5)]
         gate.open.set()
-        assert first.result(10).lead.tolist() == [1]
-        assert [other.result(10).lead.tolist() for other in others] == [
+        assert first.result().lead.tolist() == [1]
+        assert [other.result().lead.tolist() for other in others] == [
             [20, 21],
             [30, 31],
             [40, 41],
@@ -62,8 +62,26 @@ def test_boards_of_different_sizes_are_not_mixed_and_batches_have_a_limit() -> N
         answers = [shared.submit(batch_of([1, 1], side)) for side in (3, 5, 3, 3, 5)]
         gate.open.set()
         for answer in (first, *answers):
-            answer.result(10)
+            answer.result()
     assert sorted(gate.sizes) == [(1, 3), (2, 3), (4, 3), (4, 5)]
+
+
+def test_a_large_batch_goes_straight_to_the_network() -> None:
+    threads = []
+
+    class Network(FakeEvaluator):
+        def submit(self, batch: Batch) -> Ready:
+            threads.append(threading.current_thread())
+            return super().submit(batch)
+
+    with SharedEvaluator(Network(telling)) as shared:
+        many = [float(k) for k in range(LARGE * shared.best_batch)]
+        assert shared.submit(batch_of(many)).result().lead.tolist() == many
+        shared.submit(batch_of(many[1:])).result()
+    assert threads[0] is threading.current_thread()
+    assert threads[1] is not threads[0]
+    with pytest.raises(ValueError, match="closed"):
+        shared.submit(batch_of(many))
 
 
 def test_what_goes_wrong_reaches_all_askers_and_the_next_question_is_answered() -> None:
@@ -74,8 +92,8 @@ def test_what_goes_wrong_reaches_all_askers_and_the_next_question_is_answered() 
 
     with SharedEvaluator(FakeEvaluator(broken)) as shared:
         with pytest.raises(RuntimeError, match="out of memory"):
-            shared.submit(batch_of([13])).result(10)
-        assert shared.submit(batch_of([7])).result(10).lead.tolist() == [7]
+            shared.submit(batch_of([13])).result()
+        assert shared.submit(batch_of([7])).result().lead.tolist() == [7]
 
 
 def test_closing_answers_what_was_asked_and_refuses_more() -> None:
@@ -83,7 +101,7 @@ def test_closing_answers_what_was_asked_and_refuses_more() -> None:
     shared = SharedEvaluator(FakeEvaluator(telling))
     answers = [shared.submit(batch_of([k])) for k in range(50)]
     shared.close()
-    assert [answer.result(0).lead.tolist() for answer in answers] == [[k] for k in range(50)]
+    assert [answer.result().lead.tolist() for answer in answers] == [[k] for k in range(50)]
     assert threading.active_count() == before
     with pytest.raises(ValueError, match="closed"):
         shared.submit(batch_of([1]))
@@ -108,4 +126,4 @@ def test_several_batches_are_under_way_if_the_network_computes_several() -> None
 
     with SharedEvaluator(Network(), largest=1, at_a_time=2) as shared:
         answers = [shared.submit(batch_of([k])) for k in range(4)]
-        assert [answer.result(10).lead.tolist() for answer in answers] == [[0], [1], [2], [3]]
+        assert [answer.result().lead.tolist() for answer in answers] == [[0], [1], [2], [3]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.closing import Closing
-from tengen.network.evaluator import Batch, Evaluation, Evaluator
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +19,14 @@ class _Question:
     answer: Future[Evaluation]
 
 
+LARGE = 2  # best batches of a network: so large a batch gains nothing by further positions
+
+
 class SharedEvaluator(Closing):
     """Gathers the batches of several threads while the network is busy, and submits them as one.
 
-    Boards of one size at a time go together. Close it, or use it in a `with` statement.
+    Boards of one size at a time go together. A batch that is large already goes straight to the
+    network, without a change of threads. Close it, or use it in a `with` statement.
     """
 
     def __init__(self, inner: Evaluator, largest: int = 256, at_a_time: int = 1) -> None:
@@ -44,8 +48,11 @@ class SharedEvaluator(Closing):
         for thread in self._threads:
             thread.start()
 
-    def submit(self, batch: Batch) -> Future[Evaluation]:
+    def submit(self, batch: Batch) -> Pending:
         """Ask; raises ValueError when closed."""
+        if len(batch.planes) >= LARGE * self.best_batch and not self._closed:
+            with self._submitting:
+                return self._inner.submit(batch)
         question = _Question(batch, Future())
         question.answer.set_running_or_notify_cancel()  # from here on it is answered
         with self._changed:

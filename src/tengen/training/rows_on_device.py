@@ -83,7 +83,8 @@ class RowsOnDevice:
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)  # what was made above was made elsewhere
-            self.stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            # First in line: its many small kernels would each wait for a large one of self-play.
+            self.stream = torch.cuda.Stream(self.device, priority=-1)  # type: ignore[no-untyped-call]
             self._copies = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
 
     def add(self, rows: TrainingRows) -> int:
