@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from tengen.game.color import Color
 from tengen.game.geometry import index_point
 from tengen.game.moves import PASS
 from tengen.game.position import Position
-from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
 from tengen.search.driver import Driver, forest_for
 from tengen.search.forest import EXPANDED, plant
 from tengen.search.keep import advance, centre_again
@@ -61,9 +60,8 @@ class _Seat:
             moves=moves,
             ownership=False,
         )
-        self.driver = Driver(
-            player.evaluator, player.params, self.forest, player.leaves, numba.get_num_threads()
-        )
+        threads = feeding_threads(player.evaluator)
+        self.driver = Driver(player.evaluator, player.params, self.forest, player.leaves, threads)
         self._weights = np.zeros(self.forest.policy.shape[1], np.float32)
         self._forward = np.zeros(self._node_room, np.int32)
         self._queue = np.zeros(self._node_room, np.int32)

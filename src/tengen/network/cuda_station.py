@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
+import numba
 import torch
 from torch import Tensor
 
@@ -114,6 +115,7 @@ class CudaStation:
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
         self._network = network  # a graph does not keep the weights that it reads
         self.features = FEATURE_SETS[network.architecture.features]
+        self.threads = numba.get_num_threads()
         n_globals = network.architecture.globals
         bits = torch.ones((rows, size.height, size.width), dtype=torch.int32).pin_memory()
         globals_ = torch.zeros((rows, n_globals)).pin_memory()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +14,8 @@ from tengen.features.katago import SUPERKO, TERRITORY
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.position import Position
 from tengen.network.data import Scaling
+
+PROCESSORS_OF_A_FEEDER = 8  # a thread of kernels finds leaves for about so many of a network
 
 
 class Batch(NamedTuple):
@@ -61,7 +64,7 @@ class Evaluator(Protocol):
 
     @property
     def device(self) -> str:
-        """Where and how it is computed, for people."""
+        """Where and how it is computed, for people; begins with CPU if it is the processor."""
 
     @property
     def features(self) -> FeatureSet:
@@ -73,6 +76,16 @@ class Evaluator(Protocol):
 
     def submit(self, batch: Batch) -> Pending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""
+
+
+def feeding_threads(evaluator: Evaluator) -> int:
+    """How many threads of kernels suit who feeds a network: all, or few if it is on the processor.
+
+    Numba's threads spin for a while after their work, and the network's would wait for them.
+    """
+    threads: int = numba.get_num_threads()
+    on_processor = evaluator.device.startswith("CPU")
+    return max(1, threads // PROCESSORS_OF_A_FEEDER) if on_processor else threads
 
 
 def evaluate(evaluator: Evaluator, batch: Batch) -> Evaluation:

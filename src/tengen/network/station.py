@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, feeding_threads
 
 
 class Station(Protocol):
@@ -32,6 +32,10 @@ class Station(Protocol):
     def evaluation(self) -> Evaluation:
         """The answers, after `wait`, always in the same arrays; ownership may have no rows."""
 
+    @property
+    def threads(self) -> int:
+        """How many threads of kernels suit who fills the buffers."""
+
     def launch(self) -> None:
         """Start to evaluate what is in the buffers, which are left alone until `wait`."""
 
@@ -45,6 +49,7 @@ class EvaluatorStation:
     def __init__(self, evaluator: Evaluator, rows: int, size: Size) -> None:
         self._evaluator = evaluator
         self.features = evaluator.features
+        self.threads = feeding_threads(evaluator)
         # Rows not filled yet must look like boards, too: ones are boards without a border.
         self.planes = np.ones(
             (rows, len(self.features.planes), size.height, size.width), np.float32

@@ -59,7 +59,7 @@ class _Half:
         games, side = len(station.planes), params.largest_side
         features = station.features
         node_room = max(params.visits, params.fast_visits) + _SPARE_NODES
-        threads = numba.get_num_threads()
+        threads = station.threads
         shards = max(games // GAMES_OF_A_SHARD, min(games, SHARDS_PER_THREAD * threads))
         self.station = station
         self._kind = features.kind
@@ -90,6 +90,8 @@ class _Half:
         self.tally = np.zeros((shards, COUNTS), np.int64)
 
     def step(self) -> None:
+        before = numba.get_num_threads()
+        numba.set_num_threads(len(self._working))
         tick(
             self.forest,
             self.seats,
@@ -104,6 +106,7 @@ class _Half:
             self.tally,
             self._kind,
         )
+        numba.set_num_threads(before)
 
     def replant(self) -> None:
         """Forget all trees, and what is with the network."""
