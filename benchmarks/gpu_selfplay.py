@@ -25,6 +25,9 @@ from tengen.network.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
+# Some seconds: torch starts its compiling processes beside them, even with nothing to compile.
+WARM_UP_TICKS = 3000
+
 
 def network_alone(station: CudaStation, seconds: float) -> float:
     """Rows/s when the answers are all that is waited for."""
@@ -60,7 +63,7 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     fleet.tick()
     compiled = time.perf_counter() - began
     alone = network_alone(stations[0], 1.0)
-    for _ in range(400):
+    for _ in range(WARM_UP_TICKS):
         fleet.tick()
         fleet.take_games()
     waited = stepped = 0.0

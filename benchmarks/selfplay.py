@@ -3,10 +3,10 @@
 The tutorial plays one game at a time: a tree of Python objects, a board of lists and sets whose
 chains are found by flood fill, and the network by torch with one position at a time. Ours plays
 many games at a time by the tutorial's recipe (`tengen train --preset tutorial`), and asks the
-network by OpenVINO, which is faster than torch (1,500 evals per CPU second in float32, 3,300 in
-bf16). Both have the same weights, visits, noise and number of threads, and take turns. Rates are by
-the clock, which other users of the cores disturb, and by CPU time, which does not tell that ours
-gains from further cores and a single game hardly.
+network by OpenVINO, its blocks in eight bits, which is faster than torch. Both have the same
+weights, visits, noise and number of threads, and take turns. Rates are by the clock, which other
+users of the cores disturb, and by CPU time, which does not tell that ours gains from further cores
+and a single game hardly.
 
 A turn is too short for a game, and boards with more stones cost more: the tutorial's turns begin at
 stages spread evenly over a game, after moves drawn from the network's policy, and so do our games.

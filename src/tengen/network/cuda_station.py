@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 
 import numba
 import torch
@@ -13,6 +12,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.katago import SUPERKO, TERRITORY
 from tengen.game.geometry import Size
 from tengen.network.blocks import Norm
+from tengen.network.compiled import compiled
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Evaluation
 from tengen.network.model import Network, Outputs
@@ -79,9 +79,7 @@ class PlayingNetwork:
         self._half.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._count = network.architecture.planes
         self._scaling = scaling
-        self.evaluate: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] = torch.compile(
-            self._evaluate
-        )
+        self.evaluate = compiled(self._evaluate)
 
     def publish(self, network: Network) -> None:
         """Play with these weights from now on; the caller sees to it that nothing is under way."""

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from tengen.messages import say
 from tengen.network.blocks import Norm
+from tengen.network.compiled import compiled
 from tengen.network.data import NetworkData
 from tengen.network.training_heads import TrainingNetwork
 from tengen.training.losses import LOSSES, SCALING, Losses, loss_weights, losses_of
@@ -67,7 +68,7 @@ class Trainer:
             self._averaged = [self._live[f"network.network.{name}"] for name in self._names()]
             self._averages = [self._live[f"ema.{name}"] for name in self._names()]
             self._good = {name: tensor.clone() for name, tensor in self._live.items()}
-        self._losses_of = torch.compile(self._losses) if self._cuda else self._losses
+        self._losses_of = compiled(self._losses) if self._cuda else self._losses
         self._good_step = 0
         self._roll_backs = 0  # since the last good state
         self._graph: torch.cuda.CUDAGraph | None = None

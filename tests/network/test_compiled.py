@@ -1,0 +1,48 @@
+"""Compiled where that is possible, else as it is."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from tengen.network.compiled import compiled
+
+
+def double(x: Tensor) -> Tensor:
+    return 2 * x
+
+
+def test_a_function_that_cannot_be_compiled_is_called_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = []
+
+    def no_compiler(_: object) -> object:
+        def fail(x: Tensor) -> Tensor:
+            tried.append(x)
+            raise RuntimeError("Cannot find a working triton installation\nand much more")
+
+        return fail
+
+    monkeypatch.setattr(torch, "compile", no_compiler)
+    function = compiled(double)
+    assert [function(torch.tensor(k)).item() for k in range(3)] == [0, 2, 4]
+    assert len(tried) == 1
+    told = capsys.readouterr().err
+    assert "cannot compile here" in told
+    assert told.rstrip().endswith("Cannot find a working triton installation")
+
+
+def test_what_compiles_is_compiled_and_its_own_errors_are_heard(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda _: lambda x: 3 * x)
+    assert compiled(double)(torch.tensor(5)).item() == 15
+
+    def broken(_: Tensor) -> Tensor:
+        raise ValueError("no rows")
+
+    monkeypatch.setattr(torch, "compile", lambda function: function)
+    with pytest.raises(ValueError, match="no rows"):
+        compiled(broken)(torch.tensor(1))
