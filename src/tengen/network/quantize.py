@@ -27,7 +27,7 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
 from tengen.network.openvino_core import openvino_core
 from tengen.network.openvino_graph import build_graph
-from tengen.network.store import replace_file
+from tengen.whole_files import replace_file
 
 SIZES = (9, 13, 19)
 RULES = ("tromp-taylor", "japanese", "chinese", "aga")

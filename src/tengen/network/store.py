@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +21,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture, weights_of
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.errors import AGAIN, NetworkFileError, describe_foreign_file, one_line
+from tengen.whole_files import replace_file
 
 FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
@@ -120,30 +119,6 @@ def check_network(data: NetworkData, source: str) -> None:
             epsilon = data.weights[name.removesuffix("variance") + "epsilon"]
             if values.min() + epsilon <= 0:
                 raise NetworkFileError(f"{source}: {name} is not positive; {AGAIN}")
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises OSError."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        with unfinished.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def sync_folder(folder: Path) -> None:
-    """See that new names in a folder last, even if the power fails; raises OSError."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

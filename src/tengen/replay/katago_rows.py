@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tengen.features import katago
 from tengen.features.feature_set import KATAGO
 from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games
+from tengen.whole_files import replace_file
 
 FORMAT_VERSION = 3
 GLOBAL_TARGETS = 80
@@ -58,12 +59,9 @@ def write_katago_rows(path: Path, games: Games, side: int, seed: int) -> int:
     score. History is never masked, and turns that weigh more appear more often instead.
     """
     arrays = katago_arrays(games, side, seed)
-    unfinished = path.with_name(path.name + ".tmp")
-    with unfinished.open("wb") as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    replace_file(path, content.getvalue())
     return len(arrays["globalInputNC"])
 
 

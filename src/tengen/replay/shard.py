@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.messages import say
-from tengen.network.store import sync_folder
 from tengen.replay.check import check_games
 from tengen.selfplay.record import GAME, TARGET, TURN, Games
+from tengen.whole_files import sync_folder
 
 VERSION = 1
 SUFFIX = ".games"
@@ -168,7 +168,10 @@ def _layout() -> dict[str, str]:
 
 
 def _write_whole(path: Path, data: bytes) -> None:
-    """Let the file appear with all of its content, which is on the disk by then."""
+    """Let the file appear with all of its content, which is on the disk by then.
+
+    Unlike `replace_file` by one name for all: what a kill leaves behind is written over.
+    """
     unfinished = path.with_name(_UNFINISHED)
     try:
         with unfinished.open("wb") as file:

@@ -18,9 +18,10 @@ from safetensors.numpy import save
 
 from tengen.messages import say
 from tengen.network.errors import one_line
-from tengen.network.store import checksum, replace_file, sync_folder
+from tengen.network.store import checksum
 from tengen.training_run.errors import RunError, writing
 from tengen.training_run.folder import RunFolder
+from tengen.whole_files import replace_file, sync_folder
 
 KEPT = 3  # checkpoints; more than one, in case the disk damages the newest
 FORMAT = "tengen checkpoint 1"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tengen.closing import Closing
 from tengen.messages import say
-from tengen.network.store import replace_file
 from tengen.training_run.errors import RunError, writing
+from tengen.whole_files import replace_file
 
 if sys.platform != "win32":
     import fcntl

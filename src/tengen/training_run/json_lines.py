@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tengen.messages import say
-from tengen.network.store import replace_file
 from tengen.training_run.errors import writing
+from tengen.whole_files import replace_file
 
 _BLOCK = 1 << 16
 
