@@ -69,6 +69,8 @@ def rate_network(
         for each in chosen
     }
     opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
+    if not opponents:
+        return
     side = games.largest_side
     komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
     empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
