@@ -25,7 +25,7 @@ from tengen.network.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
-# Some seconds: torch starts its compiling processes beside them, even with nothing to compile.
+# Some seconds: the first ones are slow, as if torch were still starting its compiling processes.
 WARM_UP_TICKS = 3000
 
 
