@@ -7,11 +7,15 @@ import secrets
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises OSError."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+def replace_file(path: Path, content: bytes, beside: str | None = None) -> None:
+    """Write a file that others see whole or not at all; raises OSError.
+
+    Until it is whole it has another name, `beside` if that is given: whoever writes alone in a
+    folder writes over what a kill left behind.
+    """
+    unfinished = path.with_name(beside or f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        with unfinished.open("xb") as file:
+        with unfinished.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tengen.messages import say
 from tengen.replay.check import check_games
 from tengen.selfplay.record import GAME, TARGET, TURN, Games
-from tengen.whole_files import sync_folder
+from tengen.whole_files import replace_file, sync_folder
 
 VERSION = 1
 SUFFIX = ".games"
@@ -78,7 +78,8 @@ def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None
     folder.mkdir(parents=True, exist_ok=True)
     numbers = games.games["number"]
     name = f"{_next_number(folder):06d}-games-{numbers.min()}-{numbers.max()}{SUFFIX}"
-    _write_whole(folder / name, _as_bytes(games, dict(provenance or {})))
+    replace_file(folder / name, _as_bytes(games, dict(provenance or {})), _UNFINISHED)
+    sync_folder(folder)  # the name, too
     return folder / name
 
 
@@ -165,24 +166,6 @@ def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
 def _layout() -> dict[str, str]:
     """The fields of each table as text: a reader with other fields must not guess."""
     return {name: str(dtype.descr) for name, dtype in _LAYOUT.items()}
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Let the file appear with all of its content, which is on the disk by then.
-
-    Unlike `replace_file` by one name for all: what a kill leaves behind is written over.
-    """
-    unfinished = path.with_name(_UNFINISHED)
-    try:
-        with unfinished.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)  # the name, too
 
 
 def _bytes_of(path: Path) -> bytes:
