@@ -12,14 +12,13 @@ import numpy as np
 from tengen.closing import Closing
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 
+LARGE = 2  # best batches of a network: so large a batch gains nothing by further positions
+
 
 @dataclass(frozen=True, eq=False)
 class _Question:
     batch: Batch
     answer: Future[Evaluation]
-
-
-LARGE = 2  # best batches of a network: so large a batch gains nothing by further positions
 
 
 class SharedEvaluator(Closing):

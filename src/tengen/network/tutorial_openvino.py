@@ -1,5 +1,5 @@
 """The tutorial's network on the CPU, by OpenVINO: its blocks in eight bits, the rest in bf16 where
-the processor has it. Five times as fast as by torch.
+the processor has it.
 """
 
 from __future__ import annotations

@@ -17,14 +17,15 @@ STEPS_AT = (0.6, 0.85)  # shares of a run after which the rate falls to a tenth
 class TrainingParams:
     """How to learn. Raises ValueError for what cannot be."""
 
-    # On a GPU half of it learns more of as many rows, but takes nearly as long for a step beside
-    # self-play; twice as many learn clearly less. 256 suits a CPU.
+    # Twice as many learn clearly less of the same rows, and half as many leave a GPU waiting for
+    # small kernels. 256 suits a CPU.
     batch: int = 1024
     # Each row is seen this often on average: more learns the rows by heart, fewer wastes games.
     samples_per_row: float = 8.0
 
     optimizer: str = "adamw"  # or sgd, which KataGo's long runs take: it needs a rate of its own
-    # For this batch; 2e-3 was stable, too. A short memory of squares follows new games sooner.
+    # For this batch; 2e-3 was stable with twice as many. A short memory of squares follows new
+    # games sooner.
     rate: float = 1.5e-3
     beta1: float = 0.9
     beta2: float = 0.98
