@@ -1,4 +1,4 @@
-"""Where learning starts: random weights of the right size."""
+"""Where learning starts: random weights of the right size, or a network that has learned."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from tengen.network.blocks import (
     OrdinaryBlock,
     PoolingBlock,
 )
+from tengen.network.data import NetworkData
+from tengen.network.model import network_from
 from tengen.network.training_heads import TrainingNetwork
+from tengen.training.losses import SCALING
 
 OUTPUT_SCALE = 0.3  # of the last layers: a new network has hardly an opinion
 BIAS_SCALE = 0.6  # of what is pooled over the board, against 0.8 of what the point itself sees
 POINT_SCALE = 0.8  # together they have a variance of one
 VARIANCE_TIME = 3  # the score output that is not trained
+SCORE_OUTPUTS = 6  # that losses look at
 
 
 def initial_network(
@@ -39,6 +43,25 @@ def initial_network(
         _scale_heads(network)
         network.network.conv.weight[:, list(unused_planes)] = 0
     return network
+
+
+def network_to_go_on(
+    data: NetworkData, seed: int, unused_planes: Sequence[int] = ()
+) -> TrainingNetwork:
+    """A network that goes on learning; the heads that only training looks at are random.
+
+    Raises ValueError if its outputs are not those that are trained here.
+    """
+    if data.scaling != SCALING or data.architecture.score_outputs < SCORE_OUTPUTS:
+        raise ValueError(
+            f"{data.name} cannot be trained on: it has not the outputs of Tengen's networks or of "
+            "KataGo's since version 14; start from another"
+        )
+    training = initial_network(data.architecture, seed)
+    training.network.load_state_dict(network_from(data).state_dict())
+    with torch.no_grad():
+        training.network.conv.weight[:, list(unused_planes)] = 0
+    return training
 
 
 def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:

@@ -15,7 +15,8 @@ from tengen.training.params import TrainingParams
 class RunParams:
     """What is trained, where, and for how long. Raises ValueError for what cannot be."""
 
-    model: str = "b6c96"  # the architecture
+    model: str = "b6c96"  # the architecture, unless `start` has one
+    start: str = ""  # a network to start from; none: from nothing
     # Ladders take longer to read than all else; on small boards a network sees them by itself.
     ladders: bool = False  # shown to the network
     device: str = "auto"  # auto, cpu or cuda

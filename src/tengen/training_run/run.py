@@ -19,12 +19,14 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closing import Closing
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.messages import say
 from tengen.network.architecture import named_architecture
+from tengen.network.files import load_network
 from tengen.network.store import load_network_file
+from tengen.network.training_heads import TrainingNetwork
 from tengen.selfplay.fleet import Counts, Fleet
-from tengen.training.initial import initial_network
+from tengen.training.initial import initial_network, network_to_go_on
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import DivergedError, Trainer
@@ -44,7 +46,7 @@ from tengen.training_run.machine import (
 )
 from tengen.training_run.memory import Memory
 from tengen.training_run.metrics import Metrics, game_metrics
-from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig
+from tengen.training_run.params import CHANGEABLE, SECTIONS, RunConfig, RunParams
 from tengen.training_run.rating import (
     keep_network,
     network_file,
@@ -95,10 +97,11 @@ class Run(Closing):
         self._first_rows = config.run.first_rows or suits.first_rows
         self._games_at_a_time = config.selfplay.games or suits.games
         features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
-        architecture = replace(named_architecture(config.run.model), features=features.name)
         seed, side = config.run.seed, config.selfplay.largest_side
         self._warming = Warming(features) if self._device == "cuda" else None
-        network = initial_network(architecture, seed, unused_planes(features.name))
+        checkpoint = load_latest(folder)
+        begun = None if checkpoint is None else network_file(folder, network_name(0))
+        network, self._started_from = _first_network(config.run, features, begun)
         rows = RowsOnDevice(
             config.run.most_rows or suits.most_rows,
             side,
@@ -118,7 +121,7 @@ class Run(Closing):
         self._seconds_before = 0.0  # of earlier sessions
         self._last_saved = time.monotonic()
         self._stop = threading.Event()
-        if (checkpoint := load_latest(folder)) is not None:
+        if checkpoint is not None:
             self._take_up(checkpoint)
         else:
             forget_after(folder.ratings, "iteration", -1)
@@ -294,6 +297,8 @@ class Run(Closing):
             "steps": str(self._trainer.steps),
             "board_sizes": ", ".join(map(str, self._config.selfplay.board_sizes)),
         }
+        if self._started_from:
+            facts["started_from"] = self._started_from
         keep_network(self._folder, self._trainer.ema_data(name, facts))
 
     def _rate(self) -> None:
@@ -377,6 +382,25 @@ class Run(Closing):
         forget_after(self._folder.ratings, "iteration", self.iteration)
 
 
+def _first_network(
+    params: RunParams, features: FeatureSet, begun: Path | None
+) -> tuple[TrainingNetwork, str]:
+    """The network that a run begins with, and where it comes from if that is not nothing.
+
+    `begun` is the file of it that a run keeps which has begun: `start` may be gone by then.
+    """
+    unused = unused_planes(features.name)
+    if not params.start:
+        architecture = replace(named_architecture(params.model), features=features.name)
+        return initial_network(architecture, params.seed, unused), ""
+    data = load_network(params.start) if begun is None else load_network_file(begun)
+    data = replace(data, architecture=replace(data.architecture, features=features.name))
+    facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
+    origin = data.provenance.get("started_from", "") if begun else ", ".join([data.name, *facts])
+    return network_to_go_on(data, params.seed, unused), origin
+
+
+_FACTS = ("minutes", "games", "rows", "steps")  # of a run, that its networks tell
 _NO_LOSSES = {"accuracy", "gradient", "steps", "spoiled"}
 
 

@@ -1,0 +1,100 @@
+"""Self-play and training on one GPU: leaves/s and samples/s of both together and of each alone.
+
+`python benchmarks/gpu_training.py g170-b6c96.bin.gz`: a run that starts from this network, so that
+its games are real ones, with the recipe's visits and 8 samples for each recorded row. KataGo's
+older networks lack two outputs that are learned here; they get them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from tengen.network.data import NetworkData, Scaling
+from tengen.network.files import load_network
+from tengen.network.store import save_network
+from tengen.selfplay.params import SelfPlayParams
+from tengen.training.initial import SCORE_OUTPUTS
+from tengen.training.params import TrainingParams
+from tengen.training_run.folder import RunLock
+from tengen.training_run.params import RatingParams, RunConfig, RunParams
+from tengen.training_run.run import Run, begin_or_go_on
+
+NEVER = 10**9  # rows before training begins
+STEPS = 300  # of training alone
+
+
+def with_all_outputs(data: NetworkData) -> NetworkData:
+    """The network with outputs of zero for those that it lacks."""
+    lacking = SCORE_OUTPUTS - data.architecture.score_outputs
+    weights = dict(data.weights)
+    for name in ("value.score.weight", "value.score.bias"):
+        wider = [(0, lacking)] + [(0, 0)] * (weights[name].ndim - 1)
+        weights[name] = np.pad(weights[name], wider)
+    architecture = replace(data.architecture, score_outputs=SCORE_OUTPUTS)
+    return replace(data, architecture=architecture, weights=weights, scaling=Scaling())
+
+
+def play(run: Run, seconds: float) -> tuple[float, float, float]:
+    """Go on for so long; leaves, recorded rows and samples in a second."""
+    leaves, rows, steps = run._fleet.counts.rows, run._memory.rows.total, run._trainer.steps
+    began = time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        run._play_and_learn()
+    took = time.perf_counter() - began
+    samples = (run._trainer.steps - steps) * run._config.training.batch
+    made = run._fleet.counts.rows - leaves, run._memory.rows.total - rows, samples
+    return made[0] / took, made[1] / took, made[2] / took
+
+
+def learn(run: Run) -> float:
+    """Samples in a second of training alone."""
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for _ in range(STEPS):
+        run._trainer.step(1e-6)
+    torch.cuda.synchronize()
+    return STEPS * run._config.training.batch / (time.perf_counter() - began)
+
+
+def measure(start: Path, folder: Path, games: int, batch: int, seconds: float) -> None:
+    config = RunConfig(
+        run=RunParams(start=str(start), device="cuda"),
+        selfplay=SelfPlayParams(games=games),
+        training=TrainingParams(batch=batch),
+        rating=RatingParams(every=0),
+    )
+    with RunLock(folder), Run(*begin_or_go_on(folder, config)) as run:
+        play(run, 2 * seconds)  # until games are at all stages, and steps have caught up
+        leaves, rows, samples = play(run, seconds)
+        run._first_rows = NEVER
+        leaves_alone, _, _ = play(run, seconds)
+        samples_alone = learn(run)
+    print(
+        f"{games:,} games, batches of {batch:,}: {leaves:,.0f} leaves/s, {rows:,.0f} rows/s and "
+        f"{samples:,.0f} samples/s ({samples / rows:.1f} for each row); alone {leaves_alone:,.0f} "
+        f"leaves/s ({leaves / leaves_alone:.0%} are left) and {samples_alone:,.0f} samples/s "
+        f"({samples / samples_alone:.0%} of that time is used)",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("network")
+    parser.add_argument("--games", type=int, nargs="+", default=[8192, 16384])
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        start = Path(name) / "start.safetensors"
+        save_network(with_all_outputs(load_network(options.network)), start)
+        for games in options.games:
+            folder = Path(name) / str(games)
+            measure(start, folder, games, options.batch, options.seconds)
