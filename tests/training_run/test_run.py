@@ -12,14 +12,18 @@ import numpy as np
 import pytest
 import torch
 
+from tengen.features.feature_set import KATAGO_WITHOUT_LADDERS
 from tengen.network.store import load_network_file
+from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shards
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
 from tengen.training.params import TrainingParams
+from tengen.training_run.checkpoint import load_latest
 from tengen.training_run.errors import RunError
 from tengen.training_run.folder import RunFolder, RunLock
 from tengen.training_run.json_lines import read_lines
+from tengen.training_run.machine import SUITS_CPU
 from tengen.training_run.params import RatingParams, RunConfig, RunParams
 from tengen.training_run.rating import ratings_of
 from tengen.training_run.run import Run, begin_or_go_on, train
@@ -63,6 +67,24 @@ def session(path: Path, iterations: int, config: RunConfig = SMALL) -> None:
 
 def games_of(path: Path) -> Games:
     return joined(list(read_shards(RunFolder(path).shards)))
+
+
+def test_games_that_are_learned_from_beside_the_play_all_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU, where play and training go on meanwhile."""
+    monkeypatch.setattr(
+        "tengen.training_run.run.SUITS_CPU", SUITS_CPU._replace(ticks_to_publish=64)
+    )
+    path = tmp_path / "run"
+    for iterations in (2, 2):
+        session(path, iterations)
+    games, checkpoint = games_of(path), load_latest(RunFolder(path))
+    assert checkpoint is not None
+    assert checkpoint.facts["games"] == len(games.games)
+    rows = encode_games(games, KATAGO_WITHOUT_LADDERS, 4, SMALL.run.seed)
+    assert checkpoint.facts["rows"] == len(rows.score)
+    assert int(checkpoint.arrays["trainer.steps"]) > 0
 
 
 def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:

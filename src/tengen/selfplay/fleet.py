@@ -153,7 +153,7 @@ class Fleet:
 
     def take_games(self) -> Games:
         """The games that ended since the last time."""
-        return joined([games for half in self._halves for games in take_from(half.tray)])
+        return joined([take_from(half.tray) for half in self._halves])
 
     def set_step(self, step: int) -> None:
         """Say how long the network has been trained that plays from now on."""

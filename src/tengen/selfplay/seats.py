@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,22 +141,25 @@ def new_tray(params: SelfPlayParams, shards: int, games: int) -> Tray:
     )
 
 
-def take_from(tray: Tray) -> list[Games]:
+def take_from(tray: Tray) -> Games:
     """The games that ended, shard by shard; the tray is empty then."""
-    taken = []
-    for s, (games, turns, targets) in enumerate(tray.counts.tolist()):
-        if not games:
-            continue
-        rows = tray.games[s, :games]
-        areas = (rows["width"] * rows["height"]).tolist()
-        owned = [tray.ownership[s, k, :area] for k, area in enumerate(areas)]
-        taken.append(
-            Games(
-                rows.copy(),
-                tray.turns[s, :turns].copy(),
-                tray.targets[s, :targets].copy(),
-                np.concatenate(owned),
-            )
-        )
+    n_games, n_turns, n_targets = tray.counts.T.copy()
     tray.counts[:] = 0
+    games = _first_of_each(tray.games, n_games)
+    ownership = _first_of_each(tray.ownership, n_games)  # [games, area of the largest board]
+    on_board = np.arange(ownership.shape[1]) < (games["width"] * games["height"])[:, None]
+    return Games(
+        games,
+        _first_of_each(tray.turns, n_turns),
+        _first_of_each(tray.targets, n_targets),
+        ownership[on_board],
+    )
+
+
+def _first_of_each(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """The first entries of each row, so many of each, one after another."""
+    starts = np.arange(len(counts)) * rows.shape[1]
+    before = np.cumsum(counts) - counts
+    entries = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    taken: NDArray[Any] = rows.reshape(-1, *rows.shape[2:])[entries]
     return taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -36,7 +37,8 @@ class RowsOnDevice:
     """A ring of rows on a device, of which a window, the latest, is drawn from.
 
     Drawing neither waits for the device nor depends on numbers of the host, so that a CUDA graph
-    can hold it. On CUDA all happens on `stream`, in order.
+    can hold it. On CUDA all happens on `stream`, in order; whoever draws while another thread adds
+    holds `changing`, so that no row is drawn of which half is written.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class RowsOnDevice:
         self.device = torch.device(device)
         self.capacity, self.side, self.planes = capacity, side, planes
         self.one_size = one_size
+        self.changing = threading.Lock()
         self.total = 0  # rows ever added
         self.window = 0
         area = side * side
@@ -109,7 +112,7 @@ class RowsOnDevice:
             }
         if self.stream is not None and self._copies is not None:
             self.stream.wait_stream(self._copies)
-        with self._on_stream(self.stream):
+        with self.changing, self._on_stream(self.stream):
             for name, tensor in tensors.items():
                 first = min(len(tensor), self.capacity - at)
                 self.rows[name][at : at + first].copy_(tensor[:first])
@@ -121,7 +124,7 @@ class RowsOnDevice:
     def set_window(self, n: int) -> None:
         """Draw from the latest n rows from now on, or from as many as there are."""
         self.window = min(n, self.total, self.capacity)
-        with self._on_stream(self.stream):
+        with self.changing, self._on_stream(self.stream):
             self._start.fill_((self.total - self.window) % self.capacity)
             self._count.fill_(self.window)
 

@@ -84,7 +84,7 @@ class Trainer:
         if not self.rows.window:
             raise ValueError("nothing to learn from: add rows and set their window first")
         rate *= self.rate_factor
-        with self._on_stream():
+        with self.rows.changing, self._on_stream():
             self._newest.fill_(average_weight(self.params, self.steps))
             if self._graph is None:
                 for group in self._optimizer.param_groups:

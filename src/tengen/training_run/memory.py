@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+
 import numba
 
+from tengen.closing import Closing
 from tengen.features.feature_set import FeatureSet
 from tengen.replay.rows import TrainingRows, encode_games
 from tengen.replay.shard import read_or_set_aside, shard_files
@@ -16,7 +19,7 @@ from tengen.training_run.saving import remove_shards_after
 _SPARE_ROWS = 1_000  # more than weights promise, for how they turn out is drawn
 
 
-class Memory:
+class Memory(Closing):
     """Rows on the device that learns, and the games since the last checkpoint."""
 
     def __init__(
@@ -28,6 +31,8 @@ class Memory:
         self._held = 0  # rows; fewer than the run has made, if shards were lost
         self.games = 0
         self.last: Games | None = None  # the latest that ended
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoding")
+        self._under_way: Future[None] | None = None
 
     def add(self, games: Games) -> None:
         """Learn from these games from now on."""
@@ -38,8 +43,24 @@ class Memory:
         self.games += len(games.games)
         self.last = games
 
+    def add_beside(self, games: Games) -> None:
+        """As `add`, by a thread, while the caller goes on; waits for the games before these."""
+        self.settle()
+        self._under_way = self._thread.submit(self.add, games)
+
+    def settle(self) -> None:
+        """Wait until all games are learned from; raises what went wrong with them."""
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
     def take_unsaved(self) -> Games:
         """The games since the last time."""
+        self.settle()
         taken = joined(self._unsaved)
         self._unsaved = []
         return taken
@@ -57,7 +78,7 @@ class Memory:
             if count < wanted + _SPARE_ROWS and (read := read_or_set_aside(file)) is not None:
                 found.append(read)
                 count += float(read.turns["weight"].sum())
-        rows = self._encoded(joined(found[::-1]))
+        rows = self._encoded(joined(found[::-1]), numba.get_num_threads())
         self.rows.total = max(0, total - len(rows.score))
         self.rows.add(rows)
         self.rows.total = total
@@ -66,9 +87,10 @@ class Memory:
         self.games = games
 
     def _append(self, games: Games) -> None:
-        self._held += self.rows.add(self._encoded(games))
+        # A few games at a time: more threads take longer to start than to encode them.
+        self._held += self.rows.add(self._encoded(games, threads=1))
         self.rows.set_window(min(window_size(self.rows.total, self._window), self._held))
 
-    def _encoded(self, games: Games) -> TrainingRows:
-        threads = min(numba.get_num_threads(), max(1, len(games.games)))
+    def _encoded(self, games: Games, threads: int) -> TrainingRows:
+        threads = min(threads, max(1, len(games.games)))
         return encode_games(games, self._features, self.rows.side, self._seed, threads=threads)

@@ -141,6 +141,7 @@ class Run(Closing):
         if self._warming is not None:
             self._warming.close()
         self._display.close()
+        self._memory.close()
         self._saver.close()
         self._metrics.close()
 
@@ -188,7 +189,8 @@ class Run(Closing):
             self._fleet.tick()
             if on_gpu and self._may_learn() and self._trainer.ready():
                 self._trainer.step(self._rate_now())
-        self._memory.add(self._fleet.take_games())
+        learn_from = self._memory.add_beside if on_gpu else self._memory.add
+        learn_from(self._fleet.take_games())
         while not on_gpu and self._may_learn():
             self._trainer.step(self._rate_now())
         if on_gpu and self._fleet.counts.ticks % self._ticks_to_publish < TICKS_TO_COLLECT:
@@ -337,6 +339,7 @@ class Run(Closing):
         }
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
+        self._memory.settle()
         facts: dict[str, JSON] = {
             "iteration": self.iteration,
             "rows": self._memory.rows.total,
