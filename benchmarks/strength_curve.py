@@ -2,7 +2,9 @@
 
 `play` lets each network play the one before it and the anchors (a KataGo network at several
 visits), and adds the results to a file; matches that are in it already are not played again.
-`draw` fits all results jointly, those of other files too, and draws the curve.
+Several runs are one after another, each started from the last network of the one before.
+`draw` fits the results of all files jointly, and draws a curve for each that has networks, by its
+name.
 
     python -m benchmarks.strength_curve play RUN --anchor g170-b6c96.bin.gz --out results.jsonl
     python -m benchmarks.strength_curve draw results.jsonl gnugo.jsonl --zero gnugo --out curve.svg
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import tally_of
-from tengen.evaluation.ratings import Result, fit
+from tengen.evaluation.ratings import Rating, Result, fit
 from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.files import load_network
@@ -33,15 +35,25 @@ ANCHOR_VISITS = (1, 8, 64, 256)
 OPENING_MOVES = 4
 
 
+class Kept(NamedTuple):
+    """A network of a run, after all that it learned there and before."""
+
+    name: str
+    file: str
+    minutes: float
+    games: int
+
+
 class Side(NamedTuple):
     """A network with its visits."""
 
+    network: str  # its name
     file: str
     visits: int
 
     @property
     def name(self) -> str:
-        return f"{Path(self.file).name.split('.')[0]}@{self.visits}"
+        return f"{self.network}@{self.visits}"
 
 
 class Match(NamedTuple):
@@ -51,13 +63,13 @@ class Match(NamedTuple):
 
 
 def matches_of(
-    networks: Sequence[str], anchor: str, visits: int, games: int, last_games: int
+    networks: Sequence[Kept], anchor: str, visits: int, games: int, last_games: int
 ) -> Iterator[Match]:
     """Each network against the one before it and the anchors in reach; anchors by themselves."""
-    anchors = [Side(anchor, each) for each in ANCHOR_VISITS]
+    anchors = [Side(Path(anchor).name.split(".")[0], anchor, each) for each in ANCHOR_VISITS]
     for weaker, stronger in itertools.pairwise(anchors):
         yield Match(stronger, weaker, games)
-    sides = [Side(network, visits) for network in networks]
+    sides = [Side(network.name, network.file, visits) for network in networks]
     for before, side in itertools.pairwise(sides):
         yield Match(side, before, games)
     for side in sides[1:-1]:
@@ -84,19 +96,29 @@ def play(match: Match) -> dict[str, Any]:
     }
 
 
-def chosen_networks(run: Path, count: int) -> list[str]:
-    """About so many of a run's networks, evenly, the last one among them."""
-    files = sorted(map(str, (run / "networks").glob("*.safetensors")))
-    step = max(1, len(files) // count)
-    return files[len(files) - 1 :: -step][::-1]
+def chosen_networks(runs: Sequence[Path], count: int) -> list[Kept]:
+    """About so many of the runs' networks, evenly, the last one among them."""
+    networks: list[Kept] = []
+    for run in runs:
+        minutes, games = (networks[-1].minutes, networks[-1].games) if networks else (0.0, 0)
+        for file in sorted((run / "networks").glob("*.safetensors")):
+            facts = load_network(file).provenance
+            networks.append(
+                Kept(
+                    f"{run.name}-{file.stem}",
+                    str(file),
+                    minutes + float(facts["minutes"]),
+                    games + int(facts["games"]),
+                )
+            )
+    step = max(1, len(networks) // count)
+    return networks[len(networks) - 1 :: -step][::-1]
 
 
 def play_all(options: argparse.Namespace) -> None:
-    networks = chosen_networks(Path(options.run), options.networks)
-    for network in networks:  # what the curve's x axis needs to know
-        append_line(
-            options.out, {"network": Path(network).stem, **load_network(network).provenance}
-        )
+    networks = chosen_networks(options.runs, options.networks)
+    for name, _, minutes, games in networks:  # what the curve's x axis needs to know
+        append_line(options.out, {"network": name, "minutes": minutes, "games": games})
     known = {(line["first"], line["second"]) for line in read_lines(options.out) if "first" in line}
     wanted = matches_of(networks, options.anchor, options.visits, options.games, options.last)
     todo = [match for match in wanted if (match.first.name, match.second.name) not in known]
@@ -111,26 +133,45 @@ def play_all(options: argparse.Namespace) -> None:
 
 
 def draw(options: argparse.Namespace) -> None:
-    lines = [line for path in options.results for line in read_lines(path)]
+    files = [list(read_lines(path)) for path in options.results]
+    lines = list(itertools.chain(*files))
     results = [
         Result(*(line[key] for key in ("first", "second", "wins", "draws", "losses")))
         for line in lines
         if "first" in line
     ]
     ratings = fit(results, options.zero)
-    minutes = {line["network"]: float(line["minutes"]) for line in lines if "network" in line}
-    curve, others = [], []
-    for name, rating in ratings.items():
-        minute = minutes.get(name.split("@")[0])
-        print(f"{name:30}{'' if minute is None else f'{minute:6.1f} min':12}{rating!s:>24}")
-        if minute is None:
-            others.append(Anchor(name, rating.elo))
-        else:
-            curve.append((minute, rating.elo, rating.low, rating.high))
-    curve.sort()
-    series = Series(options.name, *(list(column) for column in zip(*curve, strict=True)))
-    text = line_chart([series], others, options.title, "minutes of one H200", "Elo")
+    minutes = [minutes_of(lines) for lines in files]
+    others = [
+        Anchor(name, rating.elo)
+        for name, rating in ratings.items()
+        if not any(name.split("@")[0] in known for known in minutes)
+    ]
+    for anchor in others:
+        print(f"{anchor.name:42}{ratings[anchor.name]!s:>24}")
+    series = [
+        curve_of(path.stem.replace("-", " "), known, ratings)
+        for path, known in zip(options.results, minutes, strict=True)
+        if known
+    ]
+    text = line_chart(series, others, options.title, "minutes of one H200", "Elo")
     Path(options.out).write_text(text, encoding="utf-8")
+
+
+def minutes_of(lines: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """When each network of a file was kept."""
+    return {line["network"]: float(line["minutes"]) for line in lines if "network" in line}
+
+
+def curve_of(name: str, minutes: dict[str, float], ratings: dict[str, Rating]) -> Series:
+    """The ratings of these networks over their minutes."""
+    points = []
+    for player, rating in ratings.items():
+        minute = minutes.get(player.split("@")[0])
+        if minute is not None:
+            points.append((minute, rating.elo, rating.low, rating.high))
+            print(f"{player:30}{minute:6.1f} min  {rating!s:>24}")
+    return Series(name, *(list(column) for column in zip(*sorted(points), strict=True)))
 
 
 def main() -> None:
@@ -138,7 +179,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True)
     playing = commands.add_parser("play")
     playing.set_defaults(call=play_all)
-    playing.add_argument("run")
+    playing.add_argument("runs", nargs="+", type=Path)
     playing.add_argument("--anchor", required=True)
     playing.add_argument("--networks", type=int, default=12, help="about so many of the run's")
     playing.add_argument("--visits", type=int, default=64)
@@ -150,8 +191,7 @@ def main() -> None:
     drawing.set_defaults(call=draw)
     drawing.add_argument("results", nargs="+", type=Path)
     drawing.add_argument("--zero", required=True, help="whose rating is 0")
-    drawing.add_argument("--name", default="at 64 visits")
-    drawing.add_argument("--title", default="From nothing, 9x9")
+    drawing.add_argument("--title", default="From nothing, 9x9, 64 visits")
     drawing.add_argument("--out", default="curve.svg")
     options = parser.parse_args()
     options.call(options)
