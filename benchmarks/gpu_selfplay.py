@@ -95,7 +95,7 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", nargs="+", default=["b6c64", "b6c96", "b10c128"])
     parser.add_argument("--rows", type=int, default=4096)
@@ -103,7 +103,14 @@ if __name__ == "__main__":
     parser.add_argument("--ladders", action="store_true")
     parser.add_argument("--seconds", type=float, default=8.0)
     options = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("no GPU here: nothing measured")
+        return
     print(f"{torch.cuda.get_device_name()}, {numba.get_num_threads()} threads", flush=True)
     inputs = KATAGO if options.ladders else KATAGO_WITHOUT_LADDERS
     for network in options.networks:
         measure(network, options.rows, options.visits, inputs.name, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

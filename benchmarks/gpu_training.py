@@ -2,7 +2,8 @@
 
 `python benchmarks/gpu_training.py g170-b6c96.bin.gz`: a run that starts from this network, so that
 its games are real ones, with the recipe's visits and 8 samples for each recorded row. KataGo's
-older networks lack two outputs that are learned here; they get them.
+older networks lack two outputs that are learned here; they get them. With `--fresh-trees` no search
+goes on from the one before it: more leaves for a move, so fewer rows to learn from for a leaf.
 """
 
 from __future__ import annotations
@@ -63,13 +64,8 @@ def learn(run: Run) -> float:
     return STEPS * run._config.training.batch / (time.perf_counter() - began)
 
 
-def measure(start: Path, folder: Path, games: int, batch: int, seconds: float) -> None:
-    config = RunConfig(
-        run=RunParams(start=str(start), device="cuda"),
-        selfplay=SelfPlayParams(games=games),
-        training=TrainingParams(batch=batch),
-        rating=RatingParams(every=0),
-    )
+def measure(config: RunConfig, folder: Path, seconds: float) -> None:
+    games, batch = config.selfplay.games, config.training.batch
     with RunLock(folder), Run(*begin_or_go_on(folder, config)) as run:
         play(run, 2 * seconds)  # until games are at all stages, and steps have caught up
         leaves, rows, samples = play(run, seconds)
@@ -85,16 +81,29 @@ def measure(start: Path, folder: Path, games: int, batch: int, seconds: float) -
     )
 
 
-if __name__ == "__main__":
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("network")
+    parser.add_argument("network", nargs="?", default="bundled")
     parser.add_argument("--games", type=int, nargs="+", default=[8192, 16384])
     parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--fresh-trees", action="store_true")
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
+    if not torch.cuda.is_available():
+        print("no GPU here: nothing measured")
+        return
     with tempfile.TemporaryDirectory() as name:
         start = Path(name) / "start.safetensors"
         save_network(with_all_outputs(load_network(options.network)), start)
         for games in options.games:
-            folder = Path(name) / str(games)
-            measure(start, folder, games, options.batch, options.seconds)
+            config = RunConfig(
+                run=RunParams(start=str(start), device="cuda"),
+                selfplay=SelfPlayParams(games=games, keep_tree=not options.fresh_trees),
+                training=TrainingParams(batch=options.batch),
+                rating=RatingParams(every=0),
+            )
+            measure(config, Path(name) / str(games), options.seconds)
+
+
+if __name__ == "__main__":
+    main()
