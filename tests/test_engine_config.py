@@ -14,7 +14,7 @@ from tengen.search.params import SearchParams
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     engine = EngineConfig(model='odd "name"\\net.bin.gz', device="cpu", visits=77, leaves=4)
     path = tmp_path / "tengen.toml"
-    path.write_text(write_config(engine), encoding="utf-8")
+    path.write_text(write_config(Config(engine)), encoding="utf-8")
     assert load_config(path) == Config(engine, SearchParams())
 
 
@@ -27,7 +27,7 @@ def test_an_empty_file_has_all_defaults(tmp_path: Path) -> None:
 def test_every_default_that_is_written_is_a_valid_setting_when_its_sign_is_removed(
     tmp_path: Path,
 ) -> None:
-    text = write_config(EngineConfig())
+    text = write_config(Config())
     path = tmp_path / "tengen.toml"
     lines = [
         line[1:] if line.startswith("#") and line[1] != " " else line for line in text.splitlines()
@@ -39,7 +39,7 @@ def test_every_default_that_is_written_is_a_valid_setting_when_its_sign_is_remov
 
 
 def test_the_settings_are_explained() -> None:
-    text = write_config(EngineConfig())
+    text = write_config(Config())
     assert "# a network file; bundled: the one that comes with Tengen\n#model = " in text
 
 

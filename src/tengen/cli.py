@@ -245,8 +245,9 @@ def gtp(
             options,
             model=model or settings.engine.model,
             device=device or settings.engine.device,
-            visits=visits or settings.engine.visits,
-            seconds=seconds or settings.engine.seconds or None,
+            # A level has limits of its own, unlike those of the command line, which it is told of.
+            visits=visits or (None if level else settings.engine.visits),
+            seconds=seconds or (None if level else settings.engine.seconds or None),
             leaves=settings.engine.leaves or None,
             params=settings.search,
         )
@@ -414,11 +415,12 @@ def write_settings(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
 ) -> None:
     """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
-    from tengen.engine_config import EngineConfig, write_config
+    from tengen.engine_config import Config, EngineConfig, write_config
 
     if Path(file).exists():
         raise ValueError(f"{file} is there already; name another file, or remove it")
-    Path(file).write_text(write_config(EngineConfig(model=model, device=device)), "utf-8")
+    settings = Config(EngineConfig(model=model, device=device))
+    Path(file).write_text(write_config(settings), "utf-8")
 
 
 @app.command()

@@ -34,6 +34,6 @@ def load_config(path: str | Path) -> Config:
     return Config(**load_sections(path, {"engine": EngineConfig, "search": SearchParams}))
 
 
-def write_config(engine: EngineConfig) -> str:
-    """A commented file: these engine settings, and all search parameters at their defaults."""
-    return write_sections({"engine": engine, "search": SearchParams()})
+def write_config(config: Config) -> str:
+    """These settings as a file that explains each."""
+    return write_sections({"engine": config.engine, "search": config.search})

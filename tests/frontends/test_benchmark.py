@@ -23,10 +23,12 @@ def test_it_shows_rates_and_writes_settings(
 ) -> None:
     model, config = tmp_path / "net.safetensors", tmp_path / "tengen.toml"
     save_network(random_network("b2c32", 1), model)
+    config.write_text("[engine]\nvisits = 77\n[search]\nexploration = 2.0\n")
     run_benchmark(str(model), "cpu", 5, 0.1, str(config))
     shown = capsys.readouterr().out
     assert "recommended" in shown
     assert "visits/s" in shown
-    engine = load_config(config).engine
+    engine, search = load_config(config).engine, load_config(config).search
     assert engine.model == str(model)
     assert engine.leaves >= 1
+    assert (engine.visits, search.exploration) == (77, 2.0)

@@ -67,11 +67,14 @@ def test_a_run_begins_with_the_weights_of_its_start_and_learns(tmp_path: Path) -
     assert not last.weights["conv.weight"][:, ladders].any()
 
 
-def test_it_goes_on_when_its_start_is_gone(tmp_path: Path) -> None:
+def test_it_goes_on_when_its_start_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     start, run = tmp_path / "older.safetensors", tmp_path / "run"
     saved_network(start)
     train(run, config_from(start, 1))
     start.unlink()
+    assert "set a later one with" in capsys.readouterr().err
     train(run, config_from(start, 2))
     last = load_network_file(run / "networks" / "000002.safetensors")
     assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tengen.engine_config import EngineConfig, write_config
+from tengen.engine_config import Config, load_config, write_config
 from tengen.game.position import Position
 from tengen.network.devices import open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -50,7 +51,10 @@ def recommended(rates: list[Rate]) -> Rate:
 def run_benchmark(
     model: str, device: str, board_size: int, seconds: float, config: str | None
 ) -> None:
-    """Measure, show a table, recommend, and write the settings if a file is named."""
+    """Measure, show a table, recommend, and write the settings if a file is named.
+
+    Of a file that is there already all other settings stay.
+    """
     evaluator = open_evaluator(load_network(model), device)
     compile_kernels(evaluator.features)
     position = Position(board_size, "tromp-taylor")
@@ -73,6 +77,8 @@ def run_benchmark(
     )
     console.print(table)
     if config is not None:
-        settings = EngineConfig(model=model, device=device, leaves=best.leaves)
-        Path(config).write_text(write_config(settings), encoding="utf-8")
+        path = Path(config)
+        known = load_config(path) if path.exists() else Config()
+        engine = replace(known.engine, model=model, device=device, leaves=best.leaves)
+        path.write_text(write_config(replace(known, engine=engine)), encoding="utf-8")
         console.print(f"Settings written to {config}.", markup=False)

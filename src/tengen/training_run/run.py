@@ -154,8 +154,15 @@ class Run(Closing):
                 self.iterate()
             self._save()
             self._saver.finish()
+        path = self._folder.path
         if self._stop.is_set():
-            say(f"stopped and saved; go on with: tengen train {self._folder.path}")
+            say(f"stopped and saved; go on with: tengen train {path}")
+            return
+        run = self._config.run
+        ends = {"minutes": run.minutes, "games": run.games, "iterations": run.iterations}
+        later = " ".join(f"--{name} {2 * end:g}" for name, end in ends.items() if end)
+        done = f"{self.seconds / 60:.1f} minutes and {self._memory.games:,} games"
+        say(f"{path} is at its end after {done}; set a later one with: tengen train {path} {later}")
 
     def begin(self) -> None:
         """Keep the network that a new run begins with."""
