@@ -47,9 +47,14 @@ def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]
     return found
 
 
-def write_sections(values: Mapping[str, Any]) -> str:
-    """A commented file of these dataclasses by section; what is a default is commented out."""
+def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> str:
+    """A commented file of these dataclasses by section.
+
+    What is a default is commented out, unless it is to stay as it is when the defaults change.
+    """
     lines = ["# Settings. A line such as #key = value is a default; remove the # to change it."]
+    if defaults_too:
+        lines = ["# Settings, all of them."]
     for name, section in values.items():
         lines += ["", f"[{name}]"]
         defaults = type(section)()
@@ -58,7 +63,7 @@ def write_sections(values: Mapping[str, Any]) -> str:
             value = getattr(section, each.name)
             if remark := remarks.get(each.name):
                 lines.append(f"# {remark}")
-            sign = "#" if value == getattr(defaults, each.name) else ""
+            sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
             lines.append(f"{sign}{each.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 

@@ -144,6 +144,19 @@ def test_a_missing_file_and_a_folder_cannot_be_read(tmp_path: Path) -> None:
             read_shard(path)
 
 
+def test_a_shard_that_cannot_be_read_now_is_left_where_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", broken)
+        assert read_or_set_aside(path) is None
+    assert "Input/output error; left out" in capsys.readouterr().err
+    assert len(read_shard(path).games)
+
+
 def test_a_later_version_is_told_from_damage_and_stays(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

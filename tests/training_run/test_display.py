@@ -140,6 +140,14 @@ def test_a_terminal_is_not_drawn_on_more_often_than_eyes_can_follow(clock: Clock
     assert "iteration 999 " in written(console)
 
 
+def test_a_terminal_shows_a_new_stage_at_once(clock: Clock) -> None:
+    console = terminal()
+    with RunDisplay("run", console, clock) as display:
+        display.update(STATUS)
+        display.update(STATUS._replace(stage="rating"))
+        assert "rating" in written(console)
+
+
 def test_what_is_said_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)

@@ -110,6 +110,62 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
     assert len(losses[0]) == 6
 
 
+def test_a_rating_that_was_interrupted_is_played_when_the_run_goes_on(tmp_path: Path) -> None:
+    path, config = tmp_path / "run", replace(SMALL, rating=replace(SMALL.rating, every=1))
+    with RunLock(path), Run(*begin_or_go_on(path, config)) as run:
+        run.begin()
+        run.iterate()
+        run._stop.set()
+        run.iterate()  # ends at once, and is not rated
+        run.go()
+    rated = [line["iteration"] for line in read_lines(RunFolder(path).ratings)]
+    assert rated == [1]
+    assert load_network_file(RunFolder(path).latest).provenance["games"] != "0"
+    session(path, 1, config)
+    rated = [line["iteration"] for line in read_lines(RunFolder(path).ratings)]
+    assert rated == [1, 2, 3]
+
+
+def test_a_run_keeps_its_games_where_others_would_suit_the_device(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(SMALL, selfplay=replace(SMALL.selfplay, games=0))
+    for games in (16, 8):
+        suits = SUITS_CPU._replace(games=games)
+        monkeypatch.setattr("tengen.training_run.run.SUITS_CPU", suits)
+        session(tmp_path / "run", 1, config)
+    checkpoint = load_latest(RunFolder(tmp_path / "run"))
+    assert checkpoint is not None
+    assert len(checkpoint.arrays["fleet.seats0"]) == 8
+
+
+def test_a_run_whose_shards_are_lost_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tengen.training_run.run.SUITS_CPU", SUITS_CPU._replace(ticks_to_publish=64)
+    )
+    path = tmp_path / "run"
+    session(path, 2)
+    for shard in (path / "shards").glob("*.games"):
+        shard.unlink()
+    session(path, 1)
+    assert read_lines(RunFolder(path).metrics)[-1]["step"] == 3
+
+
+def test_a_run_keeps_settings_that_were_defaults_when_it_began(tmp_path: Path) -> None:
+    begin_or_go_on(tmp_path / "run", SMALL)
+    text = RunFolder(tmp_path / "run").config.read_text()
+    assert f"\nrate = {TrainingParams().rate}\n" in text
+
+
+def test_what_cannot_be_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="b6c9x"):
+        RunParams(model="b6c9x")
+    with pytest.raises(ValueError, match="seed must be below"):
+        RunParams(seed=3_000_000_000)
+
+
 def test_a_run_ends_by_itself_and_can_be_made_longer(tmp_path: Path) -> None:
     short = replace(SMALL, run=replace(SMALL.run, iterations=1), rating=RatingParams(every=0))
     train(tmp_path / "run", short)

@@ -15,7 +15,7 @@ from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams
 from tengen.training_run.params import RatingParams, RunConfig, RunParams
-from tengen.training_run.run import train
+from tengen.training_run.run import begin_or_go_on, train
 
 
 def saved_network(path: Path, **changes: object) -> NetworkData:
@@ -74,9 +74,11 @@ def test_it_goes_on_when_its_start_is_gone(
     saved_network(start)
     train(run, config_from(start, 1))
     start.unlink()
+    (run / "networks" / "000000.safetensors").unlink()
     assert "set a later one with" in capsys.readouterr().err
     train(run, config_from(start, 2))
-    last = load_network_file(run / "networks" / "000002.safetensors")
+    last = load_network_file(run / "latest.safetensors")
+    assert last.architecture.channels == 40
     assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
 
 
@@ -90,3 +92,6 @@ def test_a_start_with_other_outputs_is_refused(tmp_path: Path) -> None:
 def test_a_start_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"missing\.safetensors"):
         train(tmp_path / "run", config_from(tmp_path / "missing.safetensors", 1))
+    # The folder is free for the next try.
+    saved_network(tmp_path / "older.safetensors")
+    begin_or_go_on(tmp_path / "run", config_from(tmp_path / "older.safetensors", 1))

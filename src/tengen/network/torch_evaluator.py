@@ -119,7 +119,10 @@ class _Graph:
             for _ in range(3):
                 self._forward(network)
             torch.cuda.synchronize()
-            with torch.cuda.graph(self._graph, stream=self._stream):
+            # Other threads may use the device meanwhile.
+            with torch.cuda.graph(
+                self._graph, stream=self._stream, capture_error_mode="thread_local"
+            ):
                 self._outputs = self._forward(network)
         self._results = [torch.zeros(o.shape, pin_memory=True) for o in self._outputs]
 

@@ -59,6 +59,10 @@ class NewerShardError(ShardError):
     """An intact file of a later version."""
 
 
+class UnreadableShardError(ShardError):
+    """A file that the system does not give us now; it may be as it was written."""
+
+
 class Shard(NamedTuple):
     """What a file holds."""
 
@@ -122,11 +126,12 @@ def read_shards(folder: Path) -> Iterator[Games]:
 def read_or_set_aside(path: Path) -> Games | None:
     """The games of a shard, or None and a message to the user.
 
-    A damaged shard is renamed, so that nobody stumbles over it again; one of a later version stays.
+    A damaged shard is renamed, so that nobody stumbles over it again; one of a later version, or
+    one that cannot be read now, stays.
     """
     try:
         return read_shard(path)
-    except NewerShardError as error:
+    except (NewerShardError, UnreadableShardError) as error:
         say(f"{error}; left out")
     except ShardError as error:
         aside = path.with_name(path.name + DAMAGED)
@@ -176,7 +181,7 @@ def _bytes_of(path: Path) -> bytes:
                 raise ShardError(path, f"{size} bytes are too many for a shard")
             return file.read(size)
     except OSError as error:
-        raise ShardError(path, f"cannot be read: {error.strerror}") from None
+        raise UnreadableShardError(path, f"cannot be read: {error.strerror}") from None
 
 
 def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:

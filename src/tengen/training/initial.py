@@ -54,8 +54,8 @@ def network_to_go_on(
     """
     if data.scaling != SCALING or data.architecture.score_outputs < SCORE_OUTPUTS:
         raise ValueError(
-            f"{data.name} cannot be trained on: it has not the outputs of Tengen's networks or of "
-            "KataGo's since version 14; start from another"
+            f"{data.name} cannot be trained on: its outputs are not those of `tengen train`; start "
+            "from a network of another run"
         )
     training = initial_network(data.architecture, seed)
     training.network.load_state_dict(network_from(data).state_dict())

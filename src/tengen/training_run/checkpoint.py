@@ -96,7 +96,7 @@ def load_latest(folder: RunFolder) -> Checkpoint | None:
             raise RunError(f"{path}: {what}; see to that, or move it away") from error
     if damaged := sorted(folder.checkpoints.glob("*.damaged")):
         what = f"no checkpoint is whole (the last was {damaged[-1].name})"
-        remedy = "restore one, or remove the damaged ones to begin with random weights"
+        remedy = "restore one, or remove the damaged ones to begin anew, without any games"
         raise RunError(f"{folder.checkpoints}: {what}; {remedy}")
     return None
 

@@ -52,6 +52,7 @@ class RunDisplay(Closing):
         self._console = console or Console(stderr=True)
         self._clock = clock
         self._shown_at: float | None = None
+        self._stage = ""  # that was shown last
         self._unseen: RunStatus | None = None  # came too soon after the one before it
         self._live: Live | None = None
         if self._console.is_terminal:
@@ -60,13 +61,17 @@ class RunDisplay(Closing):
             self._live.start()
 
     def update(self, status: RunStatus) -> None:
-        """Show this, unless the last is still fresh; cheap enough for every tick."""
+        """Show this, unless the last is still fresh; cheap enough for every tick.
+
+        On a terminal a new stage is shown at once: whoever sees nothing move wants to know why.
+        """
         now = self._clock()
         pause = REDRAW_SECONDS if self._live else LINE_SECONDS
-        if self._shown_at is not None and now - self._shown_at < pause:
+        fresh = self._shown_at is not None and now - self._shown_at < pause
+        if fresh and not (self._live and status.stage != self._stage):
             self._unseen = status
             return
-        self._shown_at = now
+        self._shown_at, self._stage = now, status.stage
         self._show(status)
 
     def close(self) -> None:

@@ -40,6 +40,11 @@ class RunFolder:
         return self.path / "networks"
 
     @property
+    def latest(self) -> Path:
+        """The network as it was when the run ended or was stopped."""
+        return self.path / "latest.safetensors"
+
+    @property
     def shards(self) -> Path:
         return self.path / "shards"
 

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tengen.evaluation.engines import parse_engine
+from tengen.network.architecture import named_architecture
 from tengen.replay.window import WindowParams
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams
+
+MOST_SEEDS = 2**31  # each has room for as many batches, drawn by 64 bits
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class RunParams:
             value = getattr(self, each.name)
             if isinstance(value, int | float) and not 0 <= value < 1e15:
                 raise ValueError(f"{each.name} must be 0 or more, not {value!r}")
+        if self.seed >= MOST_SEEDS:
+            raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
+        named_architecture(self.model)  # raises for a name that stands for none
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device must be auto, cpu or cuda, not {self.device!r}")
 
@@ -111,7 +117,6 @@ CHANGEABLE = {
     "rating.outside",
     "training.rate",
     "training.schedule",
-    "training.samples_per_row",
     "training.search_share",
     "training.clip",
 }

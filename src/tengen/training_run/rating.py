@@ -53,10 +53,12 @@ def rate_network(
     games: SelfPlayParams,
     opened: Callable[[NetworkData], Evaluator],
     playing: str = "",
-) -> None:
+    should_stop: Callable[[], bool] = lambda: False,
+) -> bool:
     """Let the network of an iteration, which was kept, play the ones before it, and outsiders.
 
-    `playing` is a network that is to be among the opponents whatever its age.
+    `playing` is a network that is to be among the opponents whatever its age. Returns whether all
+    were played: between two opponents it may be told to stop.
     """
     name = network_name(iteration)
     rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
@@ -70,12 +72,14 @@ def rate_network(
     }
     opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
     if not opponents:
-        return
+        return True
     side = games.largest_side
     komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
     empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
     mine = Player(name, opened(load_network_file(network_file(folder, name))), params.visits)
     for number, (label, opponent) in enumerate(opponents.items()):
+        if should_stop():
+            return False
         seed = 1000 * iteration + number
         starts = openings(mine.evaluator, empty, params.opening_moves, params.games // 2, seed=seed)
         tally = _play(mine, opponent, starts, seed, opened)
@@ -88,6 +92,7 @@ def rate_network(
             "losses": tally.losses,
         }
         append_line(folder.ratings, values)
+    return True
 
 
 def _play(
@@ -139,4 +144,5 @@ def ratings_of(folder: RunFolder) -> dict[str, Rating]:
     ]
     if not results:
         return {}
-    return fit(results, min(result.second for result in results))
+    names = {name for result in results for name in (result.first, result.second)}
+    return fit(results, min(name for name in names if name.isdigit()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,12 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closing import Closing
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
+from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.messages import say
-from tengen.network.architecture import named_architecture
-from tengen.network.files import load_network
-from tengen.network.store import load_network_file
+from tengen.network.architecture import Architecture, named_architecture
+from tengen.network.data import NetworkData
+from tengen.network.files import find_network, load_network
+from tengen.network.store import load_network_file, save_network
 from tengen.network.training_heads import TrainingNetwork
 from tengen.selfplay.fleet import Counts, Fleet
 from tengen.training.initial import initial_network, network_to_go_on
@@ -32,8 +34,8 @@ from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import DivergedError, Trainer
 from tengen.training_run.checkpoint import JSON, Checkpoint, load_latest
 from tengen.training_run.display import RunDisplay, RunStatus
-from tengen.training_run.errors import RunError
-from tengen.training_run.folder import RunFolder, RunLock
+from tengen.training_run.errors import RunError, writing
+from tengen.training_run.folder import RunFolder, RunLock, is_run
 from tengen.training_run.interrupt import interruptible
 from tengen.training_run.json_lines import forget_after
 from tengen.training_run.machine import (
@@ -68,6 +70,8 @@ def begin_or_go_on(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolde
     `wanted` are the settings of a new run, or new ones for an old run: None leaves them as they
     are, and those that would make it another run are refused by name.
     """
+    if wanted is not None and wanted.run.start and not is_run(path):
+        find_network(wanted.run.start)  # before there is a run that has no beginning
     sections = None if wanted is None else wanted.sections()
     folder, settled = settle(path, sections, SECTIONS, CHANGEABLE)
     return folder, RunConfig(**settled)
@@ -91,19 +95,42 @@ class Run(Closing):
         self._began = time.monotonic()
         self._folder, self._config = folder, config
         self._device = chosen_device(config.run.device)
-        suits = SUITS_GPU if self._device == "cuda" else SUITS_CPU
-        self._ticks_to_publish = suits.ticks_to_publish
-        self._iteration_rows = config.run.iteration_rows or suits.iteration_rows
-        self._first_rows = config.run.first_rows or suits.first_rows
-        self._games_at_a_time = config.selfplay.games or suits.games
-        features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
-        seed, side = config.run.seed, config.selfplay.largest_side
-        self._warming = Warming(features) if self._device == "cuda" else None
+        self._suits = SUITS_GPU if self._device == "cuda" else SUITS_CPU
+        self._iteration_rows = config.run.iteration_rows or self._suits.iteration_rows
+        self._first_rows = config.run.first_rows or self._suits.first_rows
+        self.iteration = 0
+        self._unrated = False  # is the network of this iteration still to be rated?
+        self._playing = network_name(0)  # the network that plays, where a gate decides
+        self._seconds_before = 0.0  # of earlier sessions
+        self._last_saved = time.monotonic()
+        self._stop = threading.Event()
         checkpoint = load_latest(folder)
-        begun = None if checkpoint is None else network_file(folder, network_name(0))
-        network, self._started_from = _first_network(config.run, features, begun)
+        features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
+        network, self._started_from = _first_network(config.run, features, checkpoint)
+        self._games_at_a_time = config.selfplay.games or self._suits.games
+        if checkpoint is not None:  # perhaps of another device
+            self._games_at_a_time = sum(len(checkpoint.arrays[name]) for name in _SEATS)
+        with ExitStack() as opened:
+            self._begin_work(network, features, opened)
+            if checkpoint is not None:
+                self._take_up(checkpoint)
+            else:
+                forget_after(folder.ratings, "iteration", -1)
+                remove_shards_after(folder, 0)
+            self._saver = opened.enter_context(Saver(folder, config.run.sample_games))
+            self._metrics = opened.enter_context(Metrics(folder, self.iteration))
+            self._display = opened.enter_context(RunDisplay(str(folder.path)))
+            self._status = RunStatus(0, 0, 0, 0, {}, 0, 0, 0, 0, 0)
+            self._opened = opened.pop_all()
+
+    def _begin_work(
+        self, network: TrainingNetwork, features: FeatureSet, opened: ExitStack
+    ) -> None:
+        """Make what learns, what remembers and what plays, on the device."""
+        config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
+        warming = opened.enter_context(Warming(features)) if self._device == "cuda" else None
         rows = RowsOnDevice(
-            config.run.most_rows or suits.most_rows,
+            config.run.most_rows or self._suits.most_rows,
             side,
             len(features.planes),
             len(features.globals),
@@ -111,25 +138,11 @@ class Run(Closing):
             one_size=len(config.selfplay.board_sizes) == 1,
         )
         self._trainer = Trainer(network, rows, config.training, seed)
-        self._memory = Memory(rows, FEATURE_SETS[features.name], config.window, seed)
+        self._memory = opened.enter_context(Memory(rows, features, config.window, seed))
         self._players = new_players(self._trainer, self._games_at_a_time, side)
-        if self._warming is not None:
-            self._warming.wait()
+        if warming is not None:
+            warming.wait()
         self._fleet = Fleet(self._players.stations, config.selfplay, config.search, seed)
-        self.iteration = 0
-        self._playing = network_name(0)  # the network that plays, where a gate decides
-        self._seconds_before = 0.0  # of earlier sessions
-        self._last_saved = time.monotonic()
-        self._stop = threading.Event()
-        if checkpoint is not None:
-            self._take_up(checkpoint)
-        else:
-            forget_after(folder.ratings, "iteration", -1)
-            remove_shards_after(folder, 0)
-        self._saver = Saver(folder, config.run.sample_games)
-        self._metrics = Metrics(folder, self.iteration)
-        self._display = RunDisplay(str(folder.path))
-        self._status = RunStatus(0, 0, 0, 0, {}, 0, 0, 0, 0, 0)
 
     @property
     def seconds(self) -> float:
@@ -138,12 +151,7 @@ class Run(Closing):
 
     def close(self) -> None:
         """Let go of threads, processes and files."""
-        if self._warming is not None:
-            self._warming.close()
-        self._display.close()
-        self._memory.close()
-        self._saver.close()
-        self._metrics.close()
+        self._opened.close()
 
     def go(self) -> None:
         """Run to the end, or until interrupted; all is saved then."""
@@ -153,6 +161,8 @@ class Run(Closing):
             while not self._over():
                 self.iterate()
             self._save()
+            with writing(self._folder.latest):
+                save_network(self._network_data("latest"), self._folder.latest, half=True)
             self._saver.finish()
         path = self._folder.path
         if self._stop.is_set():
@@ -165,7 +175,9 @@ class Run(Closing):
         say(f"{path} is at its end after {done}; set a later one with: tengen train {path} {later}")
 
     def begin(self) -> None:
-        """Keep the network that a new run begins with."""
+        """Keep the network that a new run begins with, or finish the rating of one that goes on."""
+        if self._unrated:
+            self._rate()
         if self.iteration:
             return
         self.keep_network()
@@ -183,15 +195,15 @@ class Run(Closing):
         self.iteration += 1
         self._report(counts, rows, steps, time.monotonic() - began)
         every = self._config.rating.every
-        due = every and (self.iteration % every == 0 or self._share() >= 1)
-        if due and not self._stop.is_set():  # whoever interrupts a run does not wait for matches
-            self._rate()
+        self._unrated = bool(every) and (self.iteration % every == 0 or self._share() >= 1)
         if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
-            self._save()
+            self._save()  # before matches, which may take minutes
+        if self._unrated and not self._stop.is_set():
+            self._rate()
 
     def _play_and_learn(self) -> None:
         """Some ticks, with steps between them as rows and the device allow."""
-        on_gpu = self._ticks_to_publish > 0
+        on_gpu = self._suits.ticks_to_publish > 0
         for _ in range(TICKS_TO_COLLECT):
             self._fleet.tick()
             if on_gpu and self._may_learn() and self._trainer.ready():
@@ -200,14 +212,14 @@ class Run(Closing):
         learn_from(self._fleet.take_games())
         while not on_gpu and self._may_learn():
             self._trainer.step(self._rate_now())
-        if on_gpu and self._fleet.counts.ticks % self._ticks_to_publish < TICKS_TO_COLLECT:
+        if on_gpu and self._fleet.counts.ticks % self._suits.ticks_to_publish < TICKS_TO_COLLECT:
             self._publish()
 
     def _may_learn(self) -> bool:
-        total = self._memory.rows.total
-        if total < self._first_rows:
+        rows = self._memory.rows
+        if rows.total < self._first_rows or not rows.window:  # if their shards are lost
             return False
-        return self._trainer.steps < steps_allowed(self._config.training, total)
+        return self._trainer.steps < steps_allowed(self._config.training, rows.total)
 
     def _rate_now(self) -> float:
         return rate_at(self._config.training, self._trainer.steps, self._share())
@@ -296,7 +308,10 @@ class Run(Closing):
 
     def keep_network(self) -> None:
         """Keep the network of now, for ratings and for whoever wants it."""
-        name = network_name(self.iteration)
+        keep_network(self._folder, self._network_data(network_name(self.iteration)))
+
+    def _network_data(self, name: str) -> NetworkData:
+        """The network of now, with what it has behind it."""
         facts = {
             "trained_by": "tengen train",
             "run": self._folder.path.name,
@@ -308,21 +323,25 @@ class Run(Closing):
         }
         if self._started_from:
             facts["started_from"] = self._started_from
-        keep_network(self._folder, self._trainer.ema_data(name, facts))
+        return self._trainer.ema_data(name, facts)
 
     def _rate(self) -> None:
-        """Keep the network of now, and let it play those before it."""
+        """Keep the network of now, and let it play those before it; later if it must stop."""
         self._show(self._status._replace(stage="rating"))
+        self._memory.settle()
         self.keep_network()
         config = self._config
-        rate_network(
+        self._unrated = not rate_network(
             self._folder,
             self.iteration,
             config.rating,
             config.selfplay,
             lambda data: evaluator_on(self._device, data),
             self._playing if config.rating.gate else "",
+            self._stop.is_set,
         )
+        if self._unrated:
+            return
         if config.rating.gate and passes(
             self._folder, self.iteration, self._playing, config.rating.gate
         ):
@@ -354,6 +373,9 @@ class Run(Closing):
             "seconds": self.seconds,
             "steps": self._trainer.steps,
             "playing": self._playing,
+            "unrated": self._unrated,
+            "architecture": self._trainer.ema.architecture.to_json(),
+            "started_from": self._started_from,
         }
         self._saver.save(self.iteration, self._memory.take_unsaved(), arrays, facts)
         if self._config.rating.gate:
@@ -364,6 +386,7 @@ class Run(Closing):
         """Go on where a checkpoint was saved."""
         facts: dict[str, Any] = checkpoint.facts
         self.iteration = int(facts["iteration"])
+        self._unrated = bool(facts.get("unrated"))
         self._seconds_before = float(facts["seconds"])
         trainer, fleet = (
             {
@@ -389,27 +412,32 @@ class Run(Closing):
         else:
             self._players.publish(self._trainer)
             self._fleet.set_step(self._trainer.steps)
-        forget_after(self._folder.ratings, "iteration", self.iteration)
+        forget_after(self._folder.ratings, "iteration", self.iteration - self._unrated)
 
 
 def _first_network(
-    params: RunParams, features: FeatureSet, begun: Path | None
+    params: RunParams, features: FeatureSet, checkpoint: Checkpoint | None
 ) -> tuple[TrainingNetwork, str]:
     """The network that a run begins with, and where it comes from if that is not nothing.
 
-    `begun` is the file of it that a run keeps which has begun: `start` may be gone by then.
+    Of a run that goes on only its form counts: its weights are in the checkpoint.
     """
-    unused = unused_planes(features.name)
-    if not params.start:
-        architecture = replace(named_architecture(params.model), features=features.name)
-        return initial_network(architecture, params.seed, unused), ""
-    data = load_network(params.start) if begun is None else load_network_file(begun)
-    data = replace(data, architecture=replace(data.architecture, features=features.name))
-    facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-    origin = data.provenance.get("started_from", "") if begun else ", ".join([data.name, *facts])
-    return network_to_go_on(data, params.seed, unused), origin
+    architecture, origin = named_architecture(params.model), ""
+    if params.start and checkpoint is None:
+        data = load_network(params.start)
+        facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
+        architecture = replace(data.architecture, features=features.name)
+        data = replace(data, architecture=architecture)
+        unused = unused_planes(features.name)
+        return network_to_go_on(data, params.seed, unused), ", ".join([data.name, *facts])
+    if checkpoint is not None and "architecture" in checkpoint.facts:
+        architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
+        origin = str(checkpoint.facts["started_from"])
+    architecture = replace(architecture, features=features.name)
+    return initial_network(architecture, params.seed, unused_planes(features.name)), origin
 
 
+_SEATS = ("fleet.seats0", "fleet.seats1")
 _FACTS = ("minutes", "games", "rows", "steps")  # of a run, that its networks tell
 _NO_LOSSES = {"accuracy", "gradient", "steps", "spoiled"}
 

@@ -9,6 +9,7 @@ from typing import Any
 from tengen.config import Sections, changed_keys, load_sections, write_sections
 from tengen.training_run.errors import RunError, writing
 from tengen.training_run.folder import RunFolder, create_run, is_run, open_run
+from tengen.whole_files import replace_file
 
 
 def settle(
@@ -24,7 +25,7 @@ def settle(
     """
     if not is_run(path):
         settings = dict(wanted) if wanted else {name: kind() for name, kind in kinds.items()}
-        return create_run(path, write_sections(settings)), settings
+        return create_run(path, write_sections(settings, defaults_too=True)), settings
     folder = open_run(path)
     kept = load_sections(folder.config, kinds)
     if wanted is None:
@@ -34,6 +35,7 @@ def settle(
         what = f"{', '.join(fixed)} cannot change while a run goes on"
         raise RunError(f"{folder.config}: {what}; leave it, or begin a new run in another folder")
     if changed:
-        with writing(folder.config):
-            folder.config.write_text(write_sections(wanted), encoding="utf-8")
+        text = write_sections(wanted, defaults_too=True).encode()
+        with writing(folder.config, len(text)):
+            replace_file(folder.config, text)
     return folder, dict(wanted)
