@@ -48,6 +48,7 @@ def play(run: Run, seconds: float) -> tuple[float, float, float]:
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         run._play_and_learn()
+    run._memory.settle()
     took = time.perf_counter() - began
     samples = (run._trainer.steps - steps) * run._config.training.batch
     made = run._fleet.counts.rows - leaves, run._memory.rows.total - rows, samples

@@ -111,6 +111,8 @@ def chosen_networks(runs: Sequence[Path], count: int) -> list[Kept]:
                     games + int(facts["games"]),
                 )
             )
+    if not networks:
+        raise SystemExit("there are no networks in these runs yet")
     step = max(1, len(networks) // count)
     return networks[len(networks) - 1 :: -step][::-1]
 
@@ -171,7 +173,8 @@ def curve_of(name: str, minutes: dict[str, float], ratings: dict[str, Rating]) -
         if minute is not None:
             points.append((minute, rating.elo, rating.low, rating.high))
             print(f"{player:30}{minute:6.1f} min  {rating!s:>24}")
-    return Series(name, *(list(column) for column in zip(*sorted(points), strict=True)))
+    columns = zip(*sorted(points), strict=True) if points else ([], [], [], [])
+    return Series(name, *(list(column) for column in columns))
 
 
 def main() -> None:

@@ -46,8 +46,8 @@ class Level:
 LEVELS = (
     Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0, elo=-675),
     Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-347),
-    Level("learner", "Learner", 1, temperature=2.4, floor=10.0, elo=-110),
-    Level("casual", "Casual player", 1, temperature=2.0, floor=8.0, elo=67),
+    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-110),
+    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=67),
     Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=246),
     Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=511),
     Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=699),

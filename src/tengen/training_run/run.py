@@ -170,7 +170,7 @@ class Run(Closing):
             return
         run = self._config.run
         ends = {"minutes": run.minutes, "games": run.games, "iterations": run.iterations}
-        later = " ".join(f"--{name} {2 * end:g}" for name, end in ends.items() if end)
+        later = " ".join(f"--{name} {2 * end:.12g}" for name, end in ends.items() if end)
         done = f"{self.seconds / 60:.1f} minutes and {self._memory.games:,} games"
         say(f"{path} is at its end after {done}; set a later one with: tengen train {path} {later}")
 
@@ -185,7 +185,7 @@ class Run(Closing):
             self._let_play(self._playing)
 
     def iterate(self) -> None:
-        """Play and learn until so many rows are new; then publish, rate and save."""
+        """Play and learn until so many rows are new; then publish, save and rate."""
         counts, steps, began = self._fleet.counts, self._trainer.steps, time.monotonic()
         rows = self._memory.rows.total
         while self._memory.rows.total < rows + self._iteration_rows and not self._over():
