@@ -45,15 +45,15 @@ class Level:
 
 LEVELS = (
     Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0, elo=-675),
-    Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-347),
-    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-110),
-    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=67),
-    Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=246),
-    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=511),
-    Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=699),
-    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02, elo=875),
-    Level("champion", "Champion", 100, resign_winrate=0.02, elo=1041),
-    Level("full", "Full strength", 400, resign_winrate=0.02, elo=1298),
+    Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-465),
+    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-200),
+    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=104),
+    Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=361),
+    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=598),
+    Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=894),
+    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02, elo=1189),
+    Level("champion", "Champion", 100, resign_winrate=0.02, elo=1468),
+    Level("full", "Full strength", 400, resign_winrate=0.02, elo=1787),
 )
 FULL = LEVELS[-1]
 
