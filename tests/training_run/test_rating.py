@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tengen.network.data import NetworkData
@@ -9,8 +10,16 @@ from tengen.network.evaluator import Evaluator
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training_run.folder import RunFolder
 from tengen.training_run.json_lines import append_line
+from tengen.training_run.machine import cpu_evaluator
 from tengen.training_run.params import RatingParams
-from tengen.training_run.rating import network_file, network_name, rate_network, ratings_of
+from tengen.training_run.rating import (
+    keep_network,
+    network_file,
+    network_name,
+    rate_network,
+    ratings_of,
+)
+from tests.network.test_store import random_network
 
 
 def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) -> None:
@@ -24,6 +33,27 @@ def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) ->
 
     assert rate_network(folder, 8, RatingParams(opponents=0), SelfPlayParams(), opened)
     assert ratings_of(folder) == {}
+
+
+def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.networks.mkdir()
+    for iteration in (0, 1):
+        keep_network(folder, replace(random_network("b2c32", iteration), name=f"{iteration:06}"))
+    looks = 0
+
+    def should_stop() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > 3
+
+    games = SelfPlayParams(board_sizes=(4,))
+    params = RatingParams(games=8, visits=4)
+    assert not rate_network(folder, 1, params, games, cpu_evaluator, should_stop=should_stop)
+    assert looks == 5  # before each tick, and then
+    assert ratings_of(folder) == {}
+    assert rate_network(folder, 1, params, games, cpu_evaluator)
+    assert set(ratings_of(folder)) == {"000000", "000001"}
 
 
 def test_the_first_network_is_zero_whoever_else_plays(tmp_path: Path) -> None:

@@ -107,11 +107,12 @@ def play_in_lockstep(
     seed: int = 0,
     on_end: Callable[[Game], None] | None = None,
     numbers: Sequence[int] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Game]:
     """Play two games from each position, colours exchanged; every start needs a move limit.
 
     With numbers, only those games: 2k and 2k + 1 begin at starts[k], the even one with Black for
-    the first player. Raises ValueError.
+    the first player. Told to stop, it returns the games that have ended. Raises ValueError.
     """
     if any(start.move_limit is None or start.is_over for start in starts):
         raise ValueError("a game needs a move limit, and must not be over")
@@ -128,7 +129,7 @@ def play_in_lockstep(
     going = len(boards)
     for g in range(len(boards)):
         seats[to_move(g)].think(g)
-    while going:
+    while going and not should_stop():
         flights = [seat.driver.tick(0, len(boards)) for seat in seats]
         for seat, flight in zip(seats, flights, strict=True):
             seat.driver.absorb(flight)

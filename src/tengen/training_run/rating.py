@@ -58,7 +58,7 @@ def rate_network(
     """Let the network of an iteration, which was kept, play the ones before it, and outsiders.
 
     `playing` is a network that is to be among the opponents whatever its age. Returns whether all
-    were played: between two opponents it may be told to stop.
+    were played: it may be told to stop, and then leaves out the opponent of that moment.
     """
     name = network_name(iteration)
     rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
@@ -78,11 +78,11 @@ def rate_network(
     empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
     mine = Player(name, opened(load_network_file(network_file(folder, name))), params.visits)
     for number, (label, opponent) in enumerate(opponents.items()):
-        if should_stop():
-            return False
         seed = 1000 * iteration + number
         starts = openings(mine.evaluator, empty, params.opening_moves, params.games // 2, seed=seed)
-        tally = _play(mine, opponent, starts, seed, opened)
+        tally = _play(mine, opponent, starts, seed, opened, should_stop)
+        if should_stop():
+            return False
         values = {
             "iteration": iteration,
             "first": name,
@@ -101,20 +101,20 @@ def _play(
     starts: list[Position],
     seed: int,
     opened: Callable[[NetworkData], Evaluator],
+    should_stop: Callable[[], bool],
 ) -> Tally:
     """Play from each start with both colours: networks in lockstep, programs a game at a time."""
     limits = opponent.limits
     theirs = opened(load_network(opponent.model)) if opponent.model else None
     if theirs is not None and limits.visits is not None:
-        return tally_of(
-            play_in_lockstep((mine, Player(opponent.name, theirs, limits.visits)), starts, seed)
-        )
+        players = mine, Player(opponent.name, theirs, limits.visits)
+        return tally_of(play_in_lockstep(players, starts, seed, should_stop=should_stop))
     tally = Tally()
 
     def count(played: Played) -> bool:
         nonlocal tally
         tally = with_points(tally, points(played))
-        return True
+        return not should_stop()
 
     def me() -> Contestant:
         return NetworkContestant(mine.evaluator, Limits(visits=mine.visits), mine.params, seed)
