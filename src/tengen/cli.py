@@ -245,7 +245,7 @@ def gtp(
             options,
             model=model or settings.engine.model,
             device=device or settings.engine.device,
-            # A level has limits of its own, unlike those of the command line, which it is told of.
+            # A level has limits of its own; only who says others on the command line is refused.
             visits=visits or (None if level else settings.engine.visits),
             seconds=seconds or (None if level else settings.engine.seconds or None),
             leaves=settings.engine.leaves or None,

@@ -69,13 +69,15 @@ def games_of(path: Path) -> Games:
     return joined(list(read_shards(RunFolder(path).shards)))
 
 
-def test_games_that_are_learned_from_beside_the_play_all_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on a GPU, where play and training go on meanwhile."""
-    monkeypatch.setattr(
-        "tengen.training_run.run.SUITS_CPU", SUITS_CPU._replace(ticks_to_publish=64)
-    )
+@pytest.fixture
+def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play and training go on while games are learned from."""
+    suits = SUITS_CPU._replace(ticks_to_publish=64)
+    monkeypatch.setattr("tengen.training_run.run.SUITS_CPU", suits)
+
+
+@pytest.mark.usefixtures("as_on_a_gpu")
+def test_games_that_are_learned_from_beside_the_play_all_count(tmp_path: Path) -> None:
     path = tmp_path / "run"
     for iterations in (2, 2):
         session(path, iterations)
@@ -139,12 +141,8 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
     assert len(checkpoint.arrays["fleet.seats0"]) == 8
 
 
-def test_a_run_whose_shards_are_lost_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "tengen.training_run.run.SUITS_CPU", SUITS_CPU._replace(ticks_to_publish=64)
-    )
+@pytest.mark.usefixtures("as_on_a_gpu")
+def test_a_run_whose_shards_are_lost_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "run"
     session(path, 2)
     for shard in (path / "shards").glob("*.games"):
@@ -159,7 +157,7 @@ def test_a_run_keeps_settings_that_were_defaults_when_it_began(tmp_path: Path) -
     assert f"\nrate = {TrainingParams().rate}\n" in text
 
 
-def test_what_cannot_be_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused_before_there_is_a_run() -> None:
     with pytest.raises(ValueError, match="b6c9x"):
         RunParams(model="b6c9x")
     with pytest.raises(ValueError, match="seed must be below"):

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tengen.whole_files import replace_file
+
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 
@@ -23,6 +25,12 @@ def writing(path: Path, needed: int = 0) -> Iterator[None]:
         yield
     except OSError as error:
         raise _explained(path, needed, error) from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all; raises RunError."""
+    with writing(path, len(content)):
+        replace_file(path, content)
 
 
 def _explained(path: Path, needed: int, error: OSError) -> RunError:

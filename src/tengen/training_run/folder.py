@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tengen.closing import Closing
 from tengen.messages import say
-from tengen.training_run.errors import RunError, writing
-from tengen.whole_files import replace_file
+from tengen.training_run.errors import RunError, write_whole, writing
 
 if sys.platform != "win32":
     import fcntl
@@ -93,9 +92,7 @@ def create_run(path: str | Path, config: str) -> RunFolder:
     for each in folder.folders:
         with writing(each):
             each.mkdir(exist_ok=True)
-    text = config.encode()
-    with writing(folder.config, len(text)):
-        replace_file(folder.config, text)
+    write_whole(folder.config, config.encode())
     return folder
 
 

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tengen.messages import say
-from tengen.training_run.errors import writing
-from tengen.whole_files import replace_file
+from tengen.training_run.errors import write_whole, writing
 
 _BLOCK = 1 << 16
 
@@ -52,8 +51,7 @@ def forget_after(path: Path, key: str, last: float) -> None:
     kept = [values for values in lines if values.get(key) is None or values[key] <= last]
     if len(kept) < len(lines):
         text = "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in kept).encode()
-        with writing(path, len(text)):
-            replace_file(path, text)
+        write_whole(path, text)
 
 
 def _plain(value: Any) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-
 import numba
 
 from tengen.closing import Closing
@@ -13,6 +11,7 @@ from tengen.replay.shard import read_or_set_aside, shard_files
 from tengen.replay.window import WindowParams, window_size
 from tengen.selfplay.record import Games, joined
 from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training_run.beside import Beside
 from tengen.training_run.folder import RunFolder
 from tengen.training_run.saving import remove_shards_after
 
@@ -31,8 +30,7 @@ class Memory(Closing):
         self._held = 0  # rows; fewer than the run has made, if shards were lost
         self.games = 0
         self.last: Games | None = None  # the latest that ended
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoding")
-        self._under_way: Future[None] | None = None
+        self._thread = Beside("encoding")
 
     def add(self, games: Games) -> None:
         """Learn from these games from now on."""
@@ -45,18 +43,15 @@ class Memory(Closing):
 
     def add_beside(self, games: Games) -> None:
         """As `add`, by a thread, while the caller goes on; waits for the games before these."""
-        self.settle()
-        self._under_way = self._thread.submit(self.add, games)
+        self._thread.start(self.add, games)
 
     def settle(self) -> None:
         """Wait until all games are learned from; raises what went wrong with them."""
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
+        self._thread.finish()
 
     def close(self) -> None:
         """End the thread."""
-        self._thread.shutdown()
+        self._thread.close()
 
     def take_unsaved(self) -> Games:
         """The games since the last time."""

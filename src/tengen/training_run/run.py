@@ -34,7 +34,7 @@ from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import DivergedError, Trainer
 from tengen.training_run.checkpoint import JSON, Checkpoint, load_latest
 from tengen.training_run.display import RunDisplay, RunStatus
-from tengen.training_run.errors import RunError, writing
+from tengen.training_run.errors import RunError
 from tengen.training_run.folder import RunFolder, RunLock, is_run
 from tengen.training_run.interrupt import interruptible
 from tengen.training_run.json_lines import forget_after
@@ -161,8 +161,7 @@ class Run(Closing):
             while not self._over():
                 self.iterate()
             self._save()
-            with writing(self._folder.latest):
-                save_network(self._network_data("latest"), self._folder.latest, half=True)
+            save_network(self._network_data("latest"), self._folder.latest, half=True)
             self._saver.finish()
         path = self._folder.path
         if self._stop.is_set():
@@ -365,7 +364,7 @@ class Run(Closing):
         }
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
-        self._memory.settle()
+        unsaved = self._memory.take_unsaved()  # first: the counts below are then of all games
         facts: dict[str, JSON] = {
             "iteration": self.iteration,
             "rows": self._memory.rows.total,
@@ -377,7 +376,7 @@ class Run(Closing):
             "architecture": self._trainer.ema.architecture.to_json(),
             "started_from": self._started_from,
         }
-        self._saver.save(self.iteration, self._memory.take_unsaved(), arrays, facts)
+        self._saver.save(self.iteration, unsaved, arrays, facts)
         if self._config.rating.gate:
             self._let_play(self._playing)  # anew, as whoever takes the run up does
         self._last_saved = time.monotonic()
@@ -422,19 +421,18 @@ def _first_network(
 
     Of a run that goes on only its form counts: its weights are in the checkpoint.
     """
-    architecture, origin = named_architecture(params.model), ""
-    if params.start and checkpoint is None:
+    unused, origin = unused_planes(features.name), ""
+    if checkpoint is None and params.start:
         data = load_network(params.start)
         facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-        architecture = replace(data.architecture, features=features.name)
-        data = replace(data, architecture=architecture)
-        unused = unused_planes(features.name)
+        data = replace(data, architecture=replace(data.architecture, features=features.name))
         return network_to_go_on(data, params.seed, unused), ", ".join([data.name, *facts])
     if checkpoint is not None and "architecture" in checkpoint.facts:
         architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
         origin = str(checkpoint.facts["started_from"])
-    architecture = replace(architecture, features=features.name)
-    return initial_network(architecture, params.seed, unused_planes(features.name)), origin
+    else:
+        architecture = replace(named_architecture(params.model), features=features.name)
+    return initial_network(architecture, params.seed, unused), origin
 
 
 _SEATS = ("fleet.seats0", "fleet.seats1")

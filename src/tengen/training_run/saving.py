@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from tengen.closing import Closing
 from tengen.replay.shard import shard_files, shard_number, write_shard
 from tengen.selfplay.game_text import sgf_text
 from tengen.selfplay.record import Games
+from tengen.training_run.beside import Beside
 from tengen.training_run.checkpoint import JSON, save_checkpoint
 from tengen.training_run.errors import writing
 from tengen.training_run.folder import RunFolder
@@ -26,8 +26,7 @@ class Saver(Closing):
 
     def __init__(self, folder: RunFolder, samples: int) -> None:
         self._folder, self._samples = folder, samples
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="saving")
-        self._under_way: Future[None] | None = None
+        self._thread = Beside("saving")
 
     def save(
         self,
@@ -37,18 +36,15 @@ class Saver(Closing):
         facts: Mapping[str, JSON],
     ) -> None:
         """Start to save; waits for the save before, and raises RunError if that failed."""
-        self.finish()
-        self._under_way = self._pool.submit(self._write, number, games, arrays, dict(facts))
+        self._thread.start(self._write, number, games, arrays, dict(facts))
 
     def finish(self) -> None:
         """Wait until all is saved; raises RunError if it could not be."""
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
+        self._thread.finish()
 
     def close(self) -> None:
         """End the thread, when it is done."""
-        self._pool.shutdown()
+        self._thread.close()
 
     def _write(
         self,

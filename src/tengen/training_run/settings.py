@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tengen.config import Sections, changed_keys, load_sections, write_sections
-from tengen.training_run.errors import RunError, writing
+from tengen.training_run.errors import RunError, write_whole
 from tengen.training_run.folder import RunFolder, create_run, is_run, open_run
-from tengen.whole_files import replace_file
 
 
 def settle(
@@ -35,7 +34,5 @@ def settle(
         what = f"{', '.join(fixed)} cannot change while a run goes on"
         raise RunError(f"{folder.config}: {what}; leave it, or begin a new run in another folder")
     if changed:
-        text = write_sections(wanted, defaults_too=True).encode()
-        with writing(folder.config, len(text)):
-            replace_file(folder.config, text)
+        write_whole(folder.config, write_sections(wanted, defaults_too=True).encode())
     return folder, dict(wanted)
