@@ -15,8 +15,7 @@ import torch
 
 from tengen.network.architecture import flop_count, named_architecture
 from tengen.network.blocks import Norm
-from tengen.network.training_heads import HORIZONS
-from tengen.replay.rows import TrainingRows
+from tengen.replay.rows import HORIZONS, TrainingRows
 from tengen.training.initial import initial_network
 from tengen.training.losses import loss_weights, losses_of
 from tengen.training.params import TrainingParams

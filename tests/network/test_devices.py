@@ -15,7 +15,7 @@ from tengen.game.position import Position
 from tengen.network import devices
 from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData
-from tengen.network.devices import CPU, CUDA, Device, chosen_device, find_devices, open_evaluator
+from tengen.network.devices import CPU, CUDA, Device, best_device, find_devices, open_evaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.model import Network
 from tengen.network.openvino import Precision
@@ -33,7 +33,7 @@ def data() -> NetworkData:
 def test_the_cpu_is_always_there() -> None:
     found = list(find_devices())
     assert any(device.name == CPU and device.ready for device in found)
-    assert chosen_device(found).name in (CPU, CUDA, "mps")
+    assert best_device(found).name in (CPU, CUDA, "mps")
 
 
 def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +45,7 @@ def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.Mo
         "onnxruntime": "pip install 'tengen[onnxruntime]'",
     }
     with pytest.raises(ValueError, match="pip install openvino"):
-        chosen_device(missing)
+        best_device(missing)
 
 
 def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
         "import sys; from tengen.network import devices; "
         "devices._LINUX_DRIVERS = devices._WINDOWS_DRIVERS = ('nowhere',); "
         "import platform; platform.machine = lambda: 'x86_64'; "
-        "print(devices.chosen_device(devices.find_devices()).name, 'torch' in sys.modules)"
+        "print(devices.best_device(devices.find_devices()).name, 'torch' in sys.modules)"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
@@ -73,7 +73,7 @@ def test_a_driver_makes_torch_be_asked(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_first_that_is_ready_is_chosen() -> None:
     found = [Device(CUDA, False, "no"), Device(CPU, True, "yes"), Device("x", True, "too")]
-    assert chosen_device(found).name == CPU
+    assert best_device(found).name == CPU
 
 
 def test_a_device_that_fails_gives_way_with_one_line(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
 
 from tengen.network.architecture import named_architecture
 from tengen.network.blocks import Norm, boards_of
 from tengen.network.model import Network, Outputs
 from tengen.network.torch_evaluator import in_half
-from tengen.network.training_heads import HORIZONS, TrainingNetwork
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
-
-SMALL = ["b2c32", "b2c32nbt", "b1c32h2tf"]
+from tests.network.boards import SMALL, random_boards
 
 
 def random_network(name: str) -> Network:
@@ -26,12 +23,6 @@ def random_network(name: str) -> Network:
             module.variance.uniform_(0.5, 2)
             module.bias.data.normal_()
     return network
-
-
-def random_boards(batch: int, height: int, width: int) -> tuple[Tensor, Tensor]:
-    planes = torch.randint(0, 2, (batch, 22, height, width)).float()
-    planes[:, 0] = 1
-    return planes, torch.randn(batch, 19)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -51,30 +42,6 @@ def test_a_padded_board_is_seen_as_it_is_alone(name: str, size: tuple[int, int])
     points = in_corner.policy[:, :, :-1].view(2, -1, 11, 12)[:, :, :height, :width]
     assert torch.allclose(alone.policy[:, :, :-1], points.flatten(2), atol=1e-4)
     assert torch.allclose(alone.policy[:, :, -1], in_corner.policy[:, :, -1], atol=1e-4)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_part_of_a_network_learns(name: str) -> None:
-    network = TrainingNetwork(named_architecture(name)).train()
-    outputs, training = network(*random_boards(4, 7, 7))
-    total = sum(tensor.square().mean() for tensor in (*outputs, *training))
-    assert isinstance(total, Tensor)
-    total.backward()  # type: ignore[no-untyped-call]
-    still = [key for key, p in network.named_parameters() if p.grad is None or not p.grad.any()]
-    assert still == []
-
-
-def test_training_heads_leave_the_outputs_as_they_are() -> None:
-    training = TrainingNetwork(named_architecture("b2c32")).eval()
-    planes, globals_ = random_boards(3, 9, 9)
-    with torch.no_grad():
-        outputs, more = training(planes, globals_)
-        plain = training.network(planes, globals_)
-    for field, ours, theirs in zip(Outputs._fields, outputs, plain, strict=True):
-        assert torch.equal(ours, theirs), field
-    assert more.reply.shape == more.soft_policy.shape == more.soft_reply.shape == (3, 82)
-    assert more.short_term_value.shape == (3, HORIZONS, 3)
-    assert more.short_term_score.shape == (3, HORIZONS)
 
 
 def test_norms_count_only_points_on_the_board() -> None:

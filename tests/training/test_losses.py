@@ -13,7 +13,8 @@ from torch import Tensor
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
 from tengen.network.model import Outputs
-from tengen.network.training_heads import HORIZONS, TrainingOutputs
+from tengen.replay.rows import HORIZONS
+from tengen.training.heads import TrainingOutputs
 from tengen.training.losses import LOSSES, loss_weights, losses_of
 from tengen.training.params import TrainingParams
 from tengen.training.rows_on_device import TrainingBatch

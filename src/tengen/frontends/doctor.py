@@ -17,7 +17,7 @@ import tengen
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
-from tengen.network.devices import chosen_device, find_devices, open_evaluator
+from tengen.network.devices import best_device, find_devices, open_evaluator
 from tengen.network.files import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
@@ -46,7 +46,7 @@ def examine(model: str) -> bool:
         row = (device.name, "ready" if device.ready else "-", device.what, device.remedy)
         table.add_row(*map(Text, row))
     console.print(table)
-    console.print(f"Networks run on: {chosen_device(devices).name}")
+    console.print(f"Networks run on: {best_device(devices).name}")
     return all(check.well for check in checks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -24,7 +25,10 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
             return chosen(*args, **kwargs)
         settled = True
         try:
-            return chosen(*args, **kwargs)
+            with warnings.catch_warnings():
+                # The compiler remarks on its own choices; nothing for who runs it to do.
+                warnings.filterwarnings("ignore", module=r"torch\._inductor")
+                return chosen(*args, **kwargs)
         except Exception as error:  # whatever it is: if it is not the compiler's, it comes again
             lines = str(error).strip().splitlines() or [type(error).__name__]
             say(f"torch cannot compile here, so networks run at half the speed or less: {lines[0]}")

@@ -46,7 +46,7 @@ def find_devices() -> Iterator[Device]:
     yield _onnx_runtime()
 
 
-def chosen_device(devices: Iterable[Device]) -> Device:
+def best_device(devices: Iterable[Device]) -> Device:
     """The device that `auto` stands for; raises ValueError if there is none."""
     for device in devices:
         if device.ready:
@@ -68,7 +68,7 @@ def open_evaluator(
     """
     if device not in NAMES:
         raise ValueError(f"no device is called {device!r}; there are {', '.join(NAMES)}")
-    wanted = chosen_device(find_devices()).name if device == AUTO else device
+    wanted = best_device(find_devices()).name if device == AUTO else device
     if wanted in (CUDA, MPS):
         try:
             from tengen.network.torch_evaluator import TorchEvaluator

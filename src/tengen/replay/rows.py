@@ -16,7 +16,7 @@ from tengen.replay.check import check_games
 from tengen.replay.encode import HORIZON_SCALES, Starts, Walk, encode_span
 from tengen.selfplay.record import Games
 
-HORIZONS = len(HORIZON_SCALES)
+HORIZONS = len(HORIZON_SCALES)  # how far ahead the short-term values look
 
 
 class TrainingRows(NamedTuple):

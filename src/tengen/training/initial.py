@@ -17,7 +17,7 @@ from tengen.network.blocks import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.model import network_from
-from tengen.network.training_heads import TrainingNetwork
+from tengen.training.heads import TrainingNetwork
 from tengen.training.losses import SCALING
 
 OUTPUT_SCALE = 0.3  # of the last layers: a new network has hardly an opinion

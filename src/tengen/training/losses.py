@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from tengen.network.data import Scaling
 from tengen.network.model import Outputs
-from tengen.network.training_heads import TrainingOutputs
+from tengen.training.heads import TrainingOutputs
 from tengen.training.params import TrainingParams
 from tengen.training.rows_on_device import TrainingBatch
 

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from tengen.game.geometry import Size, Symmetry, symmetry_points
 from tengen.messages import say
-from tengen.network.training_heads import HORIZONS
-from tengen.replay.rows import TrainingRows
+from tengen.replay.rows import HORIZONS, TrainingRows
 
 
 class TrainingBatch(NamedTuple):

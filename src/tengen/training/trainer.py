@@ -19,7 +19,7 @@ from tengen.messages import say
 from tengen.network.blocks import Norm
 from tengen.network.compiled import compiled
 from tengen.network.data import NetworkData
-from tengen.network.training_heads import TrainingNetwork
+from tengen.training.heads import TrainingNetwork
 from tengen.training.losses import LOSSES, SCALING, Losses, loss_weights, losses_of
 from tengen.training.params import TrainingParams, average_weight
 from tengen.training.rows_on_device import RowsOnDevice, TrainingBatch

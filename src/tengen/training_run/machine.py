@@ -109,7 +109,7 @@ def new_players(trainer: Trainer, games: int, side: int) -> Players:
     return kind(trainer, games, Size(side, side))
 
 
-def chosen_device(name: str) -> str:
+def learning_device(name: str) -> str:
     """The device that a name stands for; raises ValueError where there is none such."""
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

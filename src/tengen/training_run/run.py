@@ -26,8 +26,8 @@ from tengen.network.architecture import Architecture, named_architecture
 from tengen.network.data import NetworkData
 from tengen.network.files import find_network, load_network
 from tengen.network.store import load_network_file, save_network
-from tengen.network.training_heads import TrainingNetwork
 from tengen.selfplay.fleet import Counts, Fleet
+from tengen.training.heads import TrainingNetwork
 from tengen.training.initial import initial_network, network_to_go_on
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.rows_on_device import RowsOnDevice
@@ -41,8 +41,8 @@ from tengen.training_run.json_lines import forget_after
 from tengen.training_run.machine import (
     SUITS_CPU,
     SUITS_GPU,
-    chosen_device,
     evaluator_on,
+    learning_device,
     new_players,
     unused_planes,
 )
@@ -94,7 +94,7 @@ class Run(Closing):
     def __init__(self, folder: RunFolder, config: RunConfig) -> None:
         self._began = time.monotonic()
         self._folder, self._config = folder, config
-        self._device = chosen_device(config.run.device)
+        self._device = learning_device(config.run.device)
         self._suits = SUITS_GPU if self._device == "cuda" else SUITS_CPU
         self._iteration_rows = config.run.iteration_rows or self._suits.iteration_rows
         self._first_rows = config.run.first_rows or self._suits.first_rows

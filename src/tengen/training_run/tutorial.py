@@ -38,7 +38,7 @@ from tengen.training_run.display import RunDisplay, RunStatus
 from tengen.training_run.errors import RunError
 from tengen.training_run.folder import RunFolder, RunLock, is_run
 from tengen.training_run.interrupt import interruptible
-from tengen.training_run.machine import chosen_device
+from tengen.training_run.machine import learning_device
 from tengen.training_run.metrics import Metrics, game_metrics
 from tengen.training_run.rating import network_file, network_name
 from tengen.training_run.saving import Saver, in_parts, remove_shards_after
@@ -81,7 +81,7 @@ class TutorialRun(Closing):
         self._began = time.monotonic()
         self._seconds_before = 0.0  # of earlier sessions
         self._folder, self._recipe, self._training = folder, config.tutorial, config.training
-        device = chosen_device(config.tutorial.device)
+        device = learning_device(config.tutorial.device)
         self._architecture = config.tutorial.architecture()
         self._network = initial_tutorial(self._architecture, config.tutorial.seed).to(device)
         self._optimizer = new_optimizer(self._network, config.training)

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from tengen.network.architecture import Architecture
 from tengen.network.blocks import apply, convolution
 from tengen.network.model import Network, Outputs, with_pass
-
-HORIZONS = 3  # short, middle and long: how far ahead the short-term values look
+from tengen.replay.rows import HORIZONS
 
 
 class TrainingOutputs(NamedTuple):
