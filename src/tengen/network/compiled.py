@@ -16,6 +16,9 @@ R = TypeVar("R")
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """The function compiled at its first call, or as it is where that fails, after a line."""
+    # It remarks on its own choices, with gradients only when they are first asked for. There is
+    # nothing to do about them for whoever runs this.
+    warnings.filterwarnings("ignore", module=r"torch\._inductor")
     chosen: Callable[P, R] = torch.compile(function)
     settled = False
 
@@ -25,10 +28,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
             return chosen(*args, **kwargs)
         settled = True
         try:
-            with warnings.catch_warnings():
-                # The compiler remarks on its own choices; nothing for who runs it to do.
-                warnings.filterwarnings("ignore", module=r"torch\._inductor")
-                return chosen(*args, **kwargs)
+            return chosen(*args, **kwargs)
         except Exception as error:  # whatever it is: if it is not the compiler's, it comes again
             lines = str(error).strip().splitlines() or [type(error).__name__]
             say(f"torch cannot compile here, so networks run at half the speed or less: {lines[0]}")

@@ -163,6 +163,7 @@ class Run(Closing):
             self._save()
             save_network(self._network_data("latest"), self._folder.latest, half=True)
             self._saver.finish()
+        self._display.close()  # what follows is the last word
         path = self._folder.path
         if self._stop.is_set():
             say(f"stopped and saved; go on with: tengen train {path}")

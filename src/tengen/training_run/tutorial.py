@@ -116,6 +116,7 @@ class TutorialRun(Closing):
             while self.iteration < self._recipe.iterations and not self._stop.is_set():
                 self.iterate()
             self._saver.finish()
+        self._display.close()  # what follows is the last word
         if self.iteration < self._recipe.iterations:
             say(
                 f"stopped after iteration {self.iteration}, which is saved; go on with: "
