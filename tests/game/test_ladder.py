@@ -11,11 +11,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tengen.game.board import Boards, new_boards
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import (
-    MAX_POINTS,
     Point,
     Size,
     Symmetry,
@@ -25,6 +25,7 @@ from tengen.game.geometry import (
 )
 from tengen.game.ladder import mark_ladders, new_ladder_scratch
 from tengen.game.moves import new_history, start_game
+from tengen.game.places import MAX_WORDS
 from tengen.game.playout import play_out
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
@@ -53,13 +54,18 @@ class Ladders(NamedTuple):
 
 def read_ladders(boards: Boards) -> Ladders:
     """What `mark_ladders` finds."""
-    board, width = boards[0], int(boards[0]["width"])
-    caught, catching = np.zeros(MAX_POINTS, np.uint8), np.zeros(MAX_POINTS, np.uint8)
-    mark_ladders(board, new_ladder_scratch(), caught, catching)
-    return Ladders(
-        {index_point(int(p), width) for p in np.flatnonzero(caught)},
-        {index_point(int(p), width): int(catching[p]) for p in np.flatnonzero(catching)},
-    )
+    width, area = int(boards[0]["width"]), int(boards[0]["width"] * boards[0]["height"])
+    caught, catching = np.zeros(MAX_WORDS, np.uint64), np.zeros((3, MAX_WORDS), np.uint64)
+    mark_ladders(boards[0], new_ladder_scratch(), caught, catching)
+
+    def points(words: NDArray[np.uint64]) -> set[Point]:
+        return {
+            Point(k % width, k // width) for k in range(area) if int(words[k // 64]) >> k % 64 & 1
+        }
+
+    black, white = points(catching[BLACK]), points(catching[WHITE])
+    moves = {p: BLACK * (p in black) | WHITE * (p in white) for p in black | white}
+    return Ladders(points(caught), moves)
 
 
 def ladder_picture(position: Position) -> str:

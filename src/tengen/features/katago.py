@@ -29,6 +29,7 @@ from tengen.game.moves import (
     passed_here_before,
     repeats,
 )
+from tengen.game.places import has_any, has_place
 from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5
@@ -178,18 +179,21 @@ def _encode_ladders(board, scratch, turns, planes):
     mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
     before = 1 if turns >= 1 else 0
     long_before = 2 if turns >= 2 else before
-    enemy = opponent(board.to_play)
+    _mark_places(board, scratch.caught[0], planes, _CAUGHT)
+    _mark_places(board, scratch.caught[before], planes, _CAUGHT + 1)
+    _mark_places(board, scratch.caught[long_before], planes, _CAUGHT + 2)
+    _mark_places(board, scratch.catching[opponent(board.to_play)], planes, _CATCHES)
+
+
+@kernel
+def _mark_places(board, words, planes, plane):
+    if not has_any(words):
+        return
+    place = 0
     for y in range(board.height):
         for x in range(board.width):
-            p = point_of(board, x, y)
-            if scratch.caught[0, p]:
-                mark(planes, _CAUGHT, y, x)
-            if scratch.caught[before, p]:
-                mark(planes, _CAUGHT + 1, y, x)
-            if scratch.caught[long_before, p]:
-                mark(planes, _CAUGHT + 2, y, x)
-            if scratch.catching[p] & enemy:
-                mark(planes, _CATCHES, y, x)
+            mark_if(has_place(words, place), planes, plane, y, x)
+            place += 1
 
 
 @kernel

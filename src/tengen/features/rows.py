@@ -1,15 +1,11 @@
-"""Kernels: encode by the kind of a set; stones caught in ladders as bits, one for each place."""
+"""Kernels: encode by the kind of a set."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from tengen.features import basic, katago, rich
-from tengen.game.board import point_of
 from tengen.jit import kernel
 
 BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS = 0, 1, 2, 3
-_BITS = 64
 
 
 @kernel
@@ -29,26 +25,3 @@ def _encode_plainly(kind, board, history, scratch, planes, globals_):
         basic.encode(board, history, scratch, planes, globals_)
     else:
         rich.encode(board, history, scratch, planes, globals_)
-
-
-@kernel
-def unpack(board, words, points):
-    """Turn bits by place into marks by point."""
-    place = 0
-    for y in range(board.height):
-        for x in range(board.width):
-            word = words[place // _BITS] >> np.uint64(place % _BITS)
-            points[point_of(board, x, y)] = word & np.uint64(1)
-            place += 1
-
-
-@kernel
-def pack(board, points, words):
-    """Turn marks by point into bits by place."""
-    words[:] = 0
-    place = 0
-    for y in range(board.height):
-        for x in range(board.width):
-            marked = np.uint64(points[point_of(board, x, y)] != 0)
-            words[place // _BITS] |= marked << np.uint64(place % _BITS)
-            place += 1

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import MAX_POINTS
 from tengen.game.ladder import LadderScratch, new_ladder_scratch
 from tengen.game.life import new_life_scratch
+from tengen.game.places import MAX_WORDS
 
 TURNS_OF_LADDERS = 3  # now, one and two turns ago
 
@@ -19,10 +19,10 @@ class FeatureScratch(NamedTuple):
 
     life: np.ndarray[tuple[int], np.dtype[np.void]]  # [1]
     ladder: LadderScratch
-    # [TURNS_OF_LADDERS, MAX_POINTS] stones caught in ladders: row 0 is written by the encoder, rows
-    # 1 and 2 by its caller, who knows the boards of one and two turns ago.
-    caught: NDArray[np.uint8]
-    catching: NDArray[np.uint8]  # [MAX_POINTS]
+    # [TURNS_OF_LADDERS, MAX_WORDS] places of stones caught in ladders: row 0 is written by the
+    # encoder, rows 1 and 2 by its caller, who knows the boards of one and two turns ago.
+    caught: NDArray[np.uint64]
+    catching: NDArray[np.uint64]  # [3, MAX_WORDS] by colour: places where its chains are caught
 
 
 def new_feature_scratch() -> FeatureScratch:
@@ -30,6 +30,6 @@ def new_feature_scratch() -> FeatureScratch:
     return FeatureScratch(
         new_life_scratch(1),
         new_ladder_scratch(),
-        np.zeros((TURNS_OF_LADDERS, MAX_POINTS), np.uint8),
-        np.zeros(MAX_POINTS, np.uint8),
+        np.zeros((TURNS_OF_LADDERS, MAX_WORDS), np.uint64),
+        np.zeros((3, MAX_WORDS), np.uint64),
     )

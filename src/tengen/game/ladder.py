@@ -24,7 +24,8 @@ from tengen.game.board import (
     put_stone,
 )
 from tengen.game.color import EMPTY, WALL
-from tengen.game.geometry import MAX_AREA, MAX_POINTS
+from tengen.game.geometry import MAX_AREA
+from tengen.game.places import add_place, place_of
 from tengen.jit import kernel
 
 NODE_BUDGET = 25_000
@@ -32,6 +33,7 @@ MAX_BRANCHES = 300  # open choices at a time
 MAX_MOVES = 8 * MAX_AREA  # moves listed at a time, over all levels of a reading
 
 ESCAPED, CAUGHT, UNDECIDED = 0, 1, 2
+NOWHERE = np.uint32(0)  # a point of the border
 
 
 class LadderScratch(NamedTuple):
@@ -41,7 +43,6 @@ class LadderScratch(NamedTuple):
     moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each level, one level after the other
     nodes: NDArray[np.int32]  # [1] moves played so far
     working: NDArray[np.uint32]  # [2] first moves that catch the chain
-    done: NDArray[np.uint8]  # [MAX_POINTS] by head: read already
 
 
 def new_ladder_scratch() -> LadderScratch:
@@ -51,40 +52,41 @@ def new_ladder_scratch() -> LadderScratch:
         moves=np.zeros(MAX_MOVES, np.uint32),
         nodes=np.zeros(1, np.int32),
         working=np.zeros(2, np.uint32),
-        done=np.zeros(MAX_POINTS, np.uint8),
     )
 
 
 @kernel
 def mark_ladders(board, scratch, caught, catching):
-    """Mark all stones caught in ladders, and the moves that catch chains of two liberties.
+    """Find all stones caught in ladders, and the moves that catch chains of two liberties.
 
-    caught[p] becomes 1 for each stone of such a chain, of either colour; catching[p] gets the bits
-    of the colours whose chains a move of the opponent at p catches: a point may catch both.
+    caught[words] becomes the places of such stones, of either colour; catching[3, words], by
+    colour, the places where a move of the opponent catches chains of this colour.
     """
-    for p in range(n_points(board)):
-        caught[p] = 0
-        catching[p] = 0
-        scratch.done[p] = 0
-    for p in range(n_points(board)):
-        color = board.color[p]
-        head = board.head[p]
-        if color == EMPTY or color == WALL or scratch.done[head] or board.libs[head] > 2:
+    caught[:] = 0
+    catching[:] = 0
+    for head in range(1, n_points(board)):
+        # One test: which points are heads of short chains no processor could guess.
+        if (board.head[head] != head) | (board.libs[head] > 2):
             continue
-        scratch.done[head] = 1
         if board.libs[head] == 1:
-            is_caught = caught_if_defended(board, scratch, p)
+            is_caught = caught_if_defended(board, scratch, head)
         else:
-            found = catching_moves(board, scratch, p)
+            found = catching_moves(board, scratch, head)
             is_caught = found > 0
             for k in range(found):
-                catching[scratch.working[k]] |= color
-        q = head
-        while True:
-            caught[q] = is_caught
-            q = board.next[q]
-            if q == head:
-                break
+                add_place(catching[board.color[head]], place_of(board, scratch.working[k]))
+        if is_caught:
+            _add_chain(board, head, caught)
+
+
+@kernel(inline=True)
+def _add_chain(board, head, places):
+    q = head
+    while True:
+        add_place(places, place_of(board, q))
+        q = board.next[q]
+        if q == head:
+            break
 
 
 @kernel
@@ -94,7 +96,10 @@ def catching_moves(board, scratch, p):
         return 0
     attacker = opponent(board.color[p])
     found = 0
-    for move in two_liberties(board, p):
+    a, b = two_liberties(board, p)
+    for move, other in ((a, b), (b, a)):
+        if _runs_free(board, other, attacker, move):
+            continue
         trial = scratch.boards[0]
         copy_board(trial, board)
         trial.to_play = attacker
@@ -111,8 +116,26 @@ def caught_if_defended(board, scratch, p):
     """Is the chain at p, in atari, caught even if it moves now?"""
     if board.libs[board.head[p]] != 1:
         return False
+    if _runs_free(board, two_liberties(board, p)[0], opponent(board.color[p]), NOWHERE):
+        return False
     copy_board(scratch.boards[0], board)
     return _read(scratch, p)
+
+
+@kernel(inline=True)
+def _runs_free(board, p, attacker, taken):
+    """Does a chain that extends to p surely get three liberties, with an attacker at `taken`?
+
+    The empty points around p make them, or a chain that is reached there.
+    """
+    room = 0
+    for q in neighbours(board, p):
+        color = board.color[q]
+        if color == EMPTY:
+            room += q != taken
+        elif color == opponent(attacker) and board.libs[board.head[q]] >= 5:
+            return True  # it loses p and perhaps `taken`
+    return room >= 3
 
 
 @kernel

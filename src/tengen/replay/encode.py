@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from tengen.features import basic, katago
 from tengen.features.rows import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.features.scratch import FeatureScratch
-from tengen.game.board import Boards, n_points, point_of
+from tengen.game.board import Boards, point_of
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.ladder import mark_ladders
 from tengen.game.moves import GOING_ON, PASS, play, set_to_play, start_game
+from tengen.game.places import MAX_WORDS
 from tengen.jit import kernel
 from tengen.selfplay.record import FAST, FULL, Records
 
@@ -137,9 +138,9 @@ def _play(board, history, place):
 @kernel(inline=True)
 def _keep_ladders(board, copies, t, last, scratch):
     """Age the ladders of the turns before; read those of now only if a later row shows them."""
-    for p in range(n_points(board)):
-        scratch.caught[2, p] = scratch.caught[1, p]
-        scratch.caught[1, p] = scratch.caught[0, p]
+    for k in range(MAX_WORDS):
+        scratch.caught[2, k] = scratch.caught[1, k]
+        scratch.caught[1, k] = scratch.caught[0, k]
     is_shown = (t + 1 <= last and copies[t + 1]) or (t + 2 <= last and copies[t + 2])
     if is_shown and not copies[t]:  # else the encoder reads them
         mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)

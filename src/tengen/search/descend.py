@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.rows import KATAGO, encode_by_kind, pack, unpack
+from tengen.features.rows import KATAGO, encode_by_kind
 from tengen.game.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
 from tengen.game.color import EMPTY
 from tengen.game.life import final_score
@@ -329,11 +329,11 @@ def encode_leaf(forest, row, walker, kind, planes, globals_, caught):
     board, scratch = walker.boards[0], walker.scratch
     if kind == KATAGO:
         for turn in range(1, 3):
-            behind = row.depth - turn
+            behind, earlier = row.depth - turn, scratch.caught[turn, : len(caught)]
             if behind >= 0:
-                unpack(board, forest.caught[row.nodes[behind]], scratch.caught[turn])
+                copy_values(earlier, forest.caught[row.nodes[behind]])
             else:
-                unpack(board, forest.caught_before[row.tree, -1 - behind], scratch.caught[turn])
+                copy_values(earlier, forest.caught_before[row.tree, -1 - behind])
     encode_by_kind(kind, board, forest.histories[row.tree], scratch, planes, globals_)
     if kind == KATAGO:
-        pack(board, scratch.caught[0], caught)
+        copy_values(caught, scratch.caught[0])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.rows import pack
 from tengen.game.geometry import Size
 from tengen.game.ladder import mark_ladders
 from tengen.game.position import Position
@@ -111,8 +110,8 @@ class Driver:
         for turn in range(min(2, position.move_number)):
             position = position.undo()
             boards, _ = position.arrays(room=0)
-            mark_ladders(boards[0], scratch.ladder, scratch.caught[0], scratch.catching)
-            pack(boards[0], scratch.caught[0], self.forest.caught_before[g, turn])
+            caught = self.forest.caught_before[g, turn]
+            mark_ladders(boards[0], scratch.ladder, caught, scratch.catching)
 
     def tick(self, begin: int, end: int) -> InFlight:
         """Look for leaves in the trees begin..end and send them to the network."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tengen.game.board import Boards, new_boards
 from tengen.game.geometry import MAX_POINTS
+from tengen.game.places import words_for
 from tengen.jit import kernel
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
@@ -156,7 +157,7 @@ def new_forest(
     ownership: bool,
 ) -> Forest:
     """Pools for this many trees; memory is taken from the system as it is used."""
-    words = ladder_words(area) if ladders else 0
+    words = words_for(area) if ladders else 0
     table_room = 1 << (node_room * 3 // 2).bit_length()
     return Forest(
         trees=np.zeros(trees, TREE),
@@ -183,11 +184,6 @@ def _zeros_in_cache_lines(count: int, dtype: np.dtype[np.void]) -> Records:
     memory = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
     first = -memory.ctypes.data % CACHE_LINE
     return memory[first : first + count * dtype.itemsize].view(dtype)
-
-
-def ladder_words(area: int) -> int:
-    """How many uint64 hold one bit for each point of a board."""
-    return (area + 63) // 64
 
 
 def node_bytes(forest: Forest) -> int:

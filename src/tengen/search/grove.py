@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.moves import PASS
+from tengen.game.places import words_for
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation, Evaluator
 from tengen.search.doubts import Doubt
 from tengen.search.driver import Driver, InFlight, forest_for
-from tengen.search.forest import EXPANDED, LINK, NODE, Records, ladder_words
+from tengen.search.forest import EXPANDED, LINK, NODE, Records
 from tengen.search.keep import advance, centre_again
 from tengen.search.params import SearchParams
 from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_result, start_of
@@ -235,6 +236,6 @@ def node_room(visits: int) -> int:
 
 def grove_tree_bytes(evaluator: Evaluator, area: int, visits: int, ownership: bool) -> int:
     """How much memory a tree of a grove takes at most."""
-    ladders = 8 * ladder_words(area) * evaluator.features.sees_ladders
+    ladders = 8 * words_for(area) * evaluator.features.sees_ladders
     node = NODE.itemsize + LINK.itemsize + 16 + ladders + area * ownership + 4 * (area + 2)
     return node_room(visits) * node

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size
-from tengen.search.forest import ROW, Records, ladder_words
+from tengen.game.places import words_for
+from tengen.search.forest import ROW, Records
 
 
 class Rows(NamedTuple):
@@ -23,7 +24,7 @@ class Rows(NamedTuple):
 
 def new_rows(rows: int, features: FeatureSet, size: Size) -> Rows:
     """Room for this many waiting leaves on boards of up to this size."""
-    words = ladder_words(size.area) if features.sees_ladders else 0
+    words = words_for(size.area) if features.sees_ladders else 0
     return Rows(
         rows=np.zeros(rows, ROW),
         caught=np.zeros((rows, words), np.uint64),

@@ -15,6 +15,7 @@ import numpy as np
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, point_index, symmetry_points
 from tengen.game.moves import PASS
+from tengen.game.places import words_for
 from tengen.game.position import Position
 from tengen.messages import say
 from tengen.network.evaluator import Evaluator
@@ -26,7 +27,6 @@ from tengen.search.forest import (
     MAX_DEPTH,
     NODE,
     Forest,
-    ladder_words,
     new_forest,
     tree_bytes,
 )
@@ -225,7 +225,7 @@ class Search:
         ladders = self.evaluator.features.sees_ladders
         candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
         node = NODE.itemsize + LINK.itemsize + 10  # and its place in the table
-        node += 8 * ladder_words(area) * ladders + area * self._ownership + 4 * candidates
+        node += 8 * words_for(area) * ladders + area * self._ownership + 4 * candidates
         room = max(2 * (area + 2), int(self.params.megabytes * 1e6 / node))  # the root's moves fit
         return new_forest(
             1,

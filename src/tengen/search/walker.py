@@ -30,13 +30,12 @@ class Walkers(NamedTuple):
     boards: NDArray[np.void]
     shares: NDArray[np.float32]
     life: NDArray[np.void]
-    caught: NDArray[np.uint8]
-    catching: NDArray[np.uint8]
+    caught: NDArray[np.uint64]
+    catching: NDArray[np.uint64]
     ladder_boards: NDArray[np.void]
     ladder_moves: NDArray[np.uint32]
     ladder_nodes: NDArray[np.int32]
     ladder_working: NDArray[np.uint32]
-    ladder_done: NDArray[np.uint8]
 
 
 def new_walkers(count: int) -> Walkers:
@@ -53,7 +52,6 @@ def new_walkers(count: int) -> Walkers:
         ladder_moves=ladder.moves,
         ladder_nodes=ladder.nodes,
         ladder_working=ladder.working,
-        ladder_done=ladder.done,
     )
     return Walkers(*(np.zeros((count, *array.shape), array.dtype) for array in one))
 
@@ -69,7 +67,6 @@ def nth_walker(walkers: Walkers, k: int) -> Walker:
                 walkers.ladder_moves[k],
                 walkers.ladder_nodes[k],
                 walkers.ladder_working[k],
-                walkers.ladder_done[k],
             ),
             walkers.caught[k],
             walkers.catching[k],

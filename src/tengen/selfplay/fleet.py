@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.moves import PASS
+from tengen.game.places import words_for
 from tengen.network.station import Station
-from tengen.search.forest import MAX_DEPTH, ROW, ladder_words, new_forest, plant
+from tengen.search.forest import MAX_DEPTH, ROW, new_forest, plant
 from tengen.search.leaves import Rows
 from tengen.search.params import SearchParams, settings_array
 from tengen.search.walker import new_walkers
@@ -79,7 +80,7 @@ class _Half:
         self.tray = new_tray(params, shards, GAMES_ON_A_TRAY)
         self._rows = Rows(
             np.zeros(games, ROW),
-            np.zeros((games, ladder_words(side * side) if features.sees_ladders else 0), np.uint64),
+            np.zeros((games, words_for(side * side) if features.sees_ladders else 0), np.uint64),
             station.planes,
             station.globals,
         )
