@@ -1,4 +1,4 @@
-"""What the tests of a run's folder share."""
+"""What the tests of runs share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import pytest
+import torch
 
 from tengen.training_run.folder import RunFolder, create_run
 
@@ -36,3 +38,14 @@ def read_only() -> Iterator[Path]:
             if superuser:
                 os.seteuid(0)
             path.chmod(0o755)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Everything by one thread, so that the same seed makes the same run."""
+    before = torch.get_num_threads(), numba.get_num_threads()
+    torch.set_num_threads(1)
+    numba.set_num_threads(1)
+    yield
+    torch.set_num_threads(before[0])
+    numba.set_num_threads(before[1])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numba
 import pytest
 import torch
 
@@ -26,17 +25,9 @@ from tengen.training_run.params import RatingParams
 from tengen.training_run.run import train
 from tests.training_run.test_run import SMALL, games_of
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TINY = replace(SMALL, run=replace(SMALL.run, iterations=3), rating=RatingParams(every=0))
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads(), numba.get_num_threads()
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
-    yield
-    torch.set_num_threads(before[0])
-    numba.set_num_threads(before[1])
 
 
 def failing_from(call: int, function: Callable[..., Any], error: OSError) -> Callable[..., Any]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-import torch
 
 from tengen.features.feature_set import KATAGO_WITHOUT_LADDERS
 from tengen.network.store import load_network_file
@@ -28,6 +25,8 @@ from tengen.training_run.params import RatingParams, RunConfig, RunParams
 from tengen.training_run.rating import ratings_of
 from tengen.training_run.run import Run, begin_or_go_on, train
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SMALL = RunConfig(
     run=RunParams(
         model="b2c32",
@@ -43,16 +42,6 @@ SMALL = RunConfig(
     training=TrainingParams(batch=32, warm_up=20),
     rating=RatingParams(every=3, games=4, visits=4, opponents=1),
 )
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads(), numba.get_num_threads()
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
-    yield
-    torch.set_num_threads(before[0])
-    numba.set_num_threads(before[1])
 
 
 def session(path: Path, iterations: int, config: RunConfig = SMALL) -> None:

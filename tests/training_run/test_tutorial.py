@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 import torch
@@ -42,6 +40,8 @@ from tengen.training_run.tutorial_recipe import (
     TutorialRecipe,
 )
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TINY = TutorialRecipe(
     device="cpu",
     iterations=2,
@@ -55,16 +55,6 @@ TINY = TutorialRecipe(
     sampled_moves=6,
 )
 SMALL = TutorialConfig(TINY, TutorialParams(epochs=2))
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads(), numba.get_num_threads()
-    torch.set_num_threads(1)
-    numba.set_num_threads(1)
-    yield
-    torch.set_num_threads(before[0])
-    numba.set_num_threads(before[1])
 
 
 def session(path: Path, iterations: int) -> None:
