@@ -17,7 +17,7 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.params import SearchParams
-from tests.search.test_search import Script, by_area, opinions, preferring
+from tests.search.scripts import Script, by_area, opinions, preferring
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,8 @@ from tengen.search.background import BackgroundSearch, Task
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
 from tengen.search.search import RootOptions, Search
-from tests.search.test_search import Script, forest_of, opinions, searching
+from tests.search.scripts import Script, opinions
+from tests.search.trees import forest_of, searching
 
 ENDLESS = Limits(visits=10**9)
 

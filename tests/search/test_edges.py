@@ -22,8 +22,9 @@ from tengen.search.keep import compact
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import Wanted
 from tengen.search.search import Avoid, RootOptions, allow_only
-from tests.search.test_keep import check_books, nodes_of, working_memory
-from tests.search.test_search import forest_of, links_of, opinions, preferring, searching
+from tests.search.books import check_books
+from tests.search.scripts import opinions, preferring
+from tests.search.trees import forest_of, links_of, nodes_of, searching, working_memory
 
 
 @pytest.fixture

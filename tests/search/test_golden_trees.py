@@ -19,24 +19,11 @@ from tengen.game.rules import KoRule, Rules
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import (
-    EXPANDED,
-    TERMINAL,
-    Forest,
-    edge_point,
-    edge_prior,
-)
+from tengen.search.forest import EXPANDED, TERMINAL, Forest, edge_point, edge_prior
 from tengen.search.keep import advance, centre_again
 from tengen.search.params import SearchParams
 from tengen.search.utility import expected_atan
-from tests.search.reference import (
-    EVALUATION,
-    STATISTICS,
-    Node,
-    Opinion,
-    ReferenceSearch,
-    play,
-)
+from tests.search.reference import EVALUATION, STATISTICS, Node, Opinion, ReferenceSearch, play
 
 OWN, MEANS = "own", "means"  # fields of a node
 LEAVES = (1, 3, 8)  # to look for at a time; one game of each at a time in one forest

@@ -1,144 +1,44 @@
-"""What a tree keeps when moves are played or memory runs out, what it shares and leaves out."""
+"""What a tree keeps when moves are played or memory runs out, and what it shares."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tengen.features.feature_set import KATAGO
-from tengen.game.color import Color
-from tengen.game.geometry import Point, Size, Symmetry, point_index
+from tengen.game.geometry import Point, point_index
 from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
-from tengen.network.fake import FakeEvaluator, uniform
+from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import (
-    EXPANDED,
-    NODE,
-    TERMINAL,
-    Forest,
-    edge_point,
-    edge_prior,
-    find_twin,
-    nth_edge,
-    nth_link,
-    tree_bytes,
-)
+from tengen.search.forest import EXPANDED, NODE, TERMINAL, Forest, edge_point, nth_edge, tree_bytes
 from tengen.search.keep import advance, centre_again, children_by_visits, compact
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import judgement
-from tengen.search.search import ROOT_DEFAULTS, Avoid, RootOptions, allow_only
-from tests.search.test_search import (
-    BANNED,
-    KOMI,
-    OPPONENT,
-    OWN,
-    doubting,
+from tengen.search.search import ROOT_DEFAULTS, RootOptions
+from tests.search.books import check_books
+from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions, preferring
+from tests.search.trees import (
     dump,
     forest_of,
     links_of,
     move_of,
     node_after,
-    opinions,
+    nodes_of,
     places,
-    preferring,
     searching,
+    working_memory,
 )
 
 (MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))
 
 
-def working_memory(forest: Forest) -> tuple[Any, Any]:
-    return np.zeros(forest.node_room, np.int32), np.zeros(forest.node_room, np.int32)
-
-
 def place_of(move: Point | None, side: int) -> int:
     return side * side if move is None else move.y * side + move.x
-
-
-def nodes_of(forest: Forest, g: int = 0) -> range:
-    base = g * forest.node_room
-    return range(base, base + int(forest.trees[g]["n_nodes"]))
-
-
-def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
-    """Nodes, links, candidates and the table of a tree without shared nodes fit together."""
-    tree, nodes = forest.trees[g], nodes_of(forest, g)
-    base = g * forest.node_room
-    links = range(base, base + int(tree["n_links"]))
-    assert int(tree["root"]) in nodes
-    listed: list[int] = []
-    reached = {int(tree["root"])}
-    for index in nodes:
-        node = forest.nodes[index]
-        assert node["pending"] == 0
-        visits, prior = int(node["own_visits"]), 0.0
-        first = len(listed)
-        for k in range(int(node["n_tried"])):
-            at = int(nth_link(forest, node, k))
-            link = forest.links[at]
-            assert at in links
-            assert link["parent"] == index
-            assert int(link["child"]) in nodes
-            assert link["visits"] == forest.nodes[link["child"]]["visits"]
-            visits += int(link["visits"])
-            prior += float(edge_prior(link["edge"]))
-            reached.add(int(link["child"]))
-            listed.append(at)
-        assert node["visits"] == visits
-        assert node["tried_prior"] == pytest.approx(prior, abs=1e-5)
-        check_candidates(forest, g, index, [forest.links[at]["edge"] for at in listed[first:]])
-    assert sorted(listed) == list(links)
-    assert not compacted or reached == set(nodes)
-    check_blocks(forest, g)
-    check_table(forest, g)
-
-
-def check_candidates(forest: Forest, g: int, index: int, tried: list[Any]) -> None:
-    """The first candidates of a node are the moves tried; the best of the others comes next."""
-    node = forest.nodes[index]
-    if node["status"] != EXPANDED:
-        assert not tried
-        return
-    edges = np.array([nth_edge(forest, node, k) for k in range(int(node["n_candidates"]))])
-    points = [int(edge_point(edge)) for edge in edges]
-    assert len(set(points)) == len(points) > 0
-    assert points[: len(tried)] == [int(edge_point(edge)) for edge in tried]
-    assert len(tried) == len(points) or edges[len(tried)] == edges[len(tried) :].max()
-
-
-def check_blocks(forest: Forest, g: int) -> None:
-    """The candidates lie one block behind the other, each with its node before it."""
-    first = at = g * forest.candidate_room
-    owners = []
-    while at < first + forest.trees[g]["n_candidates"]:
-        owner = int(forest.candidates[at])
-        owners.append(owner)
-        assert forest.nodes[owner]["block"] == at + 1
-        at += 1 + int(forest.nodes[owner]["n_candidates"]) + int(forest.nodes[owner]["n_dropped"])
-    assert at == first + forest.trees[g]["n_candidates"]
-    expanded = [i for i in nodes_of(forest, g) if forest.nodes[i]["status"] == EXPANDED]
-    assert sorted(owners) == expanded
-
-
-def check_table(forest: Forest, g: int) -> None:
-    """Every expanded node, or one equal to it, is found by its key."""
-    keys = set()
-    for index in nodes_of(forest, g):
-        if forest.nodes[index]["status"] == EXPANDED:
-            key = forest.nodes[index]["key"]
-            found = int(find_twin(forest, g, key))
-            assert found in nodes_of(forest, g)
-            assert forest.nodes[found]["key"] == key
-            keys.add(int(key))
-    table = forest.table[g * forest.table_room : (g + 1) * forest.table_room]
-    assert np.count_nonzero(table) == len(keys)
 
 
 # What is kept
@@ -519,115 +419,3 @@ def test_a_small_tree_gives_up_its_thin_branches() -> None:
     assert len(nodes_of(forest)) < 40
     result = search.run(Limits(visits=50))
     assert result.visits == 50
-
-
-# Avoided and allowed moves
-
-
-def test_moves_are_avoided_as_deep_as_they_are_told_to_be() -> None:
-    centre, corner = Point(2, 2), Point(0, 0)
-    avoid = (
-        Avoid(Color.BLACK, centre, 3),
-        Avoid(Color.WHITE, centre, 4),
-        Avoid(Color.BLACK, corner, 3),
-        Avoid(Color.WHITE, corner, 2),
-        Avoid(Color.WHITE, None, 1),
-    )
-    search = searching(Position(5), preferring(centre, corner), RootOptions(avoid=avoid))
-    search.run(Limits(visits=2000))
-    visited: dict[tuple[Color, Point | None], set[int]] = {}
-    for place in places(search):
-        for link in place.links:
-            move = move_of(link.point, place.position)
-            visited.setdefault((place.position.to_play, move), set()).add(place.depth)
-    assert min(visited[Color.BLACK, centre]) == 4
-    assert not {1, 3} & visited.get((Color.WHITE, centre), set())
-    assert not {0, 2} & visited.get((Color.BLACK, corner), set())
-    assert min(visited[Color.WHITE, corner]) == 3
-    assert min(visited[Color.WHITE, None]) == 1  # the first move of a line is Black's
-    assert min(visited[Color.BLACK, None]) == 0
-
-
-def test_only_allowed_moves_are_searched() -> None:
-    position = Position(5).play("C3")
-    allowed = {Point(1, 1), Point(3, 1), None}
-    search = searching(position, opinions(), allow_only(position, allowed))
-    result = search.run(Limits(visits=300))
-    assert {each.move for each in result.moves} == allowed
-    assert sum(each.prior for each in result.moves) == pytest.approx(1, abs=1e-3)
-    assert {
-        move_of(link.point, place.position)
-        for place in places(search)
-        if place.depth == 2
-        for link in place.links
-    } - allowed
-
-
-def test_a_search_answers_even_if_all_moves_are_avoided() -> None:
-    position = Position(5)
-    result = searching(position, opinions(), allow_only(position, [])).run(Limits(visits=100))
-    assert result.visits == 100
-    assert position.is_legal(result.move)
-
-
-def test_options_can_be_changed_by_hand() -> None:
-    position = Position(5)
-    options = replace(allow_only(position, [Point(2, 2), Point(1, 1)]), noisy=True)
-    result = searching(position, opinions(), options).run(Limits(visits=50))
-    assert {each.move for each in result.moves} == {Point(2, 2), Point(1, 1)}
-
-
-# Mirror images
-
-
-def orbit(point: Point, size: Size, symmetries: list[Symmetry]) -> frozenset[Point]:
-    return frozenset(symmetry.point(point, size) for symmetry in symmetries)
-
-
-SQUARE = list(Symmetry)
-RECTANGLE = [Symmetry.IDENTITY, Symmetry.FLIP_X, Symmetry.FLIP_Y, Symmetry.ROTATE_180]
-DIAGONAL = [Symmetry.IDENTITY, Symmetry.TRANSPOSE]
-
-
-@pytest.mark.parametrize(
-    ("position", "symmetries", "kinds"),
-    [
-        (Position(5), SQUARE, 6),  # a triangle with sides of three points
-        (Position((5, 4)), RECTANGLE, 6),  # a quarter: three by two
-        # A stone on the diagonal: its other four points, and half of all others.
-        (Position(5).set_up(["B4"], to_play="white"), DIAGONAL, 14),
-        (Position(5).set_up(["B5"], to_play="white"), [Symmetry.IDENTITY], 24),
-    ],
-)
-def test_one_of_several_mirror_images_is_searched_and_all_are_told(
-    position: Position, symmetries: list[Symmetry], kinds: int
-) -> None:
-    search = searching(position, uniform, RootOptions(symmetry_pruning=True))
-    result = search.run(Limits(visits=1000))
-    root = int(forest_of(search).trees[0]["root"])
-    searched = {
-        move_of(link.point, position)
-        for link in links_of(forest_of(search), root)
-        if link.visits and link.point != PASS
-    }
-    orbits = {orbit(point, position.size, symmetries) for point in position.legal_moves()}
-    assert len(orbits) == kinds
-    assert all(len(searched & each) == 1 for each in orbits)
-    assert len(searched) == kinds
-    told = {each.move: each for each in result.moves}
-    assert set(told) == {*position.legal_moves(), None}
-    assert len(told) == len(result.moves)
-    assert [each.order for each in result.moves] == list(range(len(told)))
-    for move, each in told.items():
-        if move is None or move in searched:
-            assert each.symmetry_of is None
-        else:
-            assert each.symmetry_of is not None
-            original = told[each.symmetry_of]
-            assert move in orbit(each.symmetry_of, position.size, symmetries)
-            assert (each.visits, each.winrate, each.prior, each.pv[0]) == (
-                original.visits,
-                original.winrate,
-                original.prior,
-                move,
-            )

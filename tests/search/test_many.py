@@ -16,7 +16,7 @@ from tengen.search.many import search_many
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult, Wanted
 from tengen.search.search import OVER, VISITS, Search
-from tests.search.test_search import Script, opinions
+from tests.search.scripts import Script, opinions
 
 MOVES = ["D4", "F6", "E3", "C6", "G4", "E7", "C3", "F3", "F4", "G3", "H4", "H3", "D7", "D6"]
 ONE_LEAF = FakeEvaluator(opinions(), best_batch=1)

@@ -39,17 +39,8 @@ from tengen.search.root import (
     prepare_root,
 )
 from tengen.search.search import RootOptions, Search, allow_only
-from tests.search.test_search import (
-    OPPONENT,
-    OWN,
-    Script,
-    forest_of,
-    links_of,
-    opinions,
-    preferring,
-    random_position,
-    searching,
-)
+from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
+from tests.search.trees import forest_of, links_of, random_position, searching
 
 NOISY = RootOptions(noisy=True)
 PLAIN: dict[str, Any] = {"noise_share": 0, "root_temperature": 1, "root_temperature_early": 1}

@@ -16,7 +16,7 @@ from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.game_text import rules_of
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.selfplay.record import Games, Records, joined
-from tests.search.test_search import Script
+from tests.search.scripts import Script
 
 # Even games without noise of any kind, to change one thing at a time.
 PLAIN = SelfPlayParams(

@@ -27,7 +27,7 @@ from tengen.selfplay.record import (
     Games,
 )
 from tests.game.reference import ReferenceGame
-from tests.search.test_search import opinions
+from tests.search.scripts import opinions
 from tests.selfplay.fleets import PLAIN, by_number, each_game, new_fleet, play_games, positions
 
 # Everything that games may begin with, on boards so small that they end in many ways.

@@ -18,7 +18,7 @@ from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import uniform
 from tengen.selfplay.params import SelfPlaySearch
 from tengen.selfplay.record import FAST, FULL, OPENING, SETUP
-from tests.search.test_search import KOMI, OPPONENT, OWN, Script, opinions, preferring
+from tests.search.scripts import KOMI, OPPONENT, OWN, Script, opinions, preferring
 from tests.selfplay.fleets import PLAIN, each_game, new_fleet, play_games, positions
 
 BOLD = SelfPlaySearch(temperature=1.0, temperature_early=1.0, forced_playouts=0.0)

@@ -1,0 +1,121 @@
+"""Searches at a position, and what their trees look like."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tengen.game.geometry import Point, index_point, point_index
+from tengen.game.moves import PASS
+from tengen.game.position import Position
+from tengen.network.fake import FakeEvaluator, uniform
+from tengen.search.forest import Forest, edge_point
+from tengen.search.params import SearchParams
+from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+from tests.search.scripts import Script
+
+
+def searching(
+    position: Position,
+    script: Script = uniform,
+    options: RootOptions = ROOT_DEFAULTS,
+    *,
+    leaves: int = 8,
+    seed: int = 0,
+    ownership: bool = False,
+    **params: Any,
+) -> Search:
+    """A search that stands at a position."""
+    settings = SearchParams(**{"megabytes": 8, **params})
+    search = Search(FakeEvaluator(script), settings, seed=seed, ownership=ownership, leaves=leaves)
+    search.set_position(position, options)
+    return search
+
+
+def forest_of(search: Search) -> Forest:
+    assert search._driver is not None
+    return search._driver.forest
+
+
+class Link(NamedTuple):
+    point: int
+    visits: int
+    child: int
+
+
+def links_of(forest: Forest, index: int) -> list[Link]:
+    """The moves tried at a node, the first one first."""
+    node = forest.nodes[index]
+    return [
+        Link(int(edge_point(link["edge"])), int(link["visits"]), int(link["child"]))
+        for link in forest.links[forest.candidates[node["block"] : node["block"] + node["n_tried"]]]
+    ]
+
+
+def move_of(point: int, position: Position) -> Point | None:
+    return None if point == PASS else index_point(point, position.width)
+
+
+class Place(NamedTuple):
+    """A node with its position."""
+
+    position: Position
+    node: int
+    depth: int
+    links: list[Link]
+
+
+def places(search: Search) -> Iterator[Place]:
+    """All visited nodes of a tree, parents first."""
+    forest, position = forest_of(search), search.position
+    assert position is not None
+    todo = [(position, int(forest.trees[0]["root"]), 0)]
+    while todo:
+        position, index, depth = todo.pop()
+        links = [link for link in links_of(forest, index) if link.visits]
+        yield Place(position, index, depth, links)
+        todo += [
+            (position.play(move_of(link.point, position)), link.child, depth + 1) for link in links
+        ]
+
+
+def node_after(search: Search, moves: str) -> int:
+    """The node that moves lead to."""
+    forest, position = forest_of(search), search.position
+    assert position is not None
+    index = int(forest.trees[0]["root"])
+    for text in moves.split():
+        point = PASS if text == "pass" else point_index(position.point(text), position.width)
+        (index,) = (link.child for link in links_of(forest, index) if link.point == point)
+    return index
+
+
+def dump(search: Search) -> list[bytes]:
+    """What a tree takes up of its pools."""
+    forest = forest_of(search)
+    tree = forest.trees[0]
+    return [
+        forest.nodes[: tree["n_nodes"]].tobytes(),
+        forest.links[: tree["n_links"]].tobytes(),
+        forest.candidates[: tree["n_candidates"]].tobytes(),
+    ]
+
+
+def random_position(seed: int, size: int = 5, moves: int = 8, komi: float = 0.5) -> Position:
+    choice = random.Random(seed)
+    position = Position(size, "tromp-taylor", komi)
+    for _ in range(moves):
+        position = position.play(choice.choice(position.legal_moves()))
+    return position
+
+
+def nodes_of(forest: Forest, g: int = 0) -> range:
+    base = g * forest.node_room
+    return range(base, base + int(forest.trees[g]["n_nodes"]))
+
+
+def working_memory(forest: Forest) -> tuple[Any, Any]:
+    return np.zeros(forest.node_room, np.int32), np.zeros(forest.node_room, np.int32)
