@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import torch
 from torch import Tensor
@@ -46,3 +48,14 @@ def test_what_compiles_is_compiled_and_its_own_errors_are_heard(
     monkeypatch.setattr(torch, "compile", lambda function: function)
     with pytest.raises(ValueError, match="no rows"):
         compiled(broken)(torch.tensor(1))
+
+
+def test_what_the_compiler_remarks_to_itself_is_not_shown() -> None:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        compiled(double)
+        for module in ("torch._inductor.lowering", "torch.nn.functional"):
+            warnings.warn_explicit(f"by {module}", UserWarning, "file.py", 1, module)
+    remarks = [str(each.message) for each in shown]
+    assert "by torch.nn.functional" in remarks
+    assert "by torch._inductor.lowering" not in remarks
