@@ -1,9 +1,10 @@
 """Self-play and training on one GPU: leaves/s and samples/s of both together and of each alone.
 
 `python benchmarks/gpu_training.py g170-b6c96.bin.gz`: a run that starts from this network, so that
-its games are real ones, with the recipe's visits and 8 samples for each recorded row. KataGo's
-older networks lack two outputs that are learned here; they get them. With `--fresh-trees` no search
-goes on from the one before it: more leaves for a move, so fewer rows to learn from for a leaf.
+its games are real ones, with the recipe's visits and 8 samples for each recorded row, and without
+ladders unless asked for. KataGo's older networks lack two outputs that are learned here; they get
+them. With `--fresh-trees` no search goes on from the one before it: more leaves for a move, so
+fewer rows to learn from for a leaf.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, nargs="+", default=[8192, 16384])
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--fresh-trees", action="store_true")
+    parser.add_argument("--ladders", action="store_true")
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     if not torch.cuda.is_available():
@@ -98,7 +100,7 @@ def main() -> None:
         save_network(with_all_outputs(load_network(options.network)), start)
         for games in options.games:
             config = RunConfig(
-                run=RunParams(start=str(start), device="cuda"),
+                run=RunParams(start=str(start), ladders=options.ladders, device="cuda"),
                 selfplay=SelfPlayParams(games=games, keep_tree=not options.fresh_trees),
                 training=TrainingParams(batch=options.batch),
                 rating=RatingParams(every=0),

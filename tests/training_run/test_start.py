@@ -60,11 +60,22 @@ def test_a_run_begins_with_the_weights_of_its_start_and_learns(tmp_path: Path) -
     assert not np.array_equal(last.weights[name], first.weights[name])
     assert last.architecture.channels == 40
     assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
-    # Ladders are not shown unless asked for, so what the start made of them is gone.
-    assert last.architecture.features == "katago without ladders"
-    ladders = slice(14, 18)
-    assert start.weights["conv.weight"][:, ladders].any()
-    assert not last.weights["conv.weight"][:, ladders].any()
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_run_shows_ladders_or_not_whatever_its_start_saw(tmp_path: Path, shown: bool) -> None:
+    names, ladders = ("katago without ladders", "katago"), slice(14, 18)
+    start = saved_network(tmp_path / "older.safetensors")
+    architecture = replace(start.architecture, features=names[not shown])
+    if shown:
+        start.weights["conv.weight"][:, ladders] = 0  # it never saw them
+    save_network(replace(start, architecture=architecture), tmp_path / "older.safetensors")
+    config = config_from(tmp_path / "older.safetensors", 2)
+    config = replace(config, run=replace(config.run, ladders=shown))
+    train(tmp_path / "run", config)
+    last = load_network_file(tmp_path / "run" / "latest.safetensors")
+    assert last.architecture.features == names[shown]
+    assert last.weights["conv.weight"][:, ladders].any() == shown
 
 
 def test_it_goes_on_when_its_start_is_gone(

@@ -20,8 +20,9 @@ class RunParams:
 
     model: str = "b6c96"  # the architecture, unless `start` has one
     start: str = ""  # a network to start from; none: from nothing
-    # Ladders take longer to read than all else; on small boards a network sees them by itself.
-    ladders: bool = False  # shown to the network
+    # Shown to the network, which learns more from the same games. They take longer to read than all
+    # else: no matter beside a network on the processor, but a GPU may have to wait for them.
+    ladders: bool = True
     device: str = "auto"  # auto, cpu or cuda
     seed: int = 1
 

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closing import Closing
-from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
+from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.messages import say
 from tengen.network.architecture import Architecture, named_architecture
 from tengen.network.data import NetworkData
@@ -105,13 +105,12 @@ class Run(Closing):
         self._last_saved = time.monotonic()
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
-        features = KATAGO if config.run.ladders else KATAGO_WITHOUT_LADDERS
-        network, self._started_from = _first_network(config.run, features, checkpoint)
+        network, self._started_from = _first_network(config.run, checkpoint)
         self._games_at_a_time = config.selfplay.games or self._suits.games
         if checkpoint is not None:  # perhaps of another device
             self._games_at_a_time = sum(len(checkpoint.arrays[name]) for name in _SEATS)
         with ExitStack() as opened:
-            self._begin_work(network, features, opened)
+            self._begin_work(network, opened)
             if checkpoint is not None:
                 self._take_up(checkpoint)
             else:
@@ -123,11 +122,10 @@ class Run(Closing):
             self._status = RunStatus(0, 0, 0, 0, {}, 0, 0, 0, 0, 0)
             self._opened = opened.pop_all()
 
-    def _begin_work(
-        self, network: TrainingNetwork, features: FeatureSet, opened: ExitStack
-    ) -> None:
+    def _begin_work(self, network: TrainingNetwork, opened: ExitStack) -> None:
         """Make what learns, what remembers and what plays, on the device."""
         config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
+        features = FEATURE_SETS[network.network.architecture.features]
         warming = opened.enter_context(Warming(features)) if self._device == "cuda" else None
         rows = RowsOnDevice(
             config.run.most_rows or self._suits.most_rows,
@@ -415,24 +413,23 @@ class Run(Closing):
         forget_after(self._folder.ratings, "iteration", self.iteration - self._unrated)
 
 
-def _first_network(
-    params: RunParams, features: FeatureSet, checkpoint: Checkpoint | None
-) -> tuple[TrainingNetwork, str]:
+def _first_network(params: RunParams, checkpoint: Checkpoint | None) -> tuple[TrainingNetwork, str]:
     """The network that a run begins with, and where it comes from if that is not nothing.
 
     Of a run that goes on only its form counts: its weights are in the checkpoint.
     """
-    unused, origin = unused_planes(features.name), ""
+    features = (KATAGO if params.ladders else KATAGO_WITHOUT_LADDERS).name
+    unused, origin = unused_planes(features), ""
     if checkpoint is None and params.start:
         data = load_network(params.start)
         facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-        data = replace(data, architecture=replace(data.architecture, features=features.name))
+        data = replace(data, architecture=replace(data.architecture, features=features))
         return network_to_go_on(data, params.seed, unused), ", ".join([data.name, *facts])
     if checkpoint is not None and "architecture" in checkpoint.facts:
         architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
         origin = str(checkpoint.facts["started_from"])
     else:
-        architecture = replace(named_architecture(params.model), features=features.name)
+        architecture = replace(named_architecture(params.model), features=features)
     return initial_network(architecture, params.seed, unused), origin
 
 
