@@ -16,8 +16,8 @@ R = TypeVar("R")
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """The function compiled at its first call, or as it is where that fails, after a line."""
-    # It remarks on its own choices, with gradients only when they are first asked for. There is
-    # nothing to do about them for whoever runs this.
+    # The compiler remarks on its own choices, also later, when gradients are first asked for.
+    # Whoever runs this can do nothing about them.
     warnings.filterwarnings("ignore", module=r"torch\._inductor")
     chosen: Callable[P, R] = torch.compile(function)
     settled = False
