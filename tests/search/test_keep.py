@@ -15,7 +15,7 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import EXPANDED, NODE, TERMINAL, Forest, edge_point, nth_edge, tree_bytes
+from tengen.search.forest import EXPANDED, TERMINAL, Forest, edge_point, nth_edge, tree_bytes
 from tengen.search.keep import advance, centre_again, children_by_visits, compact
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import judgement
@@ -23,6 +23,7 @@ from tengen.search.search import ROOT_DEFAULTS, RootOptions
 from tests.search.books import check_books
 from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions, preferring
 from tests.search.trees import (
+    MEANS,
     dump,
     forest_of,
     links_of,
@@ -33,8 +34,6 @@ from tests.search.trees import (
     searching,
     working_memory,
 )
-
-(MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))
 
 
 def place_of(move: Point | None, side: int) -> int:

@@ -18,7 +18,6 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import uniform
 from tengen.search.forest import (
-    NODE,
     UTILITY,
     UTILITY_SQUARE,
     edge_point,
@@ -40,11 +39,10 @@ from tengen.search.root import (
 )
 from tengen.search.search import RootOptions, Search, allow_only
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
-from tests.search.trees import forest_of, links_of, random_position, searching
+from tests.search.trees import MEANS, forest_of, links_of, random_position, searching
 
 NOISY = RootOptions(noisy=True)
 PLAIN: dict[str, Any] = {"noise_share": 0, "root_temperature": 1, "root_temperature_early": 1}
-(MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))
 
 
 def one_good_move(move: Point) -> Script:

@@ -12,10 +12,12 @@ from tengen.game.geometry import Point, index_point, point_index
 from tengen.game.moves import PASS
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.forest import Forest, edge_point
+from tengen.search.forest import NODE, Forest, edge_point
 from tengen.search.params import SearchParams
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 from tests.search.scripts import Script
+
+(MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))  # of a node
 
 
 def searching(
