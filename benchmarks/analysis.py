@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from tengen.closing import Closing
-from tengen.evaluation.gtp_opponent import GtpOpponent
+from tengen.closeable import Closeable
+from tengen.evaluation.gtp_process import GtpOpponent
 from tengen.game.position import Position
-from tengen.network.bundled import BUNDLED
-from tengen.network.devices import open_evaluator
+from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
-from tengen.network.files import load_network
+from tengen.network.files.bundled import BUNDLED
+from tengen.network.files.loading import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
 
@@ -58,7 +58,7 @@ def game(evaluator: Evaluator) -> list[Position]:
     raise RuntimeError("no game is long enough")
 
 
-class AnalysisEngine(Closing):
+class AnalysisEngine(Closeable):
     """`tengen analysis`, with a network."""
 
     def __init__(self, model: str) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
-from tengen.network.files import load_network
-from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.files.loading import load_network
 
 PATH = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 BATCHES = (1, 8, 16, 32)
@@ -31,7 +31,7 @@ def contenders(data: NetworkData) -> dict[str, Evaluator]:
     if importlib.util.find_spec("torch") is None:
         print("torch not installed: left out, and no ratios")
     else:
-        from tengen.network.torch_evaluator import TorchEvaluator
+        from tengen.network.backends.torch_gpu import TorchEvaluator
 
         found[BASELINE] = TorchEvaluator(data, "cpu")
         if importlib.util.find_spec("onnxruntime") is None:
@@ -46,8 +46,8 @@ def contenders(data: NetworkData) -> dict[str, Evaluator]:
 
 
 def by_onnx_runtime(data: NetworkData) -> Evaluator:
-    from tengen.network.onnx_evaluator import OnnxEvaluator
-    from tengen.network.onnx_export import export_onnx
+    from tengen.network.backends.onnx import OnnxEvaluator
+    from tengen.network.torch.onnx_export import export_onnx
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.onnx"

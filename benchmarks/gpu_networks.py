@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from tengen.network.architecture import named_architecture
-from tengen.network.model import Network, Outputs
-from tengen.network.torch_evaluator import prepared
+from tengen.network.backends.torch_gpu import prepared
+from tengen.network.torch.model import Network, Outputs
 
 NETWORKS = ("b6c64", "b6c96", "b10c128")
 BATCHES = (256, 1024, 4096, 8192)

@@ -20,11 +20,11 @@ from torch.profiler import ProfilerActivity, profile
 from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
-from tengen.network.cuda_station import CudaStation, PlayingNetwork
+from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
+from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.data import NetworkData
-from tengen.network.files import load_network
-from tengen.network.model import Network, network_from
-from tengen.network.torch_evaluator import TorchEvaluator
+from tengen.network.files.loading import load_network
+from tengen.network.torch.model import Network, network_from
 from tengen.search.params import Limits
 from tengen.search.search import Search
 from tengen.selfplay.fleet import Fleet
@@ -87,8 +87,8 @@ def many_trees(data: NetworkData, trees: int) -> Work:
     """The fleet of self-play: one half looks for leaves while the other is evaluated."""
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
     network.publish(network_from(data).cuda())
-    stations = [CudaStation(network, trees // 2, Size(9, 9)) for _ in range(2)]
-    fleet = Fleet(stations, SelfPlayParams(visits=VISITS, fast_visits=VISITS), SelfPlaySearch(), 1)
+    buffers = [CudaBuffers(network, trees // 2, Size(9, 9)) for _ in range(2)]
+    fleet = Fleet(buffers, SelfPlayParams(visits=VISITS, fast_visits=VISITS), SelfPlaySearch(), 1)
 
     def run() -> int:
         before, stop = fleet.counts, time.perf_counter() + SECONDS

@@ -18,10 +18,10 @@ import torch
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.game.geometry import Size
 from tengen.network.architecture import named_architecture
-from tengen.network.cuda_station import CudaStation, PlayingNetwork
+from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.data import Scaling
-from tengen.network.files import load_network
-from tengen.network.model import Network, network_from
+from tengen.network.files.loading import load_network
+from tengen.network.torch.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
@@ -29,16 +29,16 @@ from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 WARM_UP_TICKS = 3000
 
 
-def network_alone(station: CudaStation, seconds: float) -> float:
+def network_alone(buffers: CudaBuffers, seconds: float) -> float:
     """Rows/s when the answers are all that is waited for."""
-    station.launch()
-    station.wait()
+    buffers.launch()
+    buffers.wait()
     began, n = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
-        station.launch()
-        station.wait()
+        buffers.launch()
+        buffers.wait()
         n += 1
-    return n * len(station.planes) / (time.perf_counter() - began)
+    return n * len(buffers.planes) / (time.perf_counter() - began)
 
 
 def network_named(name: str, features: str) -> tuple[Network, Scaling]:
@@ -55,14 +55,14 @@ def network_named(name: str, features: str) -> tuple[Network, Scaling]:
 def measure(name: str, rows: int, visits: int, features: str, seconds: float) -> None:
     began = time.perf_counter()
     network = PlayingNetwork(*network_named(name, features))
-    stations = [CudaStation(network, rows, Size(9, 9)) for _ in range(2)]
+    buffers = [CudaBuffers(network, rows, Size(9, 9)) for _ in range(2)]
     captured = time.perf_counter() - began
     params = SelfPlayParams(visits=visits, fast_visits=visits)
-    fleet = Fleet(stations, params, SelfPlaySearch(), seed=1)
+    fleet = Fleet(buffers, params, SelfPlaySearch(), seed=1)
     began = time.perf_counter()
     fleet.tick()
     compiled = time.perf_counter() - began
-    alone = network_alone(stations[0], 1.0)
+    alone = network_alone(buffers[0], 1.0)
     for _ in range(WARM_UP_TICKS):
         fleet.tick()
         fleet.take_games()
@@ -71,7 +71,7 @@ def measure(name: str, rows: int, visits: int, features: str, seconds: float) ->
     while time.perf_counter() - began < seconds:
         half = fleet._halves[fleet._next]
         t0 = time.perf_counter()
-        half.station.wait()
+        half.buffers.wait()
         t1 = time.perf_counter()
         fleet.tick()
         t2 = time.perf_counter()

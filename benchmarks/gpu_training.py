@@ -19,14 +19,14 @@ import numpy as np
 import torch
 
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.files import load_network
-from tengen.network.store import save_network
+from tengen.network.files.loading import load_network
+from tengen.network.files.tengen_format import save_network
+from tengen.runs.folder import RunLock
+from tengen.runs.params import RatingParams, RunConfig, RunParams
+from tengen.runs.run import Run, begin_or_go_on
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import SCORE_OUTPUTS
 from tengen.training.params import TrainingParams
-from tengen.training_run.folder import RunLock
-from tengen.training_run.params import RatingParams, RunConfig, RunParams
-from tengen.training_run.run import Run, begin_or_go_on
 
 NEVER = 10**9  # rows before training begins
 STEPS = 300  # of training alone

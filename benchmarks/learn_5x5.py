@@ -19,18 +19,18 @@ from tests.opponents.uct import UctPlayer
 from tengen.evaluation.elo import Tally
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.network.store import load_network_file
+from tengen.network.files.tengen_format import load_network_file
+from tengen.runs.chart import Series, line_chart
+from tengen.runs.device import cpu_evaluator
+from tengen.runs.folder import RunFolder
+from tengen.runs.json_lines import read_lines
+from tengen.runs.params import RatingParams, RunConfig, RunParams
+from tengen.runs.rating import ratings_of
+from tengen.runs.run import train
 from tengen.search.params import Limits
 from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams
-from tengen.training_run.chart import Series, line_chart
-from tengen.training_run.folder import RunFolder
-from tengen.training_run.json_lines import read_lines
-from tengen.training_run.machine import cpu_evaluator
-from tengen.training_run.params import RatingParams, RunConfig, RunParams
-from tengen.training_run.rating import ratings_of
-from tengen.training_run.run import train
 
 ROOT = Path(__file__).parents[1]
 SIDE, KOMI = 5, 10.5

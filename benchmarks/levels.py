@@ -13,12 +13,12 @@ from pathlib import Path
 
 from tests.opponents.gnu_go import find_gnu_go
 
+from tengen.engine.levels import LEVELS
 from tengen.evaluation.elo import share_of
-from tengen.evaluation.engines import EngineSpec, parse_engine
+from tengen.evaluation.engine_spec import EngineSpec, parse_engine
 from tengen.evaluation.ratings import Result, fit
 from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, run_match
 from tengen.game.position import Position
-from tengen.levels import LEVELS
 
 GNU_GO = "GNU Go"
 NEAR_IT = "novice", "learner", "casual", "club"

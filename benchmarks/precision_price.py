@@ -15,10 +15,10 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, place_point
 from tengen.game.position import Position
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_int8 import calibration_batches, quantization_error
 from tengen.network.evaluator import Evaluator, encode, evaluate
-from tengen.network.files import load_network
-from tengen.network.openvino import OpenVinoEvaluator, Precision
-from tengen.network.quantize import calibration_batches, quantization_error
+from tengen.network.files.loading import load_network
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 GAMES = 16  # on each board size, of which every sixth position is looked at: some thousand

@@ -23,12 +23,12 @@ from tengen.game.position import Position
 from tengen.jit import kernel
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.network.fake import FakeEvaluator
-from tengen.network.files import load_network
+from tengen.network.files.loading import load_network
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import EXPANDED, plant, tree_bytes
-from tengen.search.keep import advance, centre_again
+from tengen.search.kernels.forest import EXPANDED, reset_tree, tree_bytes
+from tengen.search.kernels.reuse import advance, recenter_utility
+from tengen.search.kernels.root import choose_move, prepare_root
 from tengen.search.params import Limits, SearchParams
-from tengen.search.root import choose_move, prepare_root
 from tengen.search.search import RootOptions, Search
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -55,9 +55,9 @@ def play_due_moves(  # type: ignore[no-untyped-def]
         if forest.boards[g].end or forest.boards[g].ply >= MOVE_LIMIT:
             forest.boards[g] = empty[0]
             forest.histories[g, 0] = 0
-            plant(forest, g)
+            reset_tree(forest, g)
         elif forest.nodes[tree.root].visits:
-            centre_again(forest, g, settings)
+            recenter_utility(forest, g, settings)
 
 
 class Random:
@@ -116,7 +116,7 @@ class Fleet:
         before, spent = self.leaves(), -self.network.seconds
         began, stop = time.thread_time(), time.perf_counter() + seconds
         while time.perf_counter() < stop:
-            self.driver.absorb(self.driver.tick(0, GAMES))
+            self.driver.finish(self.driver.start_range(0, GAMES))
             play_due_moves(
                 self.forest,
                 self.driver.settings,
@@ -255,7 +255,7 @@ def main() -> None:
     if not NETWORK.exists():
         print("the network is not at hand: nothing measured with it")
         return
-    from tengen.network.openvino import OpenVinoEvaluator
+    from tengen.network.backends.openvino import OpenVinoEvaluator
 
     evaluator = OpenVinoEvaluator(load_network(NETWORK))
     with_network(evaluator)

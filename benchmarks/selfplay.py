@@ -31,12 +31,12 @@ import numpy as np
 import torch
 
 from tengen.game.geometry import Size
-from tengen.network.station import EvaluatorStation
+from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.network.tutorial import TutorialNetwork
 from tengen.network.tutorial_openvino import OpenVinoTutorialEvaluator
+from tengen.runs.tutorial import initial_tutorial
+from tengen.runs.tutorial_recipe import TutorialRecipe
 from tengen.selfplay.fleet import Fleet
-from tengen.training_run.tutorial import initial_tutorial
-from tengen.training_run.tutorial_recipe import TutorialRecipe
 
 RECIPE = TutorialRecipe(device="cpu")
 CLAIM = 20.0
@@ -163,7 +163,7 @@ class Board:
 
 
 class QuickBoard(Board):
-    """A board that plays moves on a copy only if their neighbours leave them in doubt."""
+    """A board that plays moves on a copy only if their neighbours leave them in uncertainty."""
 
     def is_legal(self, move: int) -> bool:
         if move != PASS and self.stones[move] == EMPTY and move != self.ko:
@@ -292,11 +292,11 @@ class Ours:
 
     def __init__(self, evaluator: OpenVinoTutorialEvaluator, games: int) -> None:
         size = Size(SIDE, SIDE)
-        stations = [EvaluatorStation(evaluator, games // 2, size) for _ in range(2)]
+        buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
         self._games = games
         stage = MOVES_IN_A_GAME / SIDE**2 / 2  # on average
         params = replace(RECIPE.selfplay(), opening_share=1.0, opening_moves=stage)
-        self._fleet = Fleet(stations, params, RECIPE.search(), seed=1)
+        self._fleet = Fleet(buffers, params, RECIPE.search(), seed=1)
 
     @property
     def evals(self) -> int:

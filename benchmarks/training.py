@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from tengen.network.architecture import flop_count, named_architecture
-from tengen.network.blocks import Norm
+from tengen.network.torch.blocks import Norm
 from tengen.replay.rows import HORIZONS, TrainingRows
 from tengen.training.initial import initial_network
 from tengen.training.losses import loss_weights, losses_of

@@ -15,9 +15,9 @@ from tengen.evaluation.elo import estimate
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import tally_of
 from tengen.game.position import Position
-from tengen.network.devices import open_evaluator
+from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
-from tengen.network.files import load_network
+from tengen.network.files.loading import load_network
 from tengen.search.params import SearchParams
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"

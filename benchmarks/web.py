@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.web.server_process import ServerProcess
+from tests.frontends.web.server_process import ServerProcess
 from websockets.sync.client import ClientConnection, connect
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"

@@ -17,10 +17,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from tests.web.players import play_many
-from tests.web.server_process import ServerProcess
+from tests.frontends.web.players import play_many
+from tests.frontends.web.server_process import ServerProcess
 
-from tengen.levels import LEVELS
+from tengen.engine.levels import LEVELS
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 SESSIONS, SECONDS = 50, 60.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.network.bundled import bundled_network
-from tengen.network.errors import NetworkFileError
+from tengen.network.files.bundled import bundled_network
+from tengen.network.files.errors import NetworkFileError
 
 
 def _missing() -> str:

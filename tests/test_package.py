@@ -58,6 +58,6 @@ def test_playing_and_recording_need_numpy_and_numba_alone() -> None:
 
 
 def test_players_do_not_need_torch() -> None:
-    code = "import sys, tengen.cli; from tengen import *; print('torch' in sys.modules)"
+    code = "import sys, tengen.frontends.cli; from tengen import *; print('torch' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tengen.engine import Engine as Engine
+    from tengen.engine.engine import Engine as Engine
     from tengen.game.color import Color as Color
     from tengen.game.geometry import Point as Point
     from tengen.game.geometry import Size as Size
     from tengen.game.geometry import Symmetry as Symmetry
-    from tengen.game.illegal import IllegalMoveError as IllegalMoveError
+    from tengen.game.illegal_moves import IllegalMoveError as IllegalMoveError
     from tengen.game.outcome import Outcome as Outcome
     from tengen.game.outcome import Reason as Reason
     from tengen.game.position import Move as Move
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from tengen.game.rules import parse_rules as parse_rules
     from tengen.game.scoring import Score as Score
     from tengen.game.scoring import Tally as Tally
-    from tengen.game.sgf import SgfError as SgfError
-    from tengen.game.sgf import SgfGame as SgfGame
-    from tengen.game.sgf import SgfNode as SgfNode
-    from tengen.game.sgf import load_sgf as load_sgf
-    from tengen.game.sgf import read_sgf as read_sgf
-    from tengen.game.sgf import record as record
-    from tengen.game.sgf import save_sgf as save_sgf
+    from tengen.game.sgf.records import SgfError as SgfError
+    from tengen.game.sgf.records import SgfGame as SgfGame
+    from tengen.game.sgf.records import SgfNode as SgfNode
+    from tengen.game.sgf.records import load_sgf as load_sgf
+    from tengen.game.sgf.records import read_sgf as read_sgf
+    from tengen.game.sgf.records import record as record
+    from tengen.game.sgf.records import save_sgf as save_sgf
 
 _HOMES = {
-    "tengen.engine": ("Engine",),
+    "tengen.engine.engine": ("Engine",),
     "tengen.game.color": ("Color",),
     "tengen.game.geometry": ("Point", "Size", "Symmetry"),
-    "tengen.game.illegal": ("IllegalMoveError",),
+    "tengen.game.illegal_moves": ("IllegalMoveError",),
     "tengen.game.outcome": ("Outcome", "Reason"),
     "tengen.game.position": ("Move", "Position"),
     "tengen.game.rules": ("Rules", "RulesError", "parse_rules"),
     "tengen.game.scoring": ("Score", "Tally"),
-    "tengen.game.sgf": (
+    "tengen.game.sgf.records": (
         "SgfError",
         "SgfGame",
         "SgfNode",

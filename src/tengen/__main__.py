@@ -1,5 +1,5 @@
 """``python -m tengen`` is ``tengen``."""
 
-from tengen.cli import main
+from tengen.frontends.cli import main
 
 main()

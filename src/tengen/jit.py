@@ -30,7 +30,7 @@ from typing import Any, TypeAlias, overload
 import numba
 from numba.core import config, event
 
-from tengen.messages import say
+from tengen.user_messages import say
 
 PACKAGE_ROOT = Path(__file__).parent
 KEEP_UNUSED_CACHES_DAYS = 30

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tengen.engine.levels import level_named
 from tengen.evaluation.elo import Tally
-from tengen.evaluation.gtp_opponent import EngineError, GtpOpponent
+from tengen.evaluation.gtp_process import EngineError, GtpOpponent
 from tengen.evaluation.match import (
     Contestant,
     GtpContestant,
@@ -27,8 +28,7 @@ from tengen.evaluation.sprt import Sprt
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.sgf import load_sgf
-from tengen.levels import level_named
+from tengen.game.sgf.records import load_sgf
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import Limits, SearchParams
 from tests.frontends.gtp.opponents import black_wins, surveyor

@@ -54,7 +54,7 @@ def test_a_transitive_chain_adds_up() -> None:
     found = fit(chain, "0")
     for n in range(21):
         assert found[str(n)].elo == pytest.approx(200 * n, abs=0.1)
-    # Errors of independent links add in squares.
+    # Errors of independent edges add in squares.
     reach = [found[str(n)].high - found[str(n)].elo for n in (1, 4, 16)]
     assert reach[1] / reach[0] == pytest.approx(2, rel=1e-3)
     assert reach[2] / reach[0] == pytest.approx(4, rel=1e-3)

@@ -13,7 +13,7 @@ from tengen.features.feature_set import (
     RICH,
     FeatureSet,
 )
-from tengen.features.planes import unpacked
+from tengen.features.kernels.planes import unpacked
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Size
 from tests.features.samples import GARBAGE, encoded, random_positions

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tengen.engine_config import load_config
+from tengen.engine.settings import load_config
 from tengen.frontends.benchmark import Rate, recommended, run_benchmark
-from tengen.network.store import save_network
+from tengen.network.files.tengen_format import save_network
 from tests.network.test_store import random_network
 
 

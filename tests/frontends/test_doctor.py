@@ -8,18 +8,18 @@ import sys
 from pathlib import Path
 
 from tengen.network.architecture import named_architecture
-from tengen.network.bundled import BUNDLED
+from tengen.network.backends.openvino_core import openvino_core
 from tengen.network.data import NetworkData
-from tengen.network.files import load_network
-from tengen.network.model import Network
-from tengen.network.openvino_core import openvino_core
-from tengen.network.store import save_network
+from tengen.network.files.bundled import BUNDLED
+from tengen.network.files.loading import load_network
+from tengen.network.files.tengen_format import save_network
+from tengen.network.torch.model import Network
 from tests.bundled import needs_bundled_network
 
 
 def run(*arguments: str, without: str | None = None) -> subprocess.CompletedProcess[str]:
     hide = f"sys.modules[{without!r}] = None; " if without else ""
-    code = f"import sys; {hide}from tengen.cli import main; main()"
+    code = f"import sys; {hide}from tengen.frontends.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
@@ -41,7 +41,7 @@ def test_the_doctor_names_the_command_for_what_is_missing() -> None:
     code = (
         "import importlib.util as u; real = u.find_spec\n"
         "u.find_spec = lambda name, *a: None if name == 'torch' else real(name, *a)\n"
-        "from tengen.cli import main; main()"
+        "from tengen.frontends.cli import main; main()"
     )
     process = subprocess.run(
         [sys.executable, "-c", code, "doctor"],

@@ -12,17 +12,17 @@ from pathlib import Path
 import numba
 import pytest
 
+from tengen.engine.levels import level_named
 from tengen.evaluation.elo import Tally
-from tengen.evaluation.engines import parse_engine
+from tengen.evaluation.engine_spec import parse_engine
 from tengen.evaluation.match import Played, points, with_points
 from tengen.frontends.match import MatchOptions, run_match
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
-from tengen.game.sgf import load_sgf
-from tengen.levels import level_named
-from tengen.network.bundled import BUNDLED
-from tengen.network.store import save_network
+from tengen.game.sgf.records import load_sgf
+from tengen.network.files.bundled import BUNDLED
+from tengen.network.files.tengen_format import save_network
 from tests.bundled import needs_bundled_network
 from tests.network.test_store import random_network
 
@@ -47,7 +47,7 @@ def _one_thread() -> Iterator[None]:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The command line on a machine without torch."""
-    code = "import sys; sys.modules['torch'] = None; from tengen.cli import main; main()"
+    code = "import sys; sys.modules['torch'] = None; from tengen.frontends.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, "match", *arguments],
         capture_output=True,

@@ -22,12 +22,12 @@ from tengen.frontends.net import (
 )
 from tengen.game.position import Position
 from tengen.network.architecture import PRESETS, named_architecture, parameter_count
-from tengen.network.errors import NetworkFileError
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.evaluator import encode, evaluate
-from tengen.network.files import load_network
-from tengen.network.katago_export import save_katago
-from tengen.network.openvino import OpenVinoEvaluator, Precision
-from tengen.network.store import load_network_file, save_network
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.katago_export import save_katago
+from tengen.network.files.loading import load_network
+from tengen.network.files.tengen_format import load_network_file, save_network
 from tests.network.test_store import assert_same, outputs, random_network
 
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The command line on a machine without torch."""
-    code = "import sys; sys.modules['torch'] = None; from tengen.cli import main; main()"
+    code = "import sys; sys.modules['torch'] = None; from tengen.frontends.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, "net", *arguments],
         capture_output=True,

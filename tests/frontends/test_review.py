@@ -12,7 +12,7 @@ import pytest
 from tengen.frontends import review as command
 from tengen.frontends.loading import Network
 from tengen.frontends.review import ReviewOptions, run_review
-from tengen.game.sgf import SgfError, SgfGame, load_sgf
+from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.reviewing.review import GameReview, Searched, review_game

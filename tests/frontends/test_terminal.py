@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tengen.engine import Engine
+from tengen.engine.engine import Engine
+from tengen.engine.levels import FULL, level_named
 from tengen.frontends.terminal import play_in_terminal
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.game.sgf import load_sgf
-from tengen.levels import FULL, level_named
+from tengen.game.sgf.records import load_sgf
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.opponents import black_wins, surveyor

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.life import area, new_life_scratch
+from tengen.game.kernels.life import area, new_life_scratch
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules
 from tests.game.reference import ReferenceGame

@@ -6,13 +6,20 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.board import copy_board, is_suicide, n_points, new_boards, point_of, put_stone
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import Point
-from tengen.game.moves import new_history, play, start_game
+from tengen.game.kernel_rules import terms_of
+from tengen.game.kernels.board import (
+    copy_board,
+    is_suicide,
+    n_points,
+    new_boards,
+    point_of,
+    put_stone,
+)
+from tengen.game.kernels.moves import new_history, play, start_game
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
-from tengen.game.terms import terms_of
 from tengen.jit import kernel
 
 pytestmark = pytest.mark.kernel

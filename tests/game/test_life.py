@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.game.board import new_boards
 from tengen.game.color import BLACK, WHITE, Color
 from tengen.game.diagram import write_diagram
-from tengen.game.life import new_life_scratch, settled_area
-from tengen.game.moves import new_history, start_game
-from tengen.game.playout import play_out
+from tengen.game.kernel_rules import terms_of
+from tengen.game.kernels.board import new_boards
+from tengen.game.kernels.life import new_life_scratch, settled_area
+from tengen.game.kernels.moves import new_history, start_game
+from tengen.game.kernels.playout import play_out
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
-from tengen.game.terms import terms_of
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel

@@ -13,7 +13,7 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry
-from tengen.game.illegal import (
+from tengen.game.illegal_moves import (
     GameOverError,
     IllegalMoveError,
     KoError,
@@ -23,7 +23,7 @@ from tengen.game.illegal import (
     SuicideError,
     SuperkoError,
 )
-from tengen.game.life import final_score, new_life_scratch
+from tengen.game.kernels.life import final_score, new_life_scratch
 from tengen.game.outcome import Reason
 from tengen.game.position import Move, Position
 

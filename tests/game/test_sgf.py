@@ -13,7 +13,7 @@ from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, parse_rules
-from tengen.game.sgf import SgfError, SgfGame, SgfNode, load_sgf, read_sgf, record, save_sgf
+from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, load_sgf, read_sgf, record, save_sgf
 
 BLACK, WHITE = Color
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tengen.game.sgf import SgfGame, load_sgf, read_sgf, save_sgf
+from tengen.game.sgf.records import SgfGame, load_sgf, read_sgf, save_sgf
 
 FOLDER = Path(__file__).parents[1] / "data" / "sgf" / "nasty"
 

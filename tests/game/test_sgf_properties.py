@@ -13,7 +13,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.game.rules import NAMED, HandicapBonus, KoRule, Rules, Scoring, Tax
-from tengen.game.sgf import SgfError, SgfGame, SgfNode, read_sgf, record, save_sgf
+from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, read_sgf, record, save_sgf
 
 NASTY = Path(__file__).parents[1] / "data" / "sgf" / "nasty"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tengen.game.color import Color
-from tengen.game.illegal import GameOverError, KoError, SuicideError, SuperkoError
+from tengen.game.illegal_moves import GameOverError, KoError, SuicideError, SuperkoError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tests.game.pictures import pictures

@@ -23,7 +23,7 @@ from tengen.network.architecture import (
     parameter_count,
     weights_of,
 )
-from tengen.network.model import Network
+from tengen.network.torch.model import Network
 
 ODD_ONE = replace(
     named_architecture("b2c32"),

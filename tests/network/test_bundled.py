@@ -9,17 +9,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from tengen.engine import Engine
+from tengen.engine.engine import Engine
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
-from tengen.network.bundled import BUNDLED, bundled_network
+from tengen.network.backends.registry import CPU, open_evaluator
 from tengen.network.data import NetworkData
-from tengen.network.devices import CPU, open_evaluator
-from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import Evaluation, Evaluator, encode, evaluate
-from tengen.network.files import find_network, load_network
-from tengen.network.katago_export import save_katago
+from tengen.network.files.bundled import BUNDLED, bundled_network
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.katago_export import save_katago
+from tengen.network.files.loading import find_network, load_network
 from tengen.search.params import Limits, SearchParams
 from tengen.search.search import Search
 from tests.bundled import needs_bundled_network
@@ -86,7 +86,7 @@ def opinions(evaluator: Evaluator, positions: Sequence[Position]) -> Evaluation:
 
 
 def test_its_absence_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tengen.network.bundled._FILE", tmp_path / "gone.safetensors")
+    monkeypatch.setattr("tengen.network.files.bundled._FILE", tmp_path / "gone.safetensors")
     with pytest.raises(NetworkFileError, match=r"gone\.safetensors: .* is missing; install"):
         bundled_network()
     with pytest.raises(NetworkFileError, match="missing"):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tengen.network.compiled import compiled
+from tengen.network.torch.compiling import compiled
 
 
 def double(x: Tensor) -> Tensor:

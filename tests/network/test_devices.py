@@ -12,14 +12,21 @@ import pytest
 import torch
 
 from tengen.game.position import Position
-from tengen.network import devices
 from tengen.network.architecture import named_architecture
+from tengen.network.backends import registry as devices
+from tengen.network.backends.openvino import Precision
+from tengen.network.backends.registry import (
+    CPU,
+    CUDA,
+    Device,
+    best_device,
+    find_devices,
+    open_evaluator,
+)
+from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.data import NetworkData
-from tengen.network.devices import CPU, CUDA, Device, best_device, find_devices, open_evaluator
 from tengen.network.evaluator import encode, evaluate
-from tengen.network.model import Network
-from tengen.network.openvino import Precision
-from tengen.network.torch_evaluator import TorchEvaluator
+from tengen.network.torch.model import Network
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ import pytest
 import torch
 from safetensors.numpy import save
 
-from tengen.network import katago_format as kata
 from tengen.network.architecture import (
     Architecture,
     Attention,
@@ -31,11 +30,17 @@ from tengen.network.architecture import (
     Rope,
 )
 from tengen.network.data import NetworkData
-from tengen.network.errors import NetworkFileError
-from tengen.network.files import load_network, read_katago
-from tengen.network.katago_export import to_katago
-from tengen.network.katago_format import KataGoModel, write_model
-from tengen.network.store import check_network, checksum, load_network_file, save_network
+from tengen.network.files import katago_format as kata
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.katago_export import to_katago
+from tengen.network.files.katago_format import KataGoModel, write_model
+from tengen.network.files.loading import load_network, read_katago
+from tengen.network.files.tengen_format import (
+    check_network,
+    checksum,
+    load_network_file,
+    save_network,
+)
 from tests.network.test_katago_files import as_text
 from tests.network.test_store import assert_same, random_network
 

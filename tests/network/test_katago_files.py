@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
-from tengen.network import files
-from tengen.network import katago_format as kata
 from tengen.network.architecture import Activation, Architecture, named_architecture
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.errors import NetworkFileError
-from tengen.network.files import load_network, read_katago
-from tengen.network.katago_export import save_katago, to_katago
-from tengen.network.katago_format import KataGoModel, Reader, write_model
-from tengen.network.katago_import import from_katago
-from tengen.network.store import load_network_file, save_network
+from tengen.network.files import katago_format as kata
+from tengen.network.files import loading as files
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.katago_export import save_katago, to_katago
+from tengen.network.files.katago_format import KataGoModel, Reader, write_model
+from tengen.network.files.katago_import import from_katago
+from tengen.network.files.loading import load_network, read_katago
+from tengen.network.files.tengen_format import load_network_file, save_network
 from tests.katago_data import FOLDER, needs_katago_data
 from tests.network.test_architecture import ODD_ONE
 from tests.network.test_store import SMALL, assert_same, outputs, random_network

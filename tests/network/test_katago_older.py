@@ -10,21 +10,21 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO
-from tengen.features.katago import GLOBALS, PLANES
+from tengen.features.kernels.katago import GLOBALS, PLANES
 from tengen.game.color import BLACK, WHITE
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
-from tengen.network import katago_format as kata
 from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode
-from tengen.network.files import read_katago
-from tengen.network.katago_export import to_katago
-from tengen.network.katago_format import KataGoModel, Reader, write_model
-from tengen.network.katago_import import from_katago
-from tengen.network.katago_older import INPUTS, OBSTACLES
-from tengen.network.model import network_from
+from tengen.network.files import katago_format as kata
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.katago_export import to_katago
+from tengen.network.files.katago_format import KataGoModel, Reader, write_model
+from tengen.network.files.katago_import import from_katago
+from tengen.network.files.katago_older import INPUTS, OBSTACLES
+from tengen.network.files.loading import read_katago
+from tengen.network.torch.model import network_from
 from tests.features.samples import random_positions
 from tests.network.test_store import assert_same, random_network
 

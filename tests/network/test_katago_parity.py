@@ -13,9 +13,9 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, RawOutputs, decode, encode
-from tengen.network.katago_format import Reader
-from tengen.network.katago_import import from_katago
-from tengen.network.model import network_from
+from tengen.network.files.katago_format import Reader
+from tengen.network.files.katago_import import from_katago
+from tengen.network.torch.model import network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import FOLDER, answers, needs_katago_data
 

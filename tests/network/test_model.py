@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from tengen.network.architecture import named_architecture
-from tengen.network.blocks import Norm, boards_of
-from tengen.network.model import Network, Outputs
-from tengen.network.torch_evaluator import in_half
+from tengen.network.backends.torch_gpu import in_half
+from tengen.network.torch.blocks import Norm, boards_of
+from tengen.network.torch.model import Network, Outputs
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
 from tests.network.boards import SMALL, random_boards
 

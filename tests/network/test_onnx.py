@@ -11,14 +11,14 @@ import torch
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
+from tengen.network.backends.onnx import OnnxEvaluator
+from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.data import NetworkData
-from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import Evaluation, encode, evaluate
-from tengen.network.model import Network, Outputs
-from tengen.network.onnx_evaluator import OnnxEvaluator
-from tengen.network.onnx_export import export_onnx
-from tengen.network.openvino_core import openvino_core
-from tengen.network.torch_evaluator import TorchEvaluator
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.torch.model import Network, Outputs
+from tengen.network.torch.onnx_export import export_onnx
 
 
 def random_network(name: str) -> tuple[Network, NetworkData]:

@@ -29,13 +29,10 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
-from tengen.network.model import Network, network_from
-from tengen.network.openvino import OpenVinoEvaluator, Precision
-from tengen.network.openvino_core import openvino_core
-from tengen.network.openvino_graph import OUTPUTS, build_graph
-from tengen.network.quantize import (
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
+from tengen.network.backends.openvino_int8 import (
     Range,
     Ranges,
     calibrate,
@@ -44,6 +41,9 @@ from tengen.network.quantize import (
     quantization_error,
     quantize,
 )
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
+from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data
 from tests.network.test_katago_parity import NETWORKS, network_data
@@ -256,7 +256,7 @@ def test_a_precision_that_fails_is_replaced_by_float32_in_one_line(
 ) -> None:
     data, batch = random_network(BLOCKS["ordinary"], Activation.RELU), random_batch((5, 5))
     core = CannotCompileBf16()
-    monkeypatch.setattr("tengen.network.openvino.openvino_core", lambda: core)
+    monkeypatch.setattr("tengen.network.backends.openvino.openvino_core", lambda: core)
     unable = OpenVinoEvaluator(data, Precision.INT8)
     assert unable.precision is Precision.FLOAT32
     assert "CPU has no int8" in capfd.readouterr().err
@@ -279,7 +279,7 @@ def test_playing_needs_no_torch(tmp_path: Path) -> None:
         "import pickle, sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from tengen.network.evaluator import Batch, evaluate\n"
-        "from tengen.network.openvino import OpenVinoEvaluator, Precision\n"
+        "from tengen.network.backends.openvino import OpenVinoEvaluator, Precision\n"
         "data, batch = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "found = evaluate(OpenVinoEvaluator(data, Precision.FLOAT32), Batch(*batch))\n"
         "print(float(found.value[0, 0]))\n"
@@ -297,7 +297,7 @@ def test_signals_are_heard_after_networks_have_gone(tmp_path: Path) -> None:
     program = (
         "import pickle, signal, sys\n"
         "from pathlib import Path\n"
-        "from tengen.network.openvino import OpenVinoEvaluator\n"
+        "from tengen.network.backends.openvino import OpenVinoEvaluator\n"
         "data = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "first, second = OpenVinoEvaluator(data), OpenVinoEvaluator(data)\n"
         "del first\n"
@@ -342,7 +342,7 @@ def test_int8_is_close_to_float32(
     data, exact, batches = games_of(NETWORKS[0])
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     small = partial(calibration_batches, sizes=(9, 13))
-    monkeypatch.setattr("tengen.network.openvino.calibration_batches", small)
+    monkeypatch.setattr("tengen.network.backends.openvino.calibration_batches", small)
     rounded = OpenVinoEvaluator(data, Precision.INT8)
     error = quantization_error(exact, rounded, batches)
     assert rounded.device == "CPU, OpenVINO int8"

@@ -7,9 +7,9 @@ import threading
 import numpy as np
 import pytest
 
+from tengen.network.batching import LARGE, SharedEvaluator
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, Ready, uniform
-from tengen.network.shared import LARGE, SharedEvaluator
 
 
 def batch_of(values: list[float], side: int = 3) -> Batch:

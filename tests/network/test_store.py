@@ -18,9 +18,9 @@ from safetensors.numpy import load_file, save_file
 from tengen.features.feature_set import RICH
 from tengen.network.architecture import Architecture, named_architecture, weights_of
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.errors import NetworkFileError
-from tengen.network.model import network_from
-from tengen.network.store import load_network_file, save_network
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.torch.model import network_from
 from tests.network.test_architecture import ODD_ONE
 
 SMALL = ["b2c32", "b2c32nbt", "b2c32h2tf"]
@@ -192,9 +192,9 @@ def test_files_are_read_and_written_without_torch(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "sys.modules['torch'] = None\n"
-        "from tengen.network.files import load_network\n"
-        "from tengen.network.katago_export import save_katago\n"
-        "from tengen.network.store import save_network\n"
+        "from tengen.network.files.loading import load_network\n"
+        "from tengen.network.files.katago_export import save_katago\n"
+        "from tengen.network.files.tengen_format import save_network\n"
         "data = load_network('net')\n"
         "save_network(data, 'copy')\n"
         "save_katago(data, 'net.bin.gz')\n"

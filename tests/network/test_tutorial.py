@@ -1,4 +1,4 @@
-"""The tutorial's network: its runtimes, its files, and a station that asks about some rows."""
+"""The tutorial's network: its runtimes, its files, and a buffers that asks about some rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from torch import nn
 
 from tengen.features.feature_set import BASIC
 from tengen.game.geometry import Size
-from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.network.station import EvaluatorStation
+from tengen.network.files.errors import NetworkFileError
+from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
 from tengen.network.tutorial_evaluator import TutorialEvaluator
 from tengen.network.tutorial_file import load_tutorial, save_tutorial
@@ -117,17 +117,17 @@ def test_a_station_asks_about_some_rows_and_keeps_the_answers_of_the_others() ->
         asked.append(batch.planes[:, 0, 0, 0].copy())
         return uniform(batch)._replace(score=10 * batch.planes[:, 0, 0, 0])
 
-    station = EvaluatorStation(FakeEvaluator(script, BASIC), 3, Size(5, 5))
-    station.planes[:, 0, 0, 0] = [1, 2, 3]
-    station.launch()
-    station.ask_only(np.array([0, 2]))  # which must not disturb what is under way
-    station.wait()
-    assert station.evaluation.score.tolist() == [10, 20, 30]
-    station.planes[:, 0, 0, 0] = [4, 5, 6]
-    station.launch()
-    station.wait()
-    assert station.evaluation.score.tolist() == [40, 20, 60]
-    station.ask_only(np.array([], np.intp))
-    station.launch()
-    station.wait()
+    buffers = EvaluatorBuffers(FakeEvaluator(script, BASIC), 3, Size(5, 5))
+    buffers.planes[:, 0, 0, 0] = [1, 2, 3]
+    buffers.launch()
+    buffers.ask_only(np.array([0, 2]))  # which must not disturb what is under way
+    buffers.wait()
+    assert buffers.evaluation.score.tolist() == [10, 20, 30]
+    buffers.planes[:, 0, 0, 0] = [4, 5, 6]
+    buffers.launch()
+    buffers.wait()
+    assert buffers.evaluation.score.tolist() == [40, 20, 60]
+    buffers.ask_only(np.array([], np.intp))
+    buffers.launch()
+    buffers.wait()
     assert [list(rows) for rows in asked] == [[1, 2, 3], [4, 6]]

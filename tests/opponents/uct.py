@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.board import copy_board, new_boards
 from tengen.game.color import BLACK
 from tengen.game.geometry import Point, index_point
-from tengen.game.life import area, new_life_scratch
-from tengen.game.moves import GOING_ON, PASS, is_legal, play
-from tengen.game.playout import is_own_eye, play_out
+from tengen.game.kernels.board import copy_board, new_boards
+from tengen.game.kernels.life import area, new_life_scratch
+from tengen.game.kernels.moves import GOING_ON, PASS, is_legal, play
+from tengen.game.kernels.playout import is_own_eye, play_out
 from tengen.game.position import Position
 from tengen.jit import kernel
 

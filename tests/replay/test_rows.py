@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
-from tengen.features.planes import unpacked
-from tengen.game.board import POSITIONAL_SUPERKO, SIMPLE_KO
+from tengen.features.kernels.planes import unpacked
 from tengen.game.color import BLACK, Color
+from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
-from tengen.replay.encode import half_bits
+from tengen.replay.kernels.encode import half_bits
 from tengen.replay.rows import TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import FAST, FULL, Games, joined, no_games
 from tests.features.samples import WITHOUT_COMPILER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.game.sgf import SgfGame, read_sgf
+from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 

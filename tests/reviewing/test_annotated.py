@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sgfmill import sgf as sgfmill_sgf
 
-from tengen.game.sgf import SgfGame, SgfNode, read_sgf, save_sgf
+from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.review import GameReview, review_game
 from tests.reviewing.games import BOTH_LEFT, only_game, two_points_network

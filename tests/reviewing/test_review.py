@@ -6,10 +6,10 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.sgf import SgfError
-from tengen.network.devices import open_evaluator
+from tengen.game.sgf.records import SgfError
+from tengen.network.backends.registry import open_evaluator
 from tengen.network.fake import FakeEvaluator
-from tengen.network.files import load_network
+from tengen.network.files.loading import load_network
 from tengen.reviewing.review import Searched, review_game
 from tests.katago_data import FOLDER, needs_katago_data
 from tests.reviewing.games import (

@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.search.forest import (
+from tengen.search.kernels.forest import (
     EXPANDED,
     Forest,
-    edge_point,
-    edge_prior,
-    find_twin,
+    find_transposition,
+    nth_candidate,
     nth_edge,
-    nth_link,
+    packed_point,
+    packed_prior,
 )
 from tests.search.trees import nodes_of
 
 
 def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
-    """Nodes, links, candidates and the table of a tree without shared nodes fit together."""
+    """Nodes, edges, candidates and the table of a tree without shared nodes fit together."""
     tree, nodes = forest.trees[g], nodes_of(forest, g)
     base = g * forest.node_room
-    links = range(base, base + int(tree["n_links"]))
+    edges = range(base, base + int(tree["n_edges"]))
     assert int(tree["root"]) in nodes
     listed: list[int] = []
     reached = {int(tree["root"])}
@@ -33,20 +33,20 @@ def check_books(forest: Forest, g: int = 0, *, compacted: bool = False) -> None:
         visits, prior = int(node["own_visits"]), 0.0
         first = len(listed)
         for k in range(int(node["n_tried"])):
-            at = int(nth_link(forest, node, k))
-            link = forest.links[at]
-            assert at in links
-            assert link["parent"] == index
-            assert int(link["child"]) in nodes
-            assert link["visits"] == forest.nodes[link["child"]]["visits"]
-            visits += int(link["visits"])
-            prior += float(edge_prior(link["edge"]))
-            reached.add(int(link["child"]))
+            at = int(nth_edge(forest, node, k))
+            edge = forest.edges[at]
+            assert at in edges
+            assert edge["parent"] == index
+            assert int(edge["child"]) in nodes
+            assert edge["visits"] == forest.nodes[edge["child"]]["visits"]
+            visits += int(edge["visits"])
+            prior += float(packed_prior(edge["packed"]))
+            reached.add(int(edge["child"]))
             listed.append(at)
         assert node["visits"] == visits
         assert node["tried_prior"] == pytest.approx(prior, abs=1e-5)
-        check_candidates(forest, g, index, [forest.links[at]["edge"] for at in listed[first:]])
-    assert sorted(listed) == list(links)
+        check_candidates(forest, g, index, [forest.edges[at]["packed"] for at in listed[first:]])
+    assert sorted(listed) == list(edges)
     assert not compacted or reached == set(nodes)
     check_blocks(forest, g)
     check_table(forest, g)
@@ -58,10 +58,10 @@ def check_candidates(forest: Forest, g: int, index: int, tried: list[Any]) -> No
     if node["status"] != EXPANDED:
         assert not tried
         return
-    edges = np.array([nth_edge(forest, node, k) for k in range(int(node["n_candidates"]))])
-    points = [int(edge_point(edge)) for edge in edges]
+    edges = np.array([nth_candidate(forest, node, k) for k in range(int(node["n_candidates"]))])
+    points = [int(packed_point(packed)) for packed in edges]
     assert len(set(points)) == len(points) > 0
-    assert points[: len(tried)] == [int(edge_point(edge)) for edge in tried]
+    assert points[: len(tried)] == [int(packed_point(packed)) for packed in tried]
     assert len(tried) == len(points) or edges[len(tried)] == edges[len(tried) :].max()
 
 
@@ -85,7 +85,7 @@ def check_table(forest: Forest, g: int) -> None:
     for index in nodes_of(forest, g):
         if forest.nodes[index]["status"] == EXPANDED:
             key = forest.nodes[index]["key"]
-            found = int(find_twin(forest, g, key))
+            found = int(find_transposition(forest, g, key))
             assert found in nodes_of(forest, g)
             assert forest.nodes[found]["key"] == key
             keys.add(int(key))

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from tengen.game.color import Color
 from tengen.game.geometry import index_point, place_point, point_index
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule
@@ -108,9 +108,9 @@ class ReferenceSearch:
                 break
             if leaf.is_over:
                 self.visit_end(path)
-            elif (twin := self.expanded.get(leaf.situation)) is not None:
+            elif (transposition := self.expanded.get(leaf.situation)) is not None:
                 self.counts["shared"] += 1
-                leaf.own, leaf.candidates = dict(twin.own), list(twin.candidates)
+                leaf.own, leaf.candidates = dict(transposition.own), list(transposition.candidates)
                 leaf.own_visits = 1
                 self.back_up(path)
             else:
@@ -291,7 +291,7 @@ class ReferenceSearch:
                 self.expanded.setdefault(node.situation, node)
             todo += node.children
 
-    def centre_again(self) -> None:
+    def recenter_utility(self) -> None:
         """Centre the score on what the root expects now; all utilities follow."""
         if self.root.visits:
             self.centre = self.centre_for(self.root.mean["score"])

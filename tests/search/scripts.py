@@ -47,13 +47,13 @@ def opinions(seed: int = 0, sharpness: float = 2.0) -> Script:
 
 
 def doubting(batch: Batch) -> Evaluation:
-    """Opinions with doubts of their own; nobody passes."""
+    """Opinions with uncertainties of their own; nobody passes."""
     evaluation = opinions()(batch)
     evaluation.policy[:, -1] = -20
-    doubt = np.abs(evaluation.ownership[:, 0, 0])
+    uncertainty = np.abs(evaluation.ownership[:, 0, 0])
     return evaluation._replace(
-        value_error=np.asarray(doubt / 2, np.float32),
-        score_error=np.asarray(3 * doubt, np.float32),
+        value_error=np.asarray(uncertainty / 2, np.float32),
+        score_error=np.asarray(3 * uncertainty, np.float32),
     )
 
 

@@ -147,7 +147,7 @@ TACTICS = (
     # Snapbacks
 
     # The stone thrown in at C1 is taken, and three are taken back; after D1 White connects.
-    Tactic("snapback at the edge", "black", 13.5, {"C1"}, worst={"D1"}, diagram="""
+    Tactic("snapback at the packed", "black", 13.5, {"C1"}, worst={"D1"}, diagram="""
         O . O . O X .
         O O O O O X X
         O X X X X X .

@@ -8,13 +8,13 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, Symmetry
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.fake import uniform
 from tengen.search.params import Limits
 from tengen.search.search import Avoid, RootOptions, allow_only
 from tests.search.scripts import opinions, preferring
-from tests.search.trees import forest_of, links_of, move_of, places, searching
+from tests.search.trees import edges_of, forest_of, move_of, places, searching
 
 # Avoided and allowed moves
 
@@ -32,8 +32,8 @@ def test_moves_are_avoided_as_deep_as_they_are_told_to_be() -> None:
     search.run(Limits(visits=2000))
     visited: dict[tuple[Color, Point | None], set[int]] = {}
     for place in places(search):
-        for link in place.links:
-            move = move_of(link.point, place.position)
+        for edge in place.edges:
+            move = move_of(edge.point, place.position)
             visited.setdefault((place.position.to_play, move), set()).add(place.depth)
     assert min(visited[Color.BLACK, centre]) == 4
     assert not {1, 3} & visited.get((Color.WHITE, centre), set())
@@ -51,10 +51,10 @@ def test_only_allowed_moves_are_searched() -> None:
     assert {each.move for each in result.moves} == allowed
     assert sum(each.prior for each in result.moves) == pytest.approx(1, abs=1e-3)
     assert {
-        move_of(link.point, place.position)
+        move_of(edge.point, place.position)
         for place in places(search)
         if place.depth == 2
-        for link in place.links
+        for edge in place.edges
     } - allowed
 
 
@@ -101,9 +101,9 @@ def test_one_of_several_mirror_images_is_searched_and_all_are_told(
     result = search.run(Limits(visits=1000))
     root = int(forest_of(search).trees[0]["root"])
     searched = {
-        move_of(link.point, position)
-        for link in links_of(forest_of(search), root)
-        if link.visits and link.point != PASS
+        move_of(edge.point, position)
+        for edge in edges_of(forest_of(search), root)
+        if edge.visits and edge.point != PASS
     }
     orbits = {orbit(point, position.size, symmetries) for point in position.legal_moves()}
     assert len(orbits) == kinds

@@ -18,13 +18,13 @@ from tengen.game.geometry import Point, Symmetry
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.keep import compact
+from tengen.search.kernels.reuse import compact
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import Wanted
 from tengen.search.search import Avoid, RootOptions, allow_only
 from tests.search.books import check_books
 from tests.search.scripts import opinions, preferring
-from tests.search.trees import forest_of, links_of, nodes_of, searching, working_memory
+from tests.search.trees import edges_of, forest_of, nodes_of, searching, working_memory
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def test_a_graph_keeps_its_nodes_when_memory_runs_out(alarm: threading.Event) ->
         search.run(Limits(visits=visits), stop=alarm)
         forest = forest_of(search)
         for index in nodes_of(forest):
-            node, links = forest.nodes[index], links_of(forest, index)
-            assert node["visits"] == node["own_visits"] + sum(link.visits for link in links)
-            assert all(link.child in nodes_of(forest) for link in links)
+            node, edges = forest.nodes[index], edges_of(forest, index)
+            assert node["visits"] == node["own_visits"] + sum(edge.visits for edge in edges)
+            assert all(edge.child in nodes_of(forest) for edge in edges)
 
 
 def test_given_up_nodes_do_not_outgrow_the_pool_of_candidates(alarm: threading.Event) -> None:

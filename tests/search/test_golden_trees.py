@@ -19,10 +19,10 @@ from tengen.game.rules import KoRule, Rules
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import EXPANDED, TERMINAL, Forest, edge_point, edge_prior
-from tengen.search.keep import advance, centre_again
+from tengen.search.kernels.forest import EXPANDED, TERMINAL, Forest, packed_point, packed_prior
+from tengen.search.kernels.reuse import advance, recenter_utility
+from tengen.search.kernels.utility import expected_atan
 from tengen.search.params import SearchParams
-from tengen.search.utility import expected_atan
 from tests.search.reference import EVALUATION, STATISTICS, Node, Opinion, ReferenceSearch, play
 
 OWN, MEANS = "own", "means"  # fields of a node
@@ -84,32 +84,32 @@ class Pools:
         self.first = g * forest.node_room
         self.first_candidate = g * forest.candidate_room
         nodes = forest.nodes[self.first : self.first + int(self.tree["n_nodes"])]
-        links = forest.links[self.first : self.first + int(self.tree["n_links"])]
+        edges = forest.edges[self.first : self.first + int(self.tree["n_edges"])]
         self.nodes = {name: nodes[name].tolist() for name in nodes.dtype.names or ()}
-        self.links = {name: links[name].tolist() for name in links.dtype.names or ()}
+        self.edges = {name: edges[name].tolist() for name in edges.dtype.names or ()}
         end = self.first_candidate + int(self.tree["n_candidates"])
-        self.edges: list[int] = forest.candidates[self.first_candidate : end].tolist()
+        self.packed: list[int] = forest.candidates[self.first_candidate : end].tolist()
 
     def children(self, node: int) -> Iterator[tuple[int, int, int]]:
         """Edge, visits and node of the moves tried, in their order."""
-        begin, links = self.nodes["block"][node] - self.first_candidate, self.links
-        for link in self.edges[begin : begin + self.nodes["n_tried"][node]]:
-            at = link - self.first
-            assert links["parent"][at] == node + self.first
-            yield links["edge"][at], links["visits"][at], links["child"][at] - self.first
+        begin, edges = self.nodes["block"][node] - self.first_candidate, self.edges
+        for edge in self.packed[begin : begin + self.nodes["n_tried"][node]]:
+            at = edge - self.first
+            assert edges["parent"][at] == node + self.first
+            yield edges["packed"][at], edges["visits"][at], edges["child"][at] - self.first
 
     def candidates(self, node: int) -> list[int]:
         """The edges of all candidates, those tried first and as they were tried."""
         begin = self.nodes["block"][node] - self.first_candidate
-        edges = self.edges[begin : begin + self.nodes["n_candidates"][node]]
+        packed = self.packed[begin : begin + self.nodes["n_candidates"][node]]
         tried = self.nodes["n_tried"][node]
-        links = [self.links["edge"][link - self.first] for link in edges[:tried]]
-        return links + sorted(edges[tried:], reverse=True)
+        moves = [self.edges["packed"][edge - self.first] for edge in packed[:tried]]
+        return moves + sorted(packed[tried:], reverse=True)
 
 
 @cache
-def move_of(edge: int) -> tuple[int, float]:
-    return int(edge_point(np.uint32(edge))), float(edge_prior(np.uint32(edge)))
+def move_of(packed: int) -> tuple[int, float]:
+    return int(packed_point(np.uint32(packed))), float(packed_prior(np.uint32(packed)))
 
 
 def near(found: float, expected: float, size: float = 1.0) -> bool:
@@ -141,7 +141,7 @@ def difference(pools: Pools, at: int, node: Node) -> str | None:
 
 def difference_in_moves(pools: Pools, at: int, node: Node) -> str | None:
     edges = [] if node.is_over else pools.candidates(at)
-    moves = [move_of(edge) for edge in edges]
+    moves = [move_of(packed) for packed in edges]
     expected = [candidate.point for candidate in node.candidates]
     if [point for point, _ in moves] != expected:
         return f"moves {moves}, {node.candidates}"
@@ -151,11 +151,11 @@ def difference_in_moves(pools: Pools, at: int, node: Node) -> str | None:
     children = list(pools.children(at))
     if len(children) != len(node.children):
         return f"moves tried {len(children)}, {len(node.children)}"
-    for edge, move, (tried, visits, index), child in zip(
+    for packed, move, (tried, visits, index), child in zip(
         edges, moves, children, node.children, strict=False
     ):
-        if edge != tried or visits != child.visits:
-            return f"link {move}: {visits}, {child.visits}"
+        if packed != tried or visits != child.visits:
+            return f"edge {move}: {visits}, {child.visits}"
         below = difference(pools, index, child)
         if below is not None:
             return f"{move[0]} > {below}"
@@ -219,8 +219,8 @@ class Game:
         advance(self.forest, self.g, point, np.zeros(room, np.int32), np.zeros(room, np.int32))
         self.reference.advance(point)
         self.compare()
-        centre_again(self.forest, self.g, self.driver.settings)
-        self.reference.centre_again()
+        recenter_utility(self.forest, self.g, self.driver.settings)
+        self.reference.recenter_utility()
         self.compare()
 
 
@@ -248,7 +248,7 @@ def play_games(
         for game in games:
             game.aim(visits)
         while any(game.is_searching for game in games):
-            driver.absorb(driver.tick(0, len(games)))
+            driver.finish(driver.start_range(0, len(games)))
             for game in games:
                 if game.is_searching:
                     game.reference.tick(game.leaves, game.target)

@@ -10,13 +10,20 @@ import pytest
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Point, point_index
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import EXPANDED, TERMINAL, Forest, edge_point, nth_edge, tree_bytes
-from tengen.search.keep import advance, centre_again, children_by_visits, compact
+from tengen.search.kernels.forest import (
+    EXPANDED,
+    TERMINAL,
+    Forest,
+    nth_candidate,
+    packed_point,
+    tree_bytes,
+)
+from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import judgement
 from tengen.search.search import ROOT_DEFAULTS, RootOptions
@@ -25,8 +32,8 @@ from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions
 from tests.search.trees import (
     MEANS,
     dump,
+    edges_of,
     forest_of,
-    links_of,
     move_of,
     node_after,
     nodes_of,
@@ -49,7 +56,7 @@ def test_what_was_found_of_the_moves_played_is_kept() -> None:
     search = searching(position, opinions(), static_score=0, dynamic_score=0)
     found = search.run(Limits(visits=400)).moves[0]
     first = node_after(search, position.text(found.move))
-    moves = {link.point: link.visits for link in links_of(forest_of(search), first)}
+    moves = {edge.point: edge.visits for edge in edges_of(forest_of(search), first)}
     reply = position.play(found.move)
 
     search.set_position(reply)
@@ -233,8 +240,8 @@ def test_a_position_offers_its_own_legal_moves_whatever_equal_stones_offered(rul
         node = forest.nodes[place.node]
         if node["status"] != EXPANDED:
             continue
-        edges = [nth_edge(forest, node, k) for k in range(int(node["n_candidates"]))]
-        offered = {move_of(int(edge_point(edge)), place.position) for edge in edges}
+        edges = [nth_candidate(forest, node, k) for k in range(int(node["n_candidates"]))]
+        offered = {move_of(int(packed_point(packed)), place.position) for packed in edges}
         assert offered == {*place.position.legal_moves(), None}
         bans += int(np.count_nonzero(encode(KATAGO, [place.position]).planes[0, BANNED]))
     assert bans > 20
@@ -272,7 +279,7 @@ def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
     ]
     # Made anew from what is left, the statistics are the same.
     assert search._driver is not None
-    centre_again(forest, 0, search._driver.settings)
+    recenter_utility(forest, 0, search._driver.settings)
     again = search.result()
     assert again.winrate == pytest.approx(before.winrate, abs=1e-5)
     assert again.lead == pytest.approx(before.lead, abs=1e-4)
@@ -287,7 +294,7 @@ def test_a_small_memory_holds_a_long_search(capsys: pytest.CaptureFixture[str]) 
         forest = forest_of(search)
         tree = forest.trees[0]
         assert tree["n_nodes"] <= forest.node_room
-        assert tree["n_links"] <= forest.node_room
+        assert tree["n_edges"] <= forest.node_room
         assert tree["n_candidates"] <= forest.candidate_room
         used.append(tree_bytes(forest, tree))
         mine, theirs = (batch.planes[:, plane, good.y, good.x] for plane in (OWN, OPPONENT))
@@ -333,7 +340,7 @@ def test_children_are_counted_by_their_parents_visits() -> None:
     expected: Counter[int] = Counter()
     for index in nodes_of(forest):
         visits = int(forest.nodes[index]["visits"])
-        expected[visits.bit_length() - 1] += len(links_of(forest, index))
+        expected[visits.bit_length() - 1] += len(edges_of(forest, index))
     assert counts.tolist() == [expected[k] for k in range(32)]
 
 
@@ -350,7 +357,7 @@ def three_trees(visits: int) -> tuple[Driver, list[Position]]:
         forest.trees[g]["leaves"] = 2
         forest.trees[g]["target"] = visits
     while (forest.nodes[forest.trees["root"]]["visits"] < visits).any():
-        driver.absorb(driver.tick(0, 3))
+        driver.finish(driver.start_range(0, 3))
     return driver, positions
 
 
@@ -363,7 +370,7 @@ def slabs(forest: Forest, g: int) -> list[bytes]:
         forest.trees[g].tobytes(),
         forest.boards[g].tobytes(),
         forest.nodes[nodes].tobytes(),
-        forest.links[nodes].tobytes(),
+        forest.edges[nodes].tobytes(),
         forest.ownership[nodes].tobytes(),
         forest.caught[nodes].tobytes(),
         forest.candidates[first : first + room].tobytes(),
@@ -380,7 +387,7 @@ def test_a_move_in_one_tree_leaves_the_others_alone() -> None:
         assert forest.nodes[forest.trees[g]["root"]]["visits"] == 25
     others = [slabs(forest, g) for g in (0, 2)]
     root = int(forest.trees[1]["root"])
-    best = max(links_of(forest, root), key=lambda link: link.visits)
+    best = max(edges_of(forest, root), key=lambda edge: edge.visits)
     known = {
         int(forest.nodes[i]["key"]): forest.ownership[i].tobytes() + forest.caught[i].tobytes()
         for i in nodes_of(forest, 1)
@@ -403,7 +410,7 @@ def test_a_move_in_one_tree_leaves_the_others_alone() -> None:
     for g in range(3):
         forest.trees[g]["target"] = 30
     while (forest.nodes[forest.trees["root"]]["visits"] < 30).any():
-        driver.absorb(driver.tick(0, 3))
+        driver.finish(driver.start_range(0, 3))
     for g in range(3):
         check_books(forest, g)
 

@@ -72,7 +72,7 @@ def found(
 
 
 def unsure(script: Script) -> Script:
-    """With doubts that differ from position to position."""
+    """With uncertainties that differ from position to position."""
 
     def with_doubts(batch: Batch) -> Evaluation:
         said = script(batch)
@@ -105,7 +105,7 @@ def test_unrelated_positions_are_searched_as_each_would_be_alone() -> None:
         ]
         assert many.winrate == one.winrate
         assert many.evaluated == one.evaluated
-        assert many.raw.doubt == one.raw.doubt is not None
+        assert many.raw.uncertainty == one.raw.uncertainty is not None
         np.testing.assert_array_equal(many.policy, one.policy)
         assert many.ownership is not None
         assert one.ownership is not None
@@ -136,8 +136,8 @@ def test_doubts_are_those_of_the_position_though_its_tree_was_kept() -> None:
     results = found(evaluator, likely_game(80), 50)
     assert any(result.reused > 10 for result in results)
     for result in results:
-        assert result.raw.doubt is not None
-        assert result.raw.doubt.value == pytest.approx(result.raw.winrate + 0.5, abs=1e-6)
+        assert result.raw.uncertainty is not None
+        assert result.raw.uncertainty.value == pytest.approx(result.raw.winrate + 0.5, abs=1e-6)
 
 
 def test_what_neighbouring_turns_share_a_memory_saves() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal import IllegalMoveError
+from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
@@ -21,7 +21,7 @@ from tengen.search.params import Limits, SearchParams
 from tengen.search.result import MoveResult, SearchResult, Wanted
 from tengen.search.search import ROOT_DEFAULTS, Avoid, RootOptions, Search
 from tests.search.scripts import OPPONENT, OWN, Script, black_leads, doubting, opinions, preferring
-from tests.search.trees import forest_of, links_of, move_of, places, random_position, searching
+from tests.search.trees import edges_of, forest_of, move_of, places, random_position, searching
 
 # Whose view
 
@@ -110,8 +110,8 @@ def test_the_visits_of_a_position_and_of_the_move_to_it_differ_in_a_graph() -> N
         search.set_position(random_position(seed, komi=0.5))
         for each in search.run(Limits(visits=1500)).moves:
             pairs = list(zip(each.pv_visits, each.pv_edge_visits, strict=True))
-            assert all(node >= edge for node, edge in pairs)
-            differ += sum(node > edge for node, edge in pairs)
+            assert all(node >= packed for node, packed in pairs)
+            differ += sum(node > packed for node, packed in pairs)
     assert differ
 
 
@@ -146,16 +146,18 @@ def test_the_networks_doubts_are_told_whatever_became_of_its_tree() -> None:
 
     position = Position(5, komi=0.5)
     search = searching(position, telling)
-    assert search.result().raw.doubt is None
+    assert search.result().raw.uncertainty is None
     for _ in range(3):
         result = search.run(Limits(visits=300))
         stones = np.count_nonzero(position.stones)
-        assert result.raw.doubt == pytest.approx((0.1 + 0.01 * stones, 1 + stones, 10 - stones))
+        assert result.raw.uncertainty == pytest.approx(
+            (0.1 + 0.01 * stones, 1 + stones, 10 - stones)
+        )
         position = position.play_all(result.pv[:2])
         search.set_position(position)
         assert search.result().visits > 0  # the tree goes on
     search.set_position(Position(5, komi=3.5))
-    assert search.result().raw.doubt is None
+    assert search.result().raw.uncertainty is None
 
 
 def test_parameters_change_under_a_tree_that_goes_on_unless_it_was_grown_by_them() -> None:
@@ -212,7 +214,7 @@ def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
         found = doubting(encode(KATAGO, [place.position]))
         sign = 1 if place.position.to_play is position.to_play else -1
         error = found.value_error[0] + 0.02 * found.score_error[0]
-        weight = 0.25 / (error + 0.25 / 8)  # 1 at an average doubt, at most 8
+        weight = 0.25 / (error + 0.25 / 8)  # 1 at an average uncertainty, at most 8
         total += weight
         winrate += weight * (found.value[0, 0] if sign > 0 else found.value[0, 1])
         lead += weight * sign * found.lead[0]
@@ -234,10 +236,10 @@ def owned_below(search: Search, script: Script) -> dict[int, tuple[Owned, Owned]
         own = script(encode(KATAGO, [place.position])).ownership[0].astype(float)
         own *= 1 if place.position.to_play is Color.BLACK else -1
         mean, square, visits = own, own**2, 1
-        for link in place.links:
-            mean = mean + link.visits * below[link.child][0]
-            square = square + link.visits * below[link.child][1]
-            visits += link.visits
+        for edge in place.edges:
+            mean = mean + edge.visits * below[edge.child][0]
+            square = square + edge.visits * below[edge.child][1]
+            visits += edge.visits
         below[place.node] = mean / visits, square / visits
     return below
 
@@ -258,7 +260,7 @@ def test_ownership_is_averaged_over_the_tree(moves: int) -> None:
     sign = 1 if position.to_play is Color.BLACK else -1
     root = int(forest_of(search).trees[0]["root"])
     children = {
-        move_of(link.point, position): link.child for link in links_of(forest_of(search), root)
+        move_of(edge.point, position): edge.child for edge in edges_of(forest_of(search), root)
     }
     assert len(result.moves) > 3
     told: list[tuple[int, SearchResult | MoveResult]] = [(root, result)]

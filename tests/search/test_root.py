@@ -13,23 +13,22 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, point_index
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import uniform
-from tengen.search.forest import (
+from tengen.search.kernels.forest import (
     UTILITY,
     UTILITY_SQUARE,
-    edge_point,
-    edge_prior,
+    nth_candidate,
     nth_edge,
-    nth_link,
+    packed_point,
+    packed_prior,
 )
-from tengen.search.gumbel import turn_of
-from tengen.search.noise import gamma, gumbel, normal
-from tengen.search.noise import uniform as uniform_draw
-from tengen.search.params import Limits, SearchParams, settings_of
-from tengen.search.root import (
+from tengen.search.kernels.gumbel import turn_of
+from tengen.search.kernels.random_numbers import gamma, gumbel, normal
+from tengen.search.kernels.random_numbers import uniform as uniform_draw
+from tengen.search.kernels.root import (
     choose_move,
     draw,
     lower_bound,
@@ -37,9 +36,10 @@ from tengen.search.root import (
     play_weights,
     prepare_root,
 )
+from tengen.search.params import Limits, SearchParams, settings_of
 from tengen.search.search import RootOptions, Search, allow_only
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
-from tests.search.trees import MEANS, forest_of, links_of, random_position, searching
+from tests.search.trees import MEANS, edges_of, forest_of, random_position, searching
 
 NOISY = RootOptions(noisy=True)
 PLAIN: dict[str, Any] = {"noise_share": 0, "root_temperature": 1, "root_temperature_early": 1}
@@ -67,8 +67,8 @@ def priors(search: Search) -> dict[int, float]:
     root = forest.nodes[forest.trees[0]["root"]]
     found = {}
     for k in range(int(root["n_candidates"])):
-        edge = nth_edge(forest, root, k)
-        found[int(edge_point(edge))] = float(edge_prior(edge))
+        packed = nth_candidate(forest, root, k)
+        found[int(packed_point(packed))] = float(packed_prior(packed))
     return found
 
 
@@ -351,7 +351,7 @@ def test_without_temperature_the_best_move_is_chosen_and_after_one_visit_the_pol
     weights[:] = 0
     best = play_weights(forest_of(search), 0, settings(search), weights)
     root = int(forest_of(search).trees[0]["root"])
-    point = links_of(forest_of(search), root)[best].point
+    point = edges_of(forest_of(search), root)[best].point
     chosen = {int(choose_move(forest_of(search), 0, settings(search), weights)) for _ in range(3)}
     assert chosen == {point}
 
@@ -397,11 +397,11 @@ def with_statistics(
     sign = 1 if to_play is Color.BLACK else -1
     root = int(forest.trees[0]["root"])
     for k in range(int(forest.nodes[root]["n_tried"])):
-        link = forest.links[nth_link(forest, forest.nodes[root], k)]
-        place = int(edge_point(link["edge"])) - point_index((0, 1), 3)
+        edge = forest.edges[nth_edge(forest, forest.nodes[root], k)]
+        place = int(packed_point(edge["packed"])) - point_index((0, 1), 3)
         visits, mean, stdev = statistics[place]
-        child = forest.nodes[link["child"]]
-        link["visits"] = child["visits"] = child["weight"] = child["weight_square"] = visits
+        child = forest.nodes[edge["child"]]
+        edge["visits"] = child["visits"] = child["weight"] = child["weight_square"] = visits
         child[MEANS][UTILITY] = sign * mean
         child[MEANS][UTILITY_SQUARE] = mean**2 + stdev**2
     return search
@@ -437,9 +437,9 @@ def test_the_lower_bound_lies_standard_errors_below_the_mean() -> None:
     search = with_statistics(Color.BLACK, [(1, 0.3, 0.0), (5, 0.3, 0.0)])
     forest = forest_of(search)
     root = int(forest.trees[0]["root"])
-    for link in links_of(forest, root):
-        bound = lower_bound(forest.nodes[link.child], np.float32(1), settings(search))
-        assert (bound < -1.4) == (link.visits == 1)
+    for edge in edges_of(forest, root):
+        bound = lower_bound(forest.nodes[edge.child], np.float32(1), settings(search))
+        assert (bound < -1.4) == (edge.visits == 1)
         assert bound < 0.3
 
 

@@ -12,12 +12,12 @@ from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.forest import EXPANDED, TERMINAL
+from tengen.search.kernels.forest import EXPANDED, TERMINAL
 from tengen.search.params import DEFAULT_VISITS, Limits, SearchParams
 from tengen.search.result import SearchResult
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 from tests.search.scripts import black_leads, by_area, opinions, preferring
-from tests.search.trees import dump, forest_of, links_of, random_position, searching
+from tests.search.trees import dump, edges_of, forest_of, random_position, searching
 
 # Limits
 
@@ -292,8 +292,8 @@ def test_a_small_search_keeps_its_books() -> None:
         forest = forest_of(search)
         for index in range(int(forest.trees[0]["n_nodes"])):
             node = forest.nodes[index]
-            links = links_of(forest, index)
-            assert node["visits"] == node["own_visits"] + sum(link.visits for link in links)
+            edges = edges_of(forest, index)
+            assert node["visits"] == node["own_visits"] + sum(edge.visits for edge in edges)
             assert node["pending"] == 0
             assert node["status"] in (EXPANDED, TERMINAL)
         position.play_all(result.pv)

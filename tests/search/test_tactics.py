@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.network.files import load_network
-from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.files.loading import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
 from tests.katago_data import FOLDER

@@ -25,7 +25,7 @@ from tengen.search.clock import (
 )
 from tengen.search.params import Limits
 from tengen.search.search import Search
-from tengen.search.warm import compile_kernels
+from tengen.search.warmup import compile_kernels
 
 SPIN = "while True: pass"
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tengen.game.geometry import Point, index_point, point_index
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.forest import NODE, Forest, edge_point
+from tengen.search.kernels.forest import NODE, Forest, packed_point
 from tengen.search.params import SearchParams
 from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
 from tests.search.scripts import Script
@@ -48,12 +48,12 @@ class Link(NamedTuple):
     child: int
 
 
-def links_of(forest: Forest, index: int) -> list[Link]:
+def edges_of(forest: Forest, index: int) -> list[Link]:
     """The moves tried at a node, the first one first."""
     node = forest.nodes[index]
     return [
-        Link(int(edge_point(link["edge"])), int(link["visits"]), int(link["child"]))
-        for link in forest.links[forest.candidates[node["block"] : node["block"] + node["n_tried"]]]
+        Link(int(packed_point(edge["packed"])), int(edge["visits"]), int(edge["child"]))
+        for edge in forest.edges[forest.candidates[node["block"] : node["block"] + node["n_tried"]]]
     ]
 
 
@@ -67,7 +67,7 @@ class Place(NamedTuple):
     position: Position
     node: int
     depth: int
-    links: list[Link]
+    edges: list[Link]
 
 
 def places(search: Search) -> Iterator[Place]:
@@ -77,10 +77,10 @@ def places(search: Search) -> Iterator[Place]:
     todo = [(position, int(forest.trees[0]["root"]), 0)]
     while todo:
         position, index, depth = todo.pop()
-        links = [link for link in links_of(forest, index) if link.visits]
-        yield Place(position, index, depth, links)
+        edges = [edge for edge in edges_of(forest, index) if edge.visits]
+        yield Place(position, index, depth, edges)
         todo += [
-            (position.play(move_of(link.point, position)), link.child, depth + 1) for link in links
+            (position.play(move_of(edge.point, position)), edge.child, depth + 1) for edge in edges
         ]
 
 
@@ -91,7 +91,7 @@ def node_after(search: Search, moves: str) -> int:
     index = int(forest.trees[0]["root"])
     for text in moves.split():
         point = PASS if text == "pass" else point_index(position.point(text), position.width)
-        (index,) = (link.child for link in links_of(forest, index) if link.point == point)
+        (index,) = (edge.child for edge in edges_of(forest, index) if edge.point == point)
     return index
 
 
@@ -101,7 +101,7 @@ def dump(search: Search) -> list[bytes]:
     tree = forest.trees[0]
     return [
         forest.nodes[: tree["n_nodes"]].tobytes(),
-        forest.links[: tree["n_links"]].tobytes(),
+        forest.edges[: tree["n_edges"]].tobytes(),
         forest.candidates[: tree["n_candidates"]].tobytes(),
     ]
 

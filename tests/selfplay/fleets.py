@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
-from tengen.network.station import EvaluatorStation
+from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet
-from tengen.selfplay.game_text import rules_of
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.selfplay.record import Games, Records, joined
+from tengen.selfplay.sgf_text import rules_of
 from tests.search.scripts import Script
 
 # Even games without noise of any kind, to change one thing at a time.
@@ -49,8 +49,8 @@ def new_fleet(
 ) -> Fleet:
     evaluator = FakeEvaluator(script)
     size = Size(params.largest_side, params.largest_side)
-    stations = [EvaluatorStation(evaluator, games // 2, size) for _ in range(2)]
-    return Fleet(stations, params, search or SelfPlaySearch(), seed)
+    buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
+    return Fleet(buffers, params, search or SelfPlaySearch(), seed)
 
 
 def play_games(fleet: Fleet, count: int, ticks: int = 64) -> Games:

@@ -14,7 +14,6 @@ from tengen.game.outcome import Reason
 from tengen.network.fake import uniform
 from tengen.selfplay import fleet as fleet_module
 from tengen.selfplay.fleet import Counts
-from tengen.selfplay.game_text import game_record
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import (
     BY_MOVE_LIMIT,
@@ -26,6 +25,7 @@ from tengen.selfplay.record import (
     SETUP,
     Games,
 )
+from tengen.selfplay.sgf_text import game_record
 from tests.game.reference import ReferenceGame
 from tests.search.scripts import opinions
 from tests.selfplay.fleets import PLAIN, by_number, each_game, new_fleet, play_games, positions
@@ -57,7 +57,7 @@ def mixed() -> Games:
     return play_games(new_fleet(opinions(3), MIXED, games=64), 300)
 
 
-# What is on the tray
+# What is on the finished
 
 
 def test_games_are_legal_and_end_as_they_say(mixed: Games) -> None:
@@ -217,9 +217,9 @@ def test_counts_are_what_was_done() -> None:
 
 def test_a_full_tray_stalls_games_and_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
     plenty = new_fleet(opinions(1), MIXED, games=32)
-    monkeypatch.setattr(fleet_module, "GAMES_ON_A_TRAY", 1)
+    monkeypatch.setattr(fleet_module, "FINISHED_GAMES_ROOM", 1)
     tight = new_fleet(opinions(1), MIXED, games=32)
-    shards = 2 * fleet_module.SHARDS_PER_THREAD * numba.get_num_threads()
+    shards = 2 * fleet_module.CHUNKS_PER_THREAD * numba.get_num_threads()
     found: dict[int, tuple[bytes, ...]] = {}
     for _ in range(6):
         for _ in range(200):
@@ -233,8 +233,8 @@ def test_a_full_tray_stalls_games_and_loses_none(monkeypatch: pytest.MonkeyPatch
     while not found.keys() <= wanted.keys():
         wanted |= by_number(play_games(plenty, 1))
     assert {number: wanted[number] for number in found} == found
-    for seat in range(32):  # one after another, none left out
-        numbers = sorted(number // 32 for number in found if number % 32 == seat)
+    for slot in range(32):  # one after another, none left out
+        numbers = sorted(number // 32 for number in found if number % 32 == slot)
         assert numbers == list(range(len(numbers)))
 
 

@@ -77,7 +77,7 @@ def test_boards_are_drawn_by_their_weights() -> None:
 
 
 def begun_games(params: object, count: int) -> NDArray[np.void]:
-    """The first games of many seats: later ones would favour what ends soon."""
+    """The first games of many slots: later ones would favour what ends soon."""
     assert isinstance(params, type(PLAIN))
     fleet = new_fleet(uniform, replace(params, visits=2, fast_visits=1), games=count)
     games = play_games(fleet, 2 * count, ticks=256).games
@@ -211,7 +211,7 @@ def test_decided_games_are_played_with_few_visits_and_seldom_recorded(played_out
     )
 
     def script(batch: Batch) -> Evaluation:
-        """Black wins without doubt in half of all positions with an even number of stones."""
+        """Black wins without uncertainty in half of all positions with an even number of stones."""
         stones = batch.planes[:, [OWN, OPPONENT]].sum((1, 2, 3))
         sure = np.where(stones >= 6, 0.99, 0.2).astype(np.float32)
         return seen_by_black(batch, sure, 5.0)

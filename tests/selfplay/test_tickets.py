@@ -1,4 +1,4 @@
-"""Tickets: each is taken once, whoever takes it."""
+"""Claims: each is taken once, whoever takes it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pytest
 from numba import prange
 
 from tengen.jit import kernel
-from tengen.selfplay.tickets import take_ticket
+from tengen.selfplay.kernels.claim import claim_chunk
 
 
 @kernel(parallel=True)
-def take_all(tickets: Any, taken: Any) -> None:
+def take_all(next_chunk: Any, taken: Any) -> None:
     for k in prange(taken.shape[0]):
-        taken[k] = take_ticket(tickets)
+        taken[k] = claim_chunk(next_chunk)
 
 
 @pytest.mark.kernel
 def test_no_two_threads_get_the_same_ticket() -> None:
-    tickets, taken = np.array([5]), np.zeros(20_000, np.int64)
-    take_all(tickets, taken)
-    assert tickets.tolist() == [20_005]
+    next_chunk, taken = np.array([5]), np.zeros(20_000, np.int64)
+    take_all(next_chunk, taken)
+    assert next_chunk.tolist() == [20_005]
     np.testing.assert_array_equal(np.sort(taken), np.arange(5, 20_005))

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tengen.network.architecture import named_architecture
-from tengen.network.model import Outputs
+from tengen.network.torch.model import Outputs
 from tengen.replay.rows import HORIZONS
 from tengen.training.heads import TrainingNetwork
 from tests.network.boards import SMALL, random_boards

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
-from tengen.network.model import Outputs
+from tengen.network.torch.model import Outputs
 from tengen.replay.rows import HORIZONS
 from tengen.training.heads import TrainingOutputs
 from tengen.training.losses import LOSSES, loss_weights, losses_of

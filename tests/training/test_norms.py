@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tengen.network.architecture import Activation, named_architecture
-from tengen.network.blocks import Norm, NormOnBoards, boards_of
+from tengen.network.torch.blocks import Norm, NormOnBoards, boards_of
 from tengen.training.initial import initial_network
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from tengen.game.color import Color
 from tengen.game.geometry import index_point
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
 from tengen.search.driver import Driver, forest_for
-from tengen.search.forest import EXPANDED, plant
-from tengen.search.keep import advance, centre_again
+from tengen.search.kernels.forest import EXPANDED, reset_tree
+from tengen.search.kernels.reuse import advance, recenter_utility
+from tengen.search.kernels.root import choose_move, prepare_root
 from tengen.search.params import SearchParams
-from tengen.search.root import choose_move, prepare_root
 
 _FLATNESS = (1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # of the policies that openings are drawn from
 
@@ -43,7 +43,7 @@ class Game(NamedTuple):
     number: int
 
 
-class _Seat:
+class _PlayerTrees:
     """One player's trees, a tree for each game."""
 
     def __init__(self, player: Player, starts: Sequence[Position], seed: int) -> None:
@@ -89,9 +89,9 @@ class _Seat:
         advance(self.forest, g, point, self._forward, self._queue)
         self.driver.look_back(g, position)
         if self.player.gumbel:
-            plant(self.forest, g)  # its rounds begin without visits
+            reset_tree(self.forest, g)  # its rounds begin without visits
         elif self.forest.nodes[self.forest.trees[g]["root"]]["visits"]:
-            centre_again(self.forest, g, self.driver.settings)
+            recenter_utility(self.forest, g, self.driver.settings)
 
     def prepare(self) -> None:
         """Give roots that were just evaluated, or just became roots, their priors."""
@@ -119,7 +119,7 @@ def play_in_lockstep(
     numbers = range(2 * len(starts)) if numbers is None else numbers
     boards = [starts[number // 2] for number in numbers]
     positions = list(boards)
-    seats = tuple(_Seat(player, boards, seed + i) for i, player in enumerate(players))
+    sides = tuple(_PlayerTrees(player, boards, seed + i) for i, player in enumerate(players))
     games: list[Game] = []
 
     def to_move(g: int) -> int:
@@ -128,27 +128,27 @@ def play_in_lockstep(
 
     going = len(boards)
     for g in range(len(boards)):
-        seats[to_move(g)].think(g)
+        sides[to_move(g)].think(g)
     while going and not should_stop():
-        flights = [seat.driver.tick(0, len(boards)) for seat in seats]
-        for seat, flight in zip(seats, flights, strict=True):
-            seat.driver.absorb(flight)
-            seat.prepare()
-        for seat in seats:
-            for g in seat.done():
-                point = seat.choose(g)
+        flights = [side.driver.start_range(0, len(boards)) for side in sides]
+        for side, flight in zip(sides, flights, strict=True):
+            side.driver.finish(flight)
+            side.prepare()
+        for side in sides:
+            for g in side.done():
+                point = side.choose(g)
                 move = None if point == PASS else index_point(point, positions[g].width)
                 positions[g] = positions[g].play(move)
-                seat.rest(g)
+                side.rest(g)
                 if positions[g].is_over:
                     games.append(Game(boards[g], positions[g], numbers[g] % 2, numbers[g]))
                     if on_end:
                         on_end(games[-1])
                     going -= 1
                     continue
-                for each in seats:
+                for each in sides:
                     each.advance(g, point, positions[g])
-                seats[to_move(g)].think(g)
+                sides[to_move(g)].think(g)
     return games
 
 

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from tengen.engine.levels import Level, choose
 from tengen.evaluation.elo import Tally
-from tengen.evaluation.engines import EngineSpec
-from tengen.evaluation.gtp_opponent import RESIGN, EngineError, GtpOpponent
+from tengen.evaluation.engine_spec import EngineSpec
+from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Game
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal import IllegalMoveError
+from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.sgf import record, save_sgf
-from tengen.levels import Level, choose
+from tengen.game.sgf.records import record, save_sgf
 from tengen.network.evaluator import Evaluator
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import SearchResult

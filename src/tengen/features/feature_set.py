@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import basic, katago, rich, rows
+from tengen.features.kernels import basic, katago, rich
+from tengen.features.kernels import encode as rows
 from tengen.features.scratch import TURNS_OF_LADDERS, FeatureScratch, new_feature_scratch
-from tengen.game.ladder import mark_ladders
+from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.position import Position
 from tengen.jit import Kernel
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.ladder import LadderScratch, new_ladder_scratch
-from tengen.game.life import new_life_scratch
-from tengen.game.places import MAX_WORDS
+from tengen.game.kernels.ladder import LadderScratch, new_ladder_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.point_sets import MAX_WORDS
 
 TURNS_OF_LADDERS = 3  # now, one and two turns ago
 

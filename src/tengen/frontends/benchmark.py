@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tengen.engine_config import Config, load_config, write_config
+from tengen.engine.settings import Config, load_config, write_config
 from tengen.game.position import Position
-from tengen.network.devices import open_evaluator
+from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
-from tengen.network.files import load_network
+from tengen.network.files.loading import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
-from tengen.search.warm import compile_kernels
+from tengen.search.warmup import compile_kernels
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose

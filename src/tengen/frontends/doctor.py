@@ -17,11 +17,11 @@ import tengen
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
-from tengen.network.devices import best_device, find_devices, open_evaluator
-from tengen.network.files import load_network
+from tengen.network.backends.registry import best_device, find_devices, open_evaluator
+from tengen.network.files.loading import load_network
 from tengen.search.params import Limits
 from tengen.search.search import Search
-from tengen.search.warm import compile_kernels
+from tengen.search.warmup import compile_kernels
 
 
 class Check(NamedTuple):

@@ -26,8 +26,8 @@ def load_evaluator(model: str, device: str, streams: int = 1) -> Network:
 
     On the CPU, `streams` batches are computed at the same time.
     """
-    from tengen.network.devices import open_evaluator
-    from tengen.network.files import find_network, load_network
+    from tengen.network.backends.registry import open_evaluator
+    from tengen.network.files.loading import find_network, load_network
 
     data = load_network(model)
     version = data.provenance.get("katago_version", "")

@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tengen.closing import Closing
+from tengen.closeable import Closeable
 
 
-class Log(Closing):
+class Log(Closeable):
     """A file with all lines in and out, or none; may be used from any thread.
 
     Close it, or use it in a `with` statement.

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.evaluation.elo import Tally, estimate
-from tengen.evaluation.engines import EngineSpec
+from tengen.evaluation.engine_spec import EngineSpec
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
     Played,
@@ -24,10 +24,10 @@ from tengen.evaluation.match import (
 )
 from tengen.evaluation.sprt import Sprt
 from tengen.game.position import Position
-from tengen.network.devices import open_evaluator
+from tengen.network.backends.registry import open_evaluator
+from tengen.network.batching import SharedEvaluator
 from tengen.network.evaluator import Evaluator
-from tengen.network.files import load_network
-from tengen.network.shared import SharedEvaluator
+from tengen.network.files.loading import load_network
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep

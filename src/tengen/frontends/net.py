@@ -25,11 +25,11 @@ from tengen.network.architecture import (
     parameter_count,
 )
 from tengen.network.data import NetworkData
-from tengen.network.errors import NetworkFileError, one_line
-from tengen.network.files import ENDINGS, find_network, load_network, read_bytes
-from tengen.network.katago_export import save_katago
+from tengen.network.files.errors import NetworkFileError, one_line
+from tengen.network.files.katago_export import save_katago
+from tengen.network.files.loading import ENDINGS, find_network, load_network, read_bytes
+from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.known_rules import taking_all_for
-from tengen.network.store import looks_like_safetensors, save_network
 
 SIDES = 9, 19  # boards that costs are stated for
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -86,7 +86,7 @@ def export_to_katago(source: str | Path, target: str | Path) -> None:
 def export_to_onnx(source: str | Path, target: str | Path) -> None:
     """Convert a network to ONNX; raises ValueError where torch or onnx is missing."""
     try:
-        from tengen.network.onnx_export import export_onnx
+        from tengen.network.torch.onnx_export import export_onnx
 
         export_onnx(load_network(source), Path(target))
     except ModuleNotFoundError as error:

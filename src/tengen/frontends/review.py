@@ -14,16 +14,16 @@ from rich.text import Text
 
 from tengen.frontends.loading import load_evaluator
 from tengen.game.color import Color
-from tengen.game.sgf import SgfGame, load_sgf
-from tengen.messages import say
-from tengen.network.bundled import bundled_network
+from tengen.game.sgf.records import SgfGame, load_sgf
+from tengen.interrupt import interruptible
 from tengen.network.evaluator import Evaluator
+from tengen.network.files.bundled import bundled_network
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import DEFAULT_VISITS, GameReview, Searched, TurnReview, review_game
 from tengen.reviewing.turns import main_line
 from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
-from tengen.training_run.interrupt import interruptible
+from tengen.user_messages import say
 
 LISTED = 5  # mistakes of each side in the summary
 

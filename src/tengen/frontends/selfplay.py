@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.game.geometry import Size
+from tengen.network.backends.registry import open_evaluator
 from tengen.network.data import NetworkData
-from tengen.network.devices import open_evaluator
-from tengen.network.files import load_network
-from tengen.network.station import EvaluatorStation, Station
+from tengen.network.files.loading import load_network
+from tengen.network.inference_buffers import EvaluatorBuffers, InferenceBuffers
 from tengen.replay.katago_rows import write_katago_rows
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet
-from tengen.selfplay.game_text import sgf_text
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.selfplay.record import Games, joined
+from tengen.selfplay.sgf_text import sgf_text
 
 GAMES_IN_A_FILE = 1_000
 TICKS_TO_COLLECT = 64
@@ -41,8 +41,8 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     """Play so many games and write them into a folder; raises ValueError."""
     data = load_network(model)
     size = Size(params.largest_side, params.largest_side)
-    stations, games = _stations(data, params, options, size)
-    fleet = Fleet(stations, params, SelfPlaySearch(), options.seed)
+    buffers, games = _buffers(data, params, options, size)
+    fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     columns = (
         TextColumn("[progress.description]{task.description}"),
@@ -72,21 +72,21 @@ def _count(parts: list[Games]) -> int:
     return sum(len(part.games) for part in parts)
 
 
-def _stations(
+def _buffers(
     data: NetworkData, params: SelfPlayParams, options: SelfPlayOptions, size: Size
-) -> tuple[list[Station], int]:
+) -> tuple[list[InferenceBuffers], int]:
     evaluator = open_evaluator(data, options.device)
     on_gpu = evaluator.device.endswith("bf16") and "torch" in evaluator.device
     games = params.games or min(GAMES_ON_A_GPU if on_gpu else GAMES_ON_A_CPU, 2 * options.games)
     half = max(1, games // 2)
     if not on_gpu:
-        return [EvaluatorStation(evaluator, half, size) for _ in range(2)], 2 * half
-    from tengen.network.cuda_station import CudaStation, PlayingNetwork
-    from tengen.network.model import network_from
+        return [EvaluatorBuffers(evaluator, half, size) for _ in range(2)], 2 * half
+    from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
+    from tengen.network.torch.model import network_from
 
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
     network.publish(network_from(data).cuda())
-    return [CudaStation(network, half, size) for _ in range(2)], 2 * half
+    return [CudaBuffers(network, half, size) for _ in range(2)], 2 * half
 
 
 def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tengen.engine.levels import Level, Searcher, choose
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.game.sgf import record, save_sgf
-from tengen.levels import Level, Searcher, choose
+from tengen.game.sgf.records import record, save_sgf
 
 HELP = """Your move, such as D4. Or: pass, undo, resign, save FILE, quit.
 Two passes end the game and the board is counted as it stands, so capture dead stones first."""

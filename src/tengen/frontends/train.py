@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tengen.config import load_sections, parse_sections
-from tengen.messages import say
+from tengen.runs.folder import is_run, open_run
+from tengen.runs.params import SECTIONS, RunConfig
+from tengen.runs.run import train
+from tengen.runs.tutorial import is_tutorial, train_tutorial
+from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
 from tengen.selfplay.params import SelfPlayParams
-from tengen.training_run.folder import is_run, open_run
-from tengen.training_run.params import SECTIONS, RunConfig
-from tengen.training_run.run import train
-from tengen.training_run.tutorial import is_tutorial, train_tutorial
-from tengen.training_run.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
+from tengen.user_messages import say
 
 TUTORIAL = "tutorial"  # a preset of another kind: another network, another loop
 AnyConfig = TypeVar("AnyConfig", RunConfig, TutorialConfig)
@@ -66,7 +66,7 @@ def _page(path: str, port: int | None) -> AbstractContextManager[object]:
     if port is None:
         return nullcontext()
     try:
-        from tengen.frontends.web.run_serve import RunPage
+        from tengen.frontends.web.runs.serve import RunPage
     except ImportError as error:
         need = f"--serve needs a web server ({error})"
         raise ValueError(f"{need}: pip install fastapi uvicorn, or train without it") from None

@@ -8,8 +8,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game import moves as kernels
-from tengen.game.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.diagram import read_diagram, write_diagram, write_svg
 from tengen.game.geometry import (
@@ -23,7 +21,7 @@ from tengen.game.geometry import (
     point_index,
     point_text,
 )
-from tengen.game.illegal import (
+from tengen.game.illegal_moves import (
     GameOverError,
     IllegalMoveError,
     KoError,
@@ -33,12 +31,14 @@ from tengen.game.illegal import (
     SuicideError,
     SuperkoError,
 )
-from tengen.game.ladder import catching_moves, caught_if_defended, new_ladder_scratch
-from tengen.game.life import new_life_scratch, pass_alive
+from tengen.game.kernel_rules import terms_of
+from tengen.game.kernels import moves as kernels
+from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
+from tengen.game.kernels.ladder import catching_moves, caught_if_defended, new_ladder_scratch
+from tengen.game.kernels.life import new_life_scratch, pass_alive
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.rules import Rules, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board, on_board
-from tengen.game.terms import terms_of
 
 PointLike: TypeAlias = str | tuple[int, int]
 MoveLike: TypeAlias = PointLike | None

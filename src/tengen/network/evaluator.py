@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
-from tengen.features.katago import SUPERKO, TERRITORY
+from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.position import Position
 from tengen.network.data import Scaling

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.features.katago import GLOBALS, PLANES
+from tengen.features.kernels.katago import GLOBALS, PLANES
 from tengen.game.position import Position
 from tengen.game.rules import Rules
 from tengen.network.data import NetworkData
-from tengen.network.errors import NetworkFileError
 from tengen.network.evaluator import encode
+from tengen.network.files.errors import NetworkFileError
 
 # Those that tell rules or the purpose of a game, and stay the same throughout it.
 RULE_GLOBALS = (

@@ -13,8 +13,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from tengen.network.errors import AGAIN, NetworkFileError, one_line
-from tengen.network.store import cannot_read, checksum, write_atomically
+from tengen.network.files.errors import AGAIN, NetworkFileError, one_line
+from tengen.network.files.tengen_format import cannot_read, checksum, write_atomically
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
 
 FORMAT = "tengen tutorial 1"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.game.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
+from tengen.game.kernels.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS
 from tengen.selfplay.record import BY_DECISION, FULL, Games
 
 MAX_WEIGHT = 1000.0  # of a turn: how many rows it may become

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features import katago
+from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
+from tengen.features.kernels import katago
 from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games
-from tengen.whole_files import replace_file
 
 FORMAT_VERSION = 3
 GLOBAL_TARGETS = 80

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, FeatureSet
 from tengen.features.scratch import new_feature_scratch
-from tengen.game.board import TERMS, new_boards
-from tengen.game.moves import new_history
+from tengen.game.kernels.board import TERMS, new_boards
+from tengen.game.kernels.moves import new_history
 from tengen.replay.check import check_games
-from tengen.replay.encode import HORIZON_SCALES, Starts, Walk, encode_span
+from tengen.replay.kernels.encode import HORIZON_SCALES, Starts, Walk, encode_span
 from tengen.selfplay.record import Games
 
 HORIZONS = len(HORIZON_SCALES)  # how far ahead the short-term values look

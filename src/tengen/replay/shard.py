@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.messages import say
+from tengen.atomic_files import replace_file, sync_folder
 from tengen.replay.check import check_games
 from tengen.selfplay.record import GAME, TARGET, TURN, Games
-from tengen.whole_files import replace_file, sync_folder
+from tengen.user_messages import say
 
 VERSION = 1
 SUFFIX = ".games"

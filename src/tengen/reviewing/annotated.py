@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.sgf import SgfGame, SgfNode, save_sgf
+from tengen.game.sgf.records import SgfGame, SgfNode, save_sgf
 from tengen.reviewing.review import GameReview, TurnReview
 from tengen.reviewing.wording import (
     line_text,

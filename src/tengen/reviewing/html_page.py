@@ -16,7 +16,7 @@ import numpy as np
 from tengen.game.color import Color
 from tengen.game.geometry import Size, handicap_points, most_handicap_stones
 from tengen.game.position import Position
-from tengen.game.sgf import SgfGame
+from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.review import MISTAKE, GameReview, SideReview, Standing, TurnReview
 from tengen.reviewing.turns import Turn, main_line
 from tengen.reviewing.wording import move_text, remarks, standing_text, verdict_text

@@ -11,7 +11,7 @@ from tengen.game.geometry import Point
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
-from tengen.game.sgf import SgfGame
+from tengen.game.sgf.records import SgfGame
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.wrappers import CachingEvaluator
 from tengen.reviewing.turns import Turn, main_line

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal import GameOverError, IllegalMoveError, OccupiedError
+from tengen.game.illegal_moves import GameOverError, IllegalMoveError, OccupiedError
 from tengen.game.position import Position
-from tengen.game.sgf import SgfError, SgfGame
+from tengen.game.sgf.records import SgfError, SgfGame
 
 
 class Turn(NamedTuple):

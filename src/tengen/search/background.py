@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 
-from tengen.closing import Closing
+from tengen.closeable import Closeable
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.search.params import Limits, SearchParams
@@ -44,7 +44,7 @@ class Task:
         return self.future.result(timeout)
 
 
-class BackgroundSearch(Closing):
+class BackgroundSearch(Closeable):
     """One search at a time in a thread of its own; a new one ends the one under way.
 
     All methods may be called from any thread. Close it, or use it in a `with` statement.

@@ -8,29 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Size
-from tengen.game.ladder import mark_ladders
+from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
-from tengen.search.absorb import absorb
-from tengen.search.descend import find_leaves
-from tengen.search.forest import MAX_DEPTH, Forest, new_forest, plant
-from tengen.search.leaves import Rows, new_rows
+from tengen.search.kernels.descend import find_leaves
+from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
+from tengen.search.kernels.expand import expand_leaves
+from tengen.search.kernels.forest import MAX_DEPTH, Forest, new_forest, reset_tree
+from tengen.search.kernels.parallel import expand_leaves_in_parallel, find_leaves_in_parallel
+from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
 from tengen.search.params import SearchParams, settings_array
-from tengen.search.shards import absorb_in_shards, find_in_shards
-from tengen.search.walker import new_walkers, nth_walker
 
 ENDLESS = 2**31 - 1
 IN_FLIGHT = 2  # ticks at a time
-SHARDS_PER_THREAD = 4  # so that no thread waits long for another
+CHUNKS_PER_THREAD = 4  # so that no thread waits long for another
 
 
 @dataclass
 class InFlight:
     """Leaves on their way to the network."""
 
-    rows: Rows
+    rows: LeafBatch
     trees: NDArray[np.int64]  # that looked for leaves
-    ends: NDArray[np.int64]  # [shards] where the rows of each shard end
+    ends: NDArray[np.int64]  # [chunks] where the rows of each chunk end
     pending: Pending | None
     evaluation: Evaluation | None = None
 
@@ -47,8 +47,8 @@ class InFlight:
 class Driver:
     """Grows the trees of a forest with the help of one network.
 
-    A *tick* looks for leaves and sends them off; the *absorb* that follows waits for them. Two
-    ticks or more may be under way at a time, so that the network works while leaves are looked for.
+    `start` finds leaves and submits them; `finish` waits for their evaluations. Several batches
+    may be in flight, so that the network works while leaves are found.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class Driver:
         self._features = evaluator.features
         self._leaves, self._in_flight = leaves, in_flight
         self._threads = threads
-        shards = 1 if threads == 1 else min(len(forest.trees), SHARDS_PER_THREAD * threads)
-        self._walkers = new_walkers(shards)
-        self._shards = shards
+        chunks = 1 if threads == 1 else min(len(forest.trees), CHUNKS_PER_THREAD * threads)
+        self._scratches = new_descent_scratches(chunks)
+        self._chunks = chunks
         self._size = Size(0, 0)  # of the largest board
-        self._spare: list[Rows] = []
+        self._spare: list[LeafBatch] = []
 
     def set_params(self, params: SearchParams) -> None:
         """Grow the trees by other parameters from now on."""
@@ -90,7 +90,7 @@ class Driver:
         tree["move_limit"] = ENDLESS if limit is None else limit
         tree["target"] = 0
         tree["rng"] = np.random.SeedSequence([seed, g]).generate_state(1, np.uint64) | 1
-        plant(forest, g)
+        reset_tree(forest, g)
         largest = Size(
             max(self._size.width, position.width), max(self._size.height, position.height)
         )
@@ -98,7 +98,7 @@ class Driver:
             self._size = largest
             count = len(forest.trees) * self._leaves
             self._spare = [
-                new_rows(count, self._features, self._size) for _ in range(self._in_flight)
+                new_leaf_batch(count, self._features, self._size) for _ in range(self._in_flight)
             ]
 
     def look_back(self, g: int, position: Position) -> None:
@@ -106,29 +106,29 @@ class Driver:
         self.forest.caught_before[g] = 0
         if not self._features.sees_ladders:
             return
-        scratch = nth_walker(self._walkers, 0).scratch
+        scratch = nth_descent_scratch(self._scratches, 0).scratch
         for turn in range(min(2, position.move_number)):
             position = position.undo()
             boards, _ = position.arrays(room=0)
             caught = self.forest.caught_before[g, turn]
             mark_ladders(boards[0], scratch.ladder, caught, scratch.catching)
 
-    def tick(self, begin: int, end: int) -> InFlight:
+    def start_range(self, begin: int, end: int) -> InFlight:
         """Look for leaves in the trees begin..end and send them to the network."""
-        return self.tick_of(np.arange(begin, end))
+        return self.start(np.arange(begin, end))
 
-    def tick_of(self, trees: NDArray[np.int64]) -> InFlight:
+    def start(self, trees: NDArray[np.int64]) -> InFlight:
         """Look for leaves in these trees and send them to the network."""
         rows = self._spare.pop()
         forest, kind = self.forest, self._features.kind
-        ends = np.zeros(self._shards, np.int64)
-        if self._shards == 1:
-            walker, last = nth_walker(self._walkers, 0), len(rows.rows)
-            ends[0] = find_leaves(forest, trees, rows, 0, last, self.settings, walker, kind)
+        ends = np.zeros(self._chunks, np.int64)
+        if self._chunks == 1:
+            scratch, last = nth_descent_scratch(self._scratches, 0), len(rows.paths)
+            ends[0] = find_leaves(forest, trees, rows, 0, last, self.settings, scratch, kind)
         else:
             trees = trees[forest.trees["target"][trees] > 0]
-            find_in_shards(
-                forest, trees, rows, self._leaves, ends, self._settings, self._walkers, kind
+            find_leaves_in_parallel(
+                forest, trees, rows, self._leaves, ends, self._settings, self._scratches, kind
             )
         n = int(ends[-1])
         if n == 0:
@@ -136,15 +136,15 @@ class Driver:
         batch = Batch(rows.planes[:n], rows.globals[:n])
         return InFlight(rows, trees, ends, self.evaluator.submit(batch))
 
-    def absorb(self, flight: InFlight) -> None:
+    def finish(self, flight: InFlight) -> None:
         """Wait for the network and take in what it says."""
         evaluation = flight.wait()
         rows, ends = flight.rows, flight.ends
-        if evaluation is not None and self._shards == 1:
-            shares = self._walkers.shares[0]
-            absorb(self.forest, rows, 0, ends[0], evaluation, self.settings, shares)
+        if evaluation is not None and self._chunks == 1:
+            shares = self._scratches.shares[0]
+            expand_leaves(self.forest, rows, 0, ends[0], evaluation, self.settings, shares)
         elif evaluation is not None:
-            absorb_in_shards(
+            expand_leaves_in_parallel(
                 self.forest,
                 flight.trees,
                 rows,
@@ -152,7 +152,7 @@ class Driver:
                 ends,
                 evaluation,
                 self._settings,
-                self._walkers,
+                self._scratches,
             )
         self._spare.append(rows)
 

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size, point_index
-from tengen.game.moves import PASS
-from tengen.game.places import words_for
+from tengen.game.kernels.moves import PASS
+from tengen.game.kernels.point_sets import words_for
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation, Evaluator
-from tengen.search.doubts import Doubt
 from tengen.search.driver import Driver, InFlight, forest_for
-from tengen.search.forest import EXPANDED, LINK, NODE, Records
-from tengen.search.keep import advance, centre_again
+from tengen.search.kernels.forest import EDGE, EXPANDED, NODE, Records
+from tengen.search.kernels.reuse import advance, recenter_utility
+from tengen.search.kernels.root import prepare_root
 from tengen.search.params import SearchParams
 from tengen.search.result import THE_USUAL, SearchResult, Start, Wanted, read_result, start_of
-from tengen.search.root import prepare_root
 from tengen.search.search import CANCELLED, OVER, VISITS, moves_between
+from tengen.search.uncertainty import Uncertainty
 
 # Many small trees fill batches, and what one asks of the network another may know already. But the
 # fewer they are, the sooner the first ones are done: within some seconds if the network is fast.
@@ -91,7 +91,9 @@ class Grove:
         self._errands: dict[int, Errand] = {}  # by tree
         self._starts: dict[int, Start] = {}
         self._waiting: set[int] = set()  # trees with leaves in flight
-        self._doubts: list[dict[int, Doubt]] = [{} for _ in range(trees)]  # by the keys of nodes
+        self._uncertainty: list[dict[int, Uncertainty]] = [
+            {} for _ in range(trees)
+        ]  # by the keys of nodes
         self._scratch = np.zeros((2, self._room), np.int32)
         self._began, self._leaves_taken = 0.0, 0  # of the search under way
 
@@ -135,14 +137,14 @@ class Grove:
         leaves = -(-self._batch // len(trees))
         self._forest.trees["leaves"][chosen] = min(self._leaves, leaves)
         self._waiting.update(trees)
-        return self._driver.tick_of(chosen)
+        return self._driver.start(chosen)
 
     def _land(self, flight: InFlight) -> None:
         """Take in leaves that were evaluated; deliver what is done."""
         evaluation = flight.wait()
         if evaluation is not None:
-            self._note_doubts(flight.rows.rows[: flight.ends[-1]], evaluation)
-        self._driver.absorb(flight)
+            self._note_uncertainty(flight.rows.paths[: flight.ends[-1]], evaluation)
+        self._driver.finish(flight)
         self._leaves_taken += int(flight.ends[-1])
         self._go_on(flight.trees)
 
@@ -174,13 +176,13 @@ class Grove:
         settings, start = self._driver.settings, self._starts[g]
         result = read_result(forest, g, settings, errand.position, wanted, start, reason)
         key = int(forest.nodes[forest.trees[g]["root"]]["key"])
-        return replace(result, raw=replace(result.raw, doubt=self._doubts[g].get(key)))
+        return replace(result, raw=replace(result.raw, uncertainty=self._uncertainty[g].get(key)))
 
-    def _note_doubts(self, rows: Records, evaluation: Evaluation) -> None:
+    def _note_uncertainty(self, rows: Records, evaluation: Evaluation) -> None:
         told = (evaluation.value_error, evaluation.score_error, evaluation.variance_time)
         columns = (rows["tree"], rows["key"], *told)
-        for g, key, *doubt in zip(*(column.tolist() for column in columns), strict=True):
-            self._doubts[g][key] = Doubt(*doubt)
+        for g, key, *uncertainty in zip(*(column.tolist() for column in columns), strict=True):
+            self._uncertainty[g][key] = Uncertainty(*uncertainty)
 
     # Positions
 
@@ -207,21 +209,21 @@ class Grove:
         if forest.trees[g]["n_nodes"] + node_room(visits) // 2 > self._room:
             return False
         self._driver.look_back(g, position)
-        self._forget_doubts(g)
+        self._forget_uncertainty(g)
         if moves and forest.nodes[forest.trees[g]["root"]]["visits"]:
-            centre_again(forest, g, self._driver.settings)
+            recenter_utility(forest, g, self._driver.settings)
         return True
 
     def _plant(self, g: int, position: Position) -> None:
         self._driver.place(g, position, self._seed)
-        self._doubts[g].clear()
+        self._uncertainty[g].clear()
 
-    def _forget_doubts(self, g: int) -> None:
+    def _forget_uncertainty(self, g: int) -> None:
         """Drop those of positions that the tree does not know any more."""
         first = g * self._room
         nodes = self._forest.nodes[first : first + int(self._forest.trees[g]["n_nodes"])]
-        before = self._doubts[g]
-        self._doubts[g] = {key: before[key] for key in nodes["key"].tolist() if key in before}
+        before = self._uncertainty[g]
+        self._uncertainty[g] = {key: before[key] for key in nodes["key"].tolist() if key in before}
 
 
 def usual_trees(visits: int) -> int:
@@ -237,5 +239,5 @@ def node_room(visits: int) -> int:
 def grove_tree_bytes(evaluator: Evaluator, area: int, visits: int, ownership: bool) -> int:
     """How much memory a tree of a grove takes at most."""
     ladders = 8 * words_for(area) * evaluator.features.sees_ladders
-    node = NODE.itemsize + LINK.itemsize + 16 + ladders + area * ownership + 4 * (area + 2)
+    node = NODE.itemsize + EDGE.itemsize + 16 + ladders + area * ownership + 4 * (area + 2)
     return node_room(visits) * node

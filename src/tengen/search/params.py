@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.search.backup import SHARES, shares_kept
+from tengen.search.kernels.backup import SHARES, shares_kept
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,10 @@ class SearchParams:
 
     # Children that look bad weigh less in their parent's value; 0: as much as their visits.
     value_weight: float = 0.25
-    # Evaluations that a network doubts weigh less: 0.25 is an average doubt. 0: all weigh the same.
+    # Evaluations of which a network is unsure weigh less: 0.25 is an average uncertainty. 0: all
+    # weigh the same.
     uncertainty: float = 0.25
-    score_error_weight: float = 0.02  # of a point's doubt against a doubt of the value
+    score_error_weight: float = 0.02  # of an error of a point, against one of the value
     most_weight: float = 8.0
 
     # Moves of a smaller prior are left out below the root, to save memory: before one had its turn

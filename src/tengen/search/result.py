@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, index_point
-from tengen.game.moves import PASS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
-from tengen.search.doubts import Doubt
-from tengen.search.forest import (
+from tengen.search.kernels.forest import (
     LEAD,
     MAX_DEPTH,
     NO_RESULT,
@@ -24,10 +23,11 @@ from tengen.search.forest import (
     UTILITY,
     VALUE,
     Forest,
-    edge_point,
+    packed_point,
 )
-from tengen.search.read import STACK, TRIED, average_ownership, read_tried
-from tengen.search.root import play_weights
+from tengen.search.kernels.read import STACK, TRIED, average_ownership, read_tried
+from tengen.search.kernels.root import play_weights
+from tengen.search.uncertainty import Uncertainty
 
 # Winrate and points that a pass may cost: what is worth playing is worth a point or more.
 _PASS_TOLERANCE = 0.005, 0.5
@@ -53,7 +53,7 @@ class Judgement:
 class RawJudgement(Judgement):
     """What the network itself thinks of a position, and how unsure it is."""
 
-    doubt: Doubt | None  # None if it is not known any more
+    uncertainty: Uncertainty | None  # None if it is not known any more
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ def read_result(
         position=position,
         moves=_with_sensible_pass(read_moves(forest, g, settings, position, wanted)),
         policy=root_policy(forest, g, position),
-        raw=RawJudgement(**judgement(root, sign, own=True), doubt=None),
+        raw=RawJudgement(**judgement(root, sign, own=True), uncertainty=None),
         ownership=ownership,
         ownership_stdev=stdev,
         reused=start.visits,
@@ -215,18 +215,18 @@ def _judged(visits: int, weight: float, means: list[float], sign: int) -> dict[s
     }
 
 
-def links_of(forest: Forest, index: int) -> Iterator[Any]:
-    """The links from a node to the children that were tried."""
+def edges_of(forest: Forest, index: int) -> Iterator[Any]:
+    """The edges from a node to the children that were tried."""
     node = forest.nodes[index]
     for tried in forest.candidates[node["block"] : node["block"] + node["n_tried"]]:
-        yield forest.links[tried]
+        yield forest.edges[tried]
 
 
 def child_by(forest: Forest, index: int, move: Point | None, width: int) -> int | None:
     """The child of a node by a move, None if it was not tried."""
-    for link in links_of(forest, index):
-        if _point(edge_point(link["edge"]), width) == move:
-            return int(link["child"])
+    for edge in edges_of(forest, index):
+        if _point(packed_point(edge["packed"]), width) == move:
+            return int(edge["child"])
     return None
 
 
@@ -241,7 +241,7 @@ def read_moves(
     shares = np.zeros(n, np.float32)
     best, weights = play_weights(forest, g, settings, shares), shares.tolist()
     found = _candidates(forest, index, settings, position, wanted)
-    found.sort(key=lambda each: (each.number != best, -weights[each.number], -each.tried.edge))
+    found.sort(key=lambda each: (each.number != best, -weights[each.number], -each.tried.packed))
     return tuple(
         _move(forest, each, order, weights[each.number], position, wanted)
         for order, each in enumerate(found)
@@ -253,7 +253,7 @@ def read_moves_below(
 ) -> tuple[MoveResult, ...]:
     """The moves tried at any node, where the position stands, the most visited first."""
     found = _candidates(forest, index, settings, position, wanted)
-    found.sort(key=lambda each: (-each.tried.visits, -each.tried.edge))
+    found.sort(key=lambda each: (-each.tried.visits, -each.tried.packed))
     return tuple(
         _move(forest, each, order, float(each.tried.visits), position, wanted)
         for order, each in enumerate(found)
@@ -266,7 +266,7 @@ class _Tried(NamedTuple):
     child: int
     point: int
     prior: float
-    edge: int
+    packed: int
     visits: int
     weight: float
     bound: float

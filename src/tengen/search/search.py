@@ -14,23 +14,22 @@ import numpy as np
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, point_index, symmetry_points
-from tengen.game.moves import PASS
-from tengen.game.places import words_for
+from tengen.game.kernels.moves import PASS
+from tengen.game.kernels.point_sets import words_for
 from tengen.game.position import Position
-from tengen.messages import say
 from tengen.network.evaluator import Evaluator
-from tengen.search.doubts import Doubts
 from tengen.search.driver import ENDLESS, Driver, InFlight
-from tengen.search.forest import (
+from tengen.search.kernels.forest import (
+    EDGE,
     EXPANDED,
-    LINK,
     MAX_DEPTH,
     NODE,
     Forest,
     new_forest,
     tree_bytes,
 )
-from tengen.search.keep import advance, centre_again, children_by_visits, compact
+from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
+from tengen.search.kernels.root import play_weights, prepare_root
 from tengen.search.params import Limits, SearchParams
 from tengen.search.result import (
     MoveResult,
@@ -38,12 +37,13 @@ from tengen.search.result import (
     Start,
     Wanted,
     child_by,
-    links_of,
+    edges_of,
     read_moves_below,
     read_result,
     start_of,
 )
-from tengen.search.root import play_weights, prepare_root
+from tengen.search.uncertainty import UncertaintyTable
+from tengen.user_messages import say
 
 # Reported reasons to stop.
 VISITS, PLAYOUTS, TIME = "visits", "playouts", "time"
@@ -129,7 +129,7 @@ class Search:
         self._position: Position | None = None
         self._options = ROOT_DEFAULTS
         self._driver: Driver | None = None
-        self._doubts = Doubts()
+        self._uncertainty = UncertaintyTable()
         self._start = Start(time.monotonic(), 0, 0, 0)
         self._said_full = False
         self._slowest = 0.0  # seconds that a batch took lately
@@ -168,7 +168,7 @@ class Search:
                 return
             driver.set_params(params)
             if self._visits(driver):
-                centre_again(driver.forest, 0, driver.settings)
+                recenter_utility(driver.forest, 0, driver.settings)
 
     @contextmanager
     def _interrupted(self) -> Iterator[None]:
@@ -200,7 +200,7 @@ class Search:
             advance(forest, 0, point, room[0], room[1])
         driver.look_back(0, position)
         if moves and forest.nodes[forest.trees[0]["root"]]["visits"]:
-            centre_again(forest, 0, driver.settings)
+            recenter_utility(forest, 0, driver.settings)
         return True
 
     def _plant(self, position: Position, options: RootOptions) -> None:
@@ -217,14 +217,14 @@ class Search:
             driver = Driver(self.evaluator, self.params, forest, self._most_leaves)
             self._driver = driver
         driver.place(0, position, self._seed)
-        self._doubts.clear()
+        self._uncertainty.clear()
         self._apply(driver.forest, position, options)
 
     def _new_forest(self, position: Position) -> Forest:
         area = position.size.area
         ladders = self.evaluator.features.sees_ladders
         candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
-        node = NODE.itemsize + LINK.itemsize + 10  # and its place in the table
+        node = NODE.itemsize + EDGE.itemsize + 10  # and its place in the table
         node += 8 * words_for(area) * ladders + area * self._ownership + 4 * candidates
         room = max(2 * (area + 2), int(self.params.megabytes * 1e6 / node))  # the root's moves fit
         return new_forest(
@@ -302,7 +302,7 @@ class Search:
             began = time.monotonic()
             with self._lock:
                 self._make_room(driver, under_way)
-                under_way.append(driver.tick(0, 1))
+                under_way.append(driver.start_range(0, 1))
             while len(under_way) >= most or (under_way and under_way[0].pending is None):
                 self._land(driver, under_way)
             self._slowest = max(time.monotonic() - began, _FORGETTING * self._slowest)
@@ -355,7 +355,7 @@ class Search:
         if limits.seconds is not None and spent > 0:
             rate = (visits - self._start.visits) / spent
             left = min(left, rate * (limits.seconds - spent))
-        counts = [int(link["visits"]) for link in links_of(driver.forest, self._root(driver))]
+        counts = [int(edge["visits"]) for edge in edges_of(driver.forest, self._root(driver))]
         if not counts:
             return False
         second, most = sorted([0, *counts])[-2:]
@@ -373,8 +373,8 @@ class Search:
         evaluation = flight.wait()  # the lock is free while the network works
         with self._lock:
             if evaluation is not None:
-                self._doubts.note(flight.rows.rows[: flight.ends[-1]], evaluation)
-            driver.absorb(flight)
+                self._uncertainty.note(flight.rows.paths[: flight.ends[-1]], evaluation)
+            driver.finish(flight)
             self._prepare(driver)
 
     def _make_room(self, driver: Driver, under_way: deque[InFlight]) -> None:
@@ -413,11 +413,11 @@ class Search:
             result = read_result(
                 driver.forest, 0, driver.settings, position, wanted, self._start, reason
             )
-            doubt = self._doubts.of(int(driver.forest.nodes[self._root(driver)]["key"]))
+            uncertainty = self._uncertainty.of(int(driver.forest.nodes[self._root(driver)]["key"]))
             moves = result.moves
             if self._options.symmetry_pruning:
                 moves = _with_mirror_images(moves, position, _unwanted(position, self._options))
-            return replace(result, moves=moves, raw=replace(result.raw, doubt=doubt))
+            return replace(result, moves=moves, raw=replace(result.raw, uncertainty=uncertainty))
 
     def moves_after(
         self, branch: Iterable[Point | None], wanted: Wanted | None = None

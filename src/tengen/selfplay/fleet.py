@@ -13,24 +13,29 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.moves import PASS
-from tengen.game.places import words_for
-from tengen.network.station import Station
-from tengen.search.forest import MAX_DEPTH, ROW, new_forest, plant
-from tengen.search.leaves import Rows
+from tengen.game.kernels.moves import PASS
+from tengen.game.kernels.point_sets import words_for
+from tengen.network.inference_buffers import InferenceBuffers
+from tengen.search.kernels.descent_scratch import new_descent_scratches
+from tengen.search.kernels.forest import MAX_DEPTH, PATH, new_forest, reset_tree
+from tengen.search.leaf_batch import LeafBatch
 from tengen.search.params import SearchParams, settings_array
-from tengen.search.walker import new_walkers
+from tengen.selfplay.game_slots import (
+    new_finished_games,
+    new_game_params,
+    new_game_slots,
+    take_from,
+)
+from tengen.selfplay.kernels.tick import COUNTS, ENDED, EVALUATED, MOVED, tick
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
-from tengen.selfplay.seats import new_menu, new_seats, new_tray, take_from
-from tengen.selfplay.tick import COUNTS, ENDED, EVALUATED, MOVED, tick
 
-# Games of a shard are stepped by one thread. Few, so that no thread waits long for another; not
-# fewer, for a thread fetches ahead the memory of the games of its next shard, and no further. Small
-# fleets have some shards for each thread all the same.
-GAMES_OF_A_SHARD = 8
-SHARDS_PER_THREAD = 2
-GAMES_ON_A_TRAY = 64  # of each shard, between two visits of whoever takes them away
+# Games of a chunk are stepped by one thread. Few, so that no thread waits long for another; not
+# fewer, for a thread fetches ahead the memory of the games of its next chunk, and no further. Small
+# fleets have some chunks for each thread all the same.
+GAMES_PER_CHUNK = 8
+CHUNKS_PER_THREAD = 2
+FINISHED_GAMES_ROOM = 64  # of each chunk, between two visits of whoever takes them away
 _SPARE_NODES = 16
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -50,19 +55,19 @@ class _Half:
 
     def __init__(
         self,
-        station: Station,
+        buffers: InferenceBuffers,
         params: SelfPlayParams,
         search: SearchParams,
-        seats: int,
+        slots: int,
         first: int,
         seed: int,
     ) -> None:
-        games, side = len(station.planes), params.largest_side
-        features = station.features
+        games, side = len(buffers.planes), params.largest_side
+        features = buffers.features
         node_room = max(params.visits, params.fast_visits) + _SPARE_NODES
-        threads = station.threads
-        shards = max(games // GAMES_OF_A_SHARD, min(games, SHARDS_PER_THREAD * threads))
-        self.station = station
+        threads = buffers.threads
+        chunks = max(games // GAMES_PER_CHUNK, min(games, CHUNKS_PER_THREAD * threads))
+        self.buffers = buffers
         self._kind = features.kind
         self.forest = new_forest(
             games,
@@ -73,47 +78,47 @@ class _Half:
             ladders=features.sees_ladders,
             ownership=False,
         )
-        self.menu = new_menu(params, seats, first)
-        self.seats = new_seats(params, games, first, seed)
+        self.game_params = new_game_params(params, slots, first)
+        self.slots = new_game_slots(params, games, first, seed)
         for g in range(games):
-            self.forest.trees["rng"][g] = self.seats.seats["rng"][g] ^ np.uint64(2**40)
-        self.tray = new_tray(params, shards, GAMES_ON_A_TRAY)
-        self._rows = Rows(
-            np.zeros(games, ROW),
+            self.forest.trees["rng"][g] = self.slots.slots["rng"][g] ^ np.uint64(2**40)
+        self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM)
+        self._rows = LeafBatch(
+            np.zeros(games, PATH),
             np.zeros((games, words_for(side * side) if features.sees_ladders else 0), np.uint64),
-            station.planes,
-            station.globals,
+            buffers.planes,
+            buffers.globals,
         )
         self._settings = settings_array(search)
-        self._walkers = new_walkers(threads)
+        self._scratches = new_descent_scratches(threads)
         self._working = np.zeros((threads, 2, node_room), np.int32)
-        self._tickets = np.zeros(1, np.int64)
-        self.tally = np.zeros((shards, COUNTS), np.int64)
+        self._next_chunk = np.zeros(1, np.int64)
+        self.tally = np.zeros((chunks, COUNTS), np.int64)
 
     def step(self) -> None:
         before = numba.get_num_threads()
         numba.set_num_threads(len(self._working))
         tick(
             self.forest,
-            self.seats,
-            self.menu,
-            self.tray,
+            self.slots,
+            self.game_params,
+            self.finished,
             self._rows,
-            self.station.evaluation,
+            self.buffers.evaluation,
             self._settings,
-            self._walkers,
+            self._scratches,
             self._working,
-            self._tickets,
+            self._next_chunk,
             self.tally,
             self._kind,
         )
         numba.set_num_threads(before)
 
-    def replant(self) -> None:
+    def drop_trees(self) -> None:
         """Forget all trees, and what is with the network."""
-        self.seats.seats["waiting"] = 0
+        self.slots.slots["waiting"] = 0
         for g in range(len(self.forest.trees)):
-            plant(self.forest, g)
+            reset_tree(self.forest, g)
 
 
 class Fleet:
@@ -125,41 +130,41 @@ class Fleet:
 
     def __init__(
         self,
-        stations: Sequence[Station],
+        buffers: Sequence[InferenceBuffers],
         params: SelfPlayParams,
         search: SearchParams,
         seed: int,
     ) -> None:
-        """As many games as the stations have rows."""
-        sizes = [len(station.planes) for station in stations]
+        """As many games as the buffers have rows."""
+        sizes = [len(buffers.planes) for buffers in buffers]
         firsts = np.cumsum([0, *sizes[:-1]]).tolist()
         self._halves = [
-            _Half(station, params, search, sum(sizes), first, seed)
-            for station, first in zip(stations, firsts, strict=True)
+            _Half(buffers, params, search, sum(sizes), first, seed)
+            for buffers, first in zip(buffers, firsts, strict=True)
         ]
         self._next = 0
         self._ticks = 0
-        self._launched = [False] * len(stations)
+        self._launched = [False] * len(buffers)
 
     def tick(self) -> None:
         """Step one half, while the network is busy with the other."""
         k, half = self._next, self._halves[self._next]
         if self._launched[k]:
-            half.station.wait()
+            half.buffers.wait()
         half.step()
-        half.station.launch()
+        half.buffers.launch()
         self._launched[k] = True
         self._next = (k + 1) % len(self._halves)
         self._ticks += 1
 
     def take_games(self) -> Games:
         """The games that ended since the last time."""
-        return joined([take_from(half.tray) for half in self._halves])
+        return joined([take_from(half.finished) for half in self._halves])
 
     def set_step(self, step: int) -> None:
         """Say how long the network has been trained that plays from now on."""
         for half in self._halves:
-            half.menu.numbers["step"] = step
+            half.game_params.numbers["step"] = step
 
     @property
     def counts(self) -> Counts:
@@ -191,7 +196,7 @@ class Fleet:
                 array[...] = saved
             for name, (rows, lengths) in _ragged(half).items():
                 rows[_used(rows, lengths)] = _records(arrays[f"{name}{k}"], rows.dtype)
-            half.replant()
+            half.drop_trees()
         counts = arrays["counts"].tolist()
         self._ticks = counts[0]
         for half in self._halves:
@@ -201,16 +206,16 @@ class Fleet:
     def _settle(self) -> None:
         for k, half in enumerate(self._halves):
             if self._launched[k]:
-                half.station.wait()
+                half.buffers.wait()
                 self._launched[k] = False
-            half.replant()
+            half.drop_trees()
         self._next = 0
 
 
 def _whole(half: _Half) -> dict[str, NDArray[Any]]:
     """What there is to be known of the games of a half, all of it."""
     return {
-        "seats": half.seats.seats,
+        "slots": half.slots.slots,
         "boards": half.forest.boards,
         "trees": half.forest.trees,
         "caught_before": half.forest.caught_before,
@@ -220,10 +225,10 @@ def _whole(half: _Half) -> dict[str, NDArray[Any]]:
 
 def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     """What there is of the games of a half in rows that are used up to some length."""
-    seats = half.seats
+    slots = half.slots
     return {
-        "turns": (seats.turns, seats.seats["n_turns"]),
-        "targets": (seats.targets, seats.seats["n_targets"]),
+        "turns": (slots.turns, slots.slots["n_turns"]),
+        "targets": (slots.targets, slots.slots["n_targets"]),
         "histories": (half.forest.histories, half.forest.boards["ply"] + 1),
     }
 

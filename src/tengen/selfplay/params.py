@@ -66,8 +66,8 @@ class SelfPlayParams:
     handicap_stones: int = 3  # at most
     fair_share: float = 0.5  # of those and of openings that then get a komi to make them even
 
-    # A game whose outcome is beyond doubt is played on with few visits, for its score, and rarely
-    # learned from; some are played as if it were open, so that doubt stays honest.
+    # A decided game is played on with few visits, for its score, and rarely learned from; some are
+    # played as if they were open, so that the value stays calibrated.
     decided_value: float = 0.95
     decided_turns: int = 3  # in a row
     decided_visits: int = 8

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.board import TERMS
+from tengen.game.kernels.board import TERMS
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 

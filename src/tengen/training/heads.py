@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from tengen.network.architecture import Architecture
-from tengen.network.blocks import apply, convolution
-from tengen.network.model import Network, Outputs, with_pass
+from tengen.network.torch.blocks import apply, convolution
+from tengen.network.torch.model import Network, Outputs, with_pass
 from tengen.replay.rows import HORIZONS
 
 

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from tengen.network.architecture import Architecture
-from tengen.network.blocks import (
+from tengen.network.data import NetworkData
+from tengen.network.torch.blocks import (
     AttentionBlock,
     BottleneckBlock,
     FeedForwardBlock,
     OrdinaryBlock,
     PoolingBlock,
 )
-from tengen.network.data import NetworkData
-from tengen.network.model import network_from
+from tengen.network.torch.model import network_from
 from tengen.training.heads import TrainingNetwork
 from tengen.training.losses import SCALING
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tengen.network.data import Scaling
-from tengen.network.model import Outputs
+from tengen.network.torch.model import Outputs
 from tengen.training.heads import TrainingOutputs
 from tengen.training.params import TrainingParams
 from tengen.training.rows_on_device import TrainingBatch

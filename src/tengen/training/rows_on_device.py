@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tengen.game.geometry import Size, Symmetry, symmetry_points
-from tengen.messages import say
 from tengen.replay.rows import HORIZONS, TrainingRows
+from tengen.user_messages import say
 
 
 class TrainingBatch(NamedTuple):

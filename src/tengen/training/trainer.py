@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tengen.messages import say
-from tengen.network.blocks import Norm
-from tengen.network.compiled import compiled
 from tengen.network.data import NetworkData
+from tengen.network.torch.blocks import Norm
+from tengen.network.torch.compiling import compiled
 from tengen.training.heads import TrainingNetwork
 from tengen.training.losses import LOSSES, SCALING, Losses, loss_weights, losses_of
 from tengen.training.params import TrainingParams, average_weight
 from tengen.training.rows_on_device import RowsOnDevice, TrainingBatch
+from tengen.user_messages import say
 
 METRICS = (*LOSSES, "total", "accuracy", "gradient", "spoiled", "steps")  # sums over steps
 SNAPSHOT_STEPS = 200  # between two states to go back to: seconds on a GPU

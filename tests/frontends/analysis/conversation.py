@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from tengen.closing import Closing
+from tengen.closeable import Closeable
 from tengen.frontends.analysis.loading import Loaded, Loading
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import Line, Model, Session
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator
-from tengen.search.warm import compile_kernels
+from tengen.search.warmup import compile_kernels
 
 OWN_KOMI = 5  # among the globals: positive for White, as long as komi is
 MODEL = Model("fake.bin.gz", "fake", "nowhere", 256, 8)
@@ -63,7 +63,7 @@ def warm() -> None:
     compile_kernels(AHEAD.features)
 
 
-class Conversation(Closing):
+class Conversation(Closeable):
     """A client whose answers pile up."""
 
     def __init__(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tengen.frontends.analysis.loading import Loaded
-from tengen.network.files import load_network
-from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.files.loading import load_network
 from tests.frontends.analysis.conversation import MODEL, Conversation
 from tests.frontends.analysis.engine import Engine
 from tests.katago_data import FOLDER, answers, needs_katago_data

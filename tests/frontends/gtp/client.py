@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import BinaryIO, cast
 
-from tengen.engine import Engine
+from tengen.engine.engine import Engine
 from tengen.frontends.gtp.loading import EngineLoader, Loaded
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve

@@ -8,7 +8,7 @@ import pytest
 
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color
-from tengen.game.sgf import load_sgf
+from tengen.game.sgf.records import load_sgf
 from tests.frontends.gtp.client import NO_NETWORK, Client, session
 from tests.frontends.gtp.opponents import surveyor
 from tests.katago_data import answers, needs_katago_data

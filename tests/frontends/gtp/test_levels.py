@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from tengen.engine.levels import LEVELS, level_named
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.position import Position
-from tengen.levels import LEVELS, level_named
 from tengen.network.evaluator import Batch, Evaluation
 from tests.frontends.gtp.client import Client, session
 from tests.frontends.gtp.opponents import black_wins, surveyor

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.engine import Engine
+from tengen.engine.engine import Engine
 from tengen.frontends.gtp.loading import EngineLoader, Loaded
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color

@@ -13,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from tengen.network.bundled import bundled_network
+from tengen.network.files.bundled import bundled_network
 from tests.bundled import needs_bundled_network
 from tests.frontends.gtp.client import assert_protocol
 from tests.katago_data import FOLDER, needs_katago_data

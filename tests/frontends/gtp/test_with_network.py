@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tengen.engine import Engine
+from tengen.engine.engine import Engine
 from tengen.frontends.gtp.loading import EngineLoader, Loaded
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.network.files import load_network
-from tengen.network.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.files.loading import load_network
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.client import Client
 from tests.katago_data import FOLDER, answers, needs_katago_data

@@ -12,11 +12,11 @@ from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.pool import Pool
 from tengen.frontends.analysis.session import Model, Service
 from tengen.frontends.loading import InBackground, load_evaluator
-from tengen.messages import say
+from tengen.user_messages import say
 
 if TYPE_CHECKING:
+    from tengen.network.batching import SharedEvaluator
     from tengen.network.evaluator import Evaluator
-    from tengen.network.shared import SharedEvaluator
     from tengen.network.wrappers import CachingEvaluator
 
 LARGEST_BATCH = 256
@@ -57,7 +57,7 @@ class Loading:
 
     def _shared_by_all(self, loaded: Loaded) -> Loaded:
         """The network with a memory, for all clients at a time."""
-        from tengen.network.shared import SharedEvaluator
+        from tengen.network.batching import SharedEvaluator
         from tengen.network.wrappers import CachingEvaluator
 
         self._shared = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
@@ -100,7 +100,7 @@ class Loading:
 
 def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
-    from tengen.search.warm import compile_kernels
+    from tengen.search.warmup import compile_kernels
 
     # A batch on each core: cores that share one wait for each other after every layer.
     streams = min(MOST_STREAMS, os.cpu_count() or 1)

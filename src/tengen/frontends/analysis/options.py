@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tengen.network.bundled import BUNDLED
+from tengen.network.files.bundled import BUNDLED
 
 
 @dataclass(frozen=True)

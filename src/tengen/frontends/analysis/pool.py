@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tengen.frontends.analysis.alarms import calm
 from tengen.frontends.analysis.jobs import Job, JobQueue, Send, in_stretches, jobs_of
-from tengen.messages import say
 from tengen.search.memory import Memory, megabytes_for
+from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.frontends.analysis.analyse import Analyst

@@ -16,8 +16,8 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation
-from tengen.search.doubts import Doubt
 from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
+from tengen.search.uncertainty import Uncertainty
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -106,12 +106,14 @@ def _move(move: MoveResult, position: Position, sign: int, include: Include) -> 
 def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> Answer:
     raw, position = result.raw, result.position
     this_hash, symmetric_hash = _hashes(position)
-    doubt = raw.doubt
-    if doubt is None:
+    uncertainty = raw.uncertainty
+    if uncertainty is None:
         seen = root()
-        doubt = Doubt(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
-    if not (doubt.value or doubt.score):
-        doubt = Doubt(-1.0, -1.0, -1.0)  # KataGo's word where a network does not tell
+        uncertainty = Uncertainty(
+            float(seen.value_error), float(seen.score_error), float(seen.variance_time)
+        )
+    if not (uncertainty.value or uncertainty.score):
+        uncertainty = Uncertainty(-1.0, -1.0, -1.0)  # KataGo's word where a network does not tell
     return {
         "visits": result.visits,
         "weight": _number(result.weight),
@@ -125,9 +127,9 @@ def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> An
         "rawScoreSelfplay": _number(sign * raw.score),
         "rawScoreSelfplayStdev": _number(raw.spread),
         "rawNoResultProb": _number(raw.no_result),
-        "rawStWrError": _number(doubt.value / 2),
-        "rawStScoreError": _number(doubt.score),
-        "rawVarTimeLeft": _number(doubt.variance_time),
+        "rawStWrError": _number(uncertainty.value / 2),
+        "rawStScoreError": _number(uncertainty.score),
+        "rawVarTimeLeft": _number(uncertainty.variance_time),
     }
 
 

@@ -29,7 +29,7 @@ from tengen.frontends.analysis.positions import (
 from tengen.frontends.analysis.settings import LONGEST_PV, MOST_VISITS, Settings, override
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size
-from tengen.game.illegal import IllegalMoveError
+from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.game.rules import HandicapBonus, Rules, check_komi, parse_rules
 from tengen.search.search import Avoid

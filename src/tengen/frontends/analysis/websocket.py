@@ -24,7 +24,7 @@ from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
 from tengen.frontends.log import Log
 from tengen.frontends.loopback import LOOPBACK, is_loopback
-from tengen.messages import say
+from tengen.user_messages import say
 
 PATIENCE = 100  # lines that may wait for a slow client before some are left out
 

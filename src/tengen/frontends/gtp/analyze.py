@@ -14,9 +14,9 @@ from tengen.game.color import Color, parse_color
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
-    from tengen.search.doubts import Doubt
     from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Wanted
     from tengen.search.search import RootOptions
+    from tengen.search.uncertainty import Uncertainty
 
 DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
 
@@ -289,24 +289,28 @@ def _values(judgement: Judgement, sign: int) -> list[str]:
 
 
 def _root_info(result: SearchResult, sign: int) -> str:
-    doubt = told_doubt(result.raw.doubt)
+    uncertainty = rounded_uncertainty(result.raw.uncertainty)
     fields = [
         "rootInfo",
         f"visits {result.visits}",
         *_values(result, sign),
         f"weight {number(result.weight)}",
-        f"rawStWrError {number(doubt.value / 2)}",
-        f"rawStScoreError {number(doubt.score)}",
-        f"rawVarTimeLeft {number(doubt.variance_time)}",
+        f"rawStWrError {number(uncertainty.value / 2)}",
+        f"rawStScoreError {number(uncertainty.score)}",
+        f"rawVarTimeLeft {number(uncertainty.variance_time)}",
     ]
     return " ".join(fields)
 
 
-def told_doubt(doubt: Doubt | None) -> Doubt:
-    """A doubt as KataGo tells it: -1 where it is not known, as of networks before its version 9."""
-    from tengen.search.doubts import Doubt
+def rounded_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
+    """As KataGo reports it: -1 where it is unknown, as for networks before its version 9."""
+    from tengen.search.uncertainty import Uncertainty
 
-    return doubt if doubt is not None and (doubt.value or doubt.score) else Doubt(-1.0, -1.0, -1.0)
+    return (
+        uncertainty
+        if uncertainty is not None and (uncertainty.value or uncertainty.score)
+        else Uncertainty(-1.0, -1.0, -1.0)
+    )
 
 
 def _chance(winrate: float, sign: int) -> float:

@@ -28,9 +28,9 @@ def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point
     """
     if not position.is_over:
         return frozenset()
-    from tengen.game.board import NO_CHAIN, remove_chain
     from tengen.game.geometry import point_index
-    from tengen.game.life import area, mark_seki, new_life_scratch
+    from tengen.game.kernels.board import NO_CHAIN, remove_chain
+    from tengen.game.kernels.life import area, mark_seki, new_life_scratch
     from tengen.game.scoring import on_board
 
     boards, _ = position.arrays(room=0)

@@ -73,7 +73,7 @@ def played(position: Position, color: Color, vertex: str) -> Position:
     Servers have rules of their own: ko, superko, suicide of several stones and the end of the
     game stop no move.
     """
-    from tengen.game.illegal import IllegalMoveError, SuicideError
+    from tengen.game.illegal_moves import IllegalMoveError, SuicideError
 
     try:
         return position.play(vertex, color)

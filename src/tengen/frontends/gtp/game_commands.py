@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import PointLike, Position
     from tengen.game.rules import Rules
-    from tengen.game.sgf import SgfGame
+    from tengen.game.sgf.records import SgfGame
 
 MOST_FREE_HANDICAP = 30
 
@@ -153,7 +153,7 @@ class GameCommands:
         name = " ".join(file if number is None else file[:-1])
         if not name or number == 0:
             raise GtpError("syntax error: write loadsgf FILE [MOVE_NUMBER], numbers from 1")
-        from tengen.game.sgf import SgfError, load_sgf
+        from tengen.game.sgf.records import SgfError, load_sgf
 
         try:
             rules = self._session.position.rules
@@ -163,7 +163,7 @@ class GameCommands:
 
     @command()
     def printsgf(self, *file: str) -> str | None:
-        from tengen.game.sgf import record, save_sgf
+        from tengen.game.sgf.records import record, save_sgf
 
         session = self._session
         position = session.position

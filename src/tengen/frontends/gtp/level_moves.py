@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tengen.frontends.gtp.session import Session
 
 if TYPE_CHECKING:
+    from tengen.engine.levels import Decision, Level
     from tengen.game.position import Position
-    from tengen.levels import Decision, Level
     from tengen.search.result import SearchResult, Wanted
     from tengen.search.search import RootOptions
 
@@ -40,7 +40,7 @@ def decide(
     session: Session, position: Position, level: Level, seconds: float | None, wanted: Wanted
 ) -> Decision:
     """What a level does in a position; raises GtpError."""
-    from tengen.levels import choose
+    from tengen.engine.levels import choose
 
     looking = _Looking(session, wanted)
     decision = choose(looking, position, level, session.options.seed, seconds)

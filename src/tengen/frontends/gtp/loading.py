@@ -11,7 +11,7 @@ from tengen.frontends.gtp.protocol import GtpError, note
 from tengen.frontends.loading import InBackground, load_evaluator
 
 if TYPE_CHECKING:
-    from tengen.engine import Engine
+    from tengen.engine.engine import Engine
 
 
 class Loaded(NamedTuple):
@@ -64,7 +64,7 @@ def start_loading(options: GtpOptions) -> EngineLoader:
     """Load the network that the options name."""
 
     def make() -> Loaded:
-        from tengen.engine import Engine
+        from tengen.engine.engine import Engine
 
         network = load_evaluator(options.model, options.device)
         engine = Engine(

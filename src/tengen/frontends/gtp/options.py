@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tengen.network.bundled import BUNDLED
+from tengen.network.files.bundled import BUNDLED
 
 if TYPE_CHECKING:
     from tengen.search.params import SearchParams

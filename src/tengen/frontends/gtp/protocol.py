@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple, Protocol
 
 from tengen.frontends.log import Log
-from tengen.messages import say
+from tengen.user_messages import say
 
 # GoGui sends this comment to end a long command early.
 INTERRUPT = "# interrupt"

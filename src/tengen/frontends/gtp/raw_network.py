@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tengen.frontends.gtp.analyze import told_doubt
+from tengen.frontends.gtp.analyze import rounded_uncertainty
 from tengen.frontends.gtp.game import anew
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
 
     from tengen.game.color import Color
     from tengen.game.geometry import symmetry_points
-    from tengen.search.doubts import Doubt
+    from tengen.search.uncertainty import Uncertainty
 
     seen = evaluate_position(evaluator, position.transformed(symmetry))
     places = np.argsort(symmetry_points(symmetry, position.size))
@@ -43,8 +43,8 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
     ownership = (sign * seen.ownership.ravel()[places]).reshape(shape)
     own, other, no_result = (float(chance) for chance in seen.value)
     win, loss = (own, other) if sign > 0 else (other, own)
-    doubt = told_doubt(
-        Doubt(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
+    uncertainty = rounded_uncertainty(
+        Uncertainty(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
     )
     return "\n".join(
         [
@@ -55,9 +55,9 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
             f"whiteLead {sign * seen.lead:.3f}",
             f"whiteScoreSelfplay {sign * seen.score:.3f}",
             f"whiteScoreSelfplaySq {seen.score**2 + seen.spread**2:.3f}",
-            f"varTimeLeft {doubt.variance_time:.3f}",
-            f"shorttermWinlossError {doubt.value:.3f}",
-            f"shorttermScoreError {doubt.score:.3f}",
+            f"varTimeLeft {uncertainty.variance_time:.3f}",
+            f"shorttermWinlossError {uncertainty.value:.3f}",
+            f"shorttermScoreError {uncertainty.score:.3f}",
             "policy",
             *(" ".join(_probability(p) for p in row) for row in policy[:-1].reshape(shape)),
             f"policyPass {_probability(policy[-1])}",

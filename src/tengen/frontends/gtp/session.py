@@ -21,12 +21,12 @@ from tengen.game.color import Color
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tengen.engine import Engine
+    from tengen.engine.engine import Engine
+    from tengen.engine.levels import Level
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
     from tengen.game.rules import Rules
-    from tengen.levels import Level
     from tengen.search.background import Task
     from tengen.search.clock import Clock, TimeControl
     from tengen.search.params import Limits, SearchParams
@@ -273,7 +273,7 @@ def _level(options: GtpOptions) -> Level | None:
     """The level to play as, if one is named; raises ValueError for what cannot be."""
     if options.level is None:
         return None
-    from tengen.levels import level_named
+    from tengen.engine.levels import level_named
 
     if options.visits is not None or options.seconds is not None:
         raise GtpError("a level has visits of its own; leave out --visits and --seconds, or it")

@@ -15,7 +15,7 @@ from tengen.frontends.gtp.session import Session
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
-    from tengen.levels import Decision
+    from tengen.engine.levels import Decision
     from tengen.search.params import Limits
     from tengen.search.result import SearchResult
     from tengen.search.search import RootOptions

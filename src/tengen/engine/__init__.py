@@ -1,0 +1,1 @@
+"""The engine: one network, many searches, whoever asks for them."""

@@ -1,0 +1,212 @@
+"""Levels of strength, from beginner to full, weakened as people are weak.
+
+A weak level looks at little and plays what comes to mind: moves are drawn from the network's
+policy, the more freely the weaker the level. Before a move is played the position after it is
+glanced at; one that loses more than the level's floor is thought better of. Nobody forgets how
+games end: own eyes are not filled, and whether to pass is searched with care at every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.geometry import Point, point_index
+from tengen.game.kernels.playout import is_own_eye
+from tengen.game.position import Position
+from tengen.game.rules import Scoring
+from tengen.search.result import SearchResult
+from tengen.search.search import ROOT_DEFAULTS, RootOptions
+
+FRESH = RootOptions(fresh=True)  # what others found out in this game must make no level stronger
+CARE_VISITS = 32  # that every level gives to the question whether the game is over
+OVER_PRIOR = 0.1  # of a pass, from which the game may be over
+PASS_TOLERANCE = 0.01, 0.75  # winrate and points that a pass may cost then
+MOST_TRIES = 6  # moves that a level thinks better of before it plays the one that looked best
+RESIGN_MOVES = 0.4  # for each point of the board, before which nobody gives up
+
+
+@dataclass(frozen=True)
+class Level:
+    """A strength."""
+
+    id: str  # as commands and programs name it
+    name: str  # as people read it
+    visits: int  # of a search; 1: the network's first impression
+    temperature: float = 0.0  # at which a move is drawn; 0: the one that looks best
+    floor: float = 0.0  # points that a drawn move may lose against the one that looks best
+    resign_winrate: float = 0.0  # below which a game is given up; 0: never
+    elo: int | None = None  # above GNU Go 3.8 level 10 on 9x9; None: not measured
+
+
+LEVELS = (
+    Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0, elo=-675),
+    Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-465),
+    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-200),
+    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=104),
+    Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=361),
+    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=598),
+    Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=894),
+    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02, elo=1189),
+    Level("champion", "Champion", 100, resign_winrate=0.02, elo=1468),
+    Level("full", "Full strength", 400, resign_winrate=0.02, elo=1787),
+)
+FULL = LEVELS[-1]
+
+
+class Decision(NamedTuple):
+    """What a level does."""
+
+    move: Point | None  # None: a pass
+    resign: bool
+    result: SearchResult  # what it saw of the position
+
+
+class Searcher(Protocol):
+    """What looks at positions, such as an Engine."""
+
+    def search(
+        self,
+        position: Position,
+        *,
+        visits: int | None = None,
+        seconds: float | None = None,
+        options: RootOptions = ROOT_DEFAULTS,
+    ) -> SearchResult:
+        """Search a position and wait for it."""
+
+
+def level_named(id_: str) -> Level:
+    """A level by its id, however it is written; raises ValueError that lists them."""
+    for level in LEVELS:
+        if level.id == id_.strip().lower():
+            return level
+    known = ", ".join(level.id for level in LEVELS)
+    raise ValueError(f"no level is called {id_[:40]!r}; there are {known}")
+
+
+def choose(
+    engine: Searcher, position: Position, level: Level, seed: int, seconds: float | None = None
+) -> Decision:
+    """What a level does in a position, in at most so many seconds; raises ValueError at its end.
+
+    The same seed makes the same choice in the same position of a game.
+    """
+    if position.is_over:
+        raise ValueError("the game is over: there is no move to choose")
+    options = ROOT_DEFAULTS if level == FULL else FRESH
+    result = engine.search(position, visits=level.visits, seconds=seconds, options=options)
+    resign = (
+        result.winrate < level.resign_winrate
+        and position.move_number >= RESIGN_MOVES * position.size.area
+    )
+    if _may_be_over(result):
+        careful = result
+        if level.visits < CARE_VISITS:
+            careful = engine.search(position, visits=CARE_VISITS, seconds=seconds, options=FRESH)
+        move = None if _pass_is_as_good(careful) else _best(careful)
+    elif level.temperature:
+        move = _drawn(engine, result, level, seed)
+    else:
+        move = _best(result)
+    return Decision(move, resign, result)
+
+
+def _may_be_over(result: SearchResult) -> bool:
+    """Has the opponent passed, or does a pass come to mind?"""
+    last = result.position.last_move
+    passed = last is not None and last.point is None
+    return passed or result.move is None or float(result.policy[-1]) >= OVER_PRIOR
+
+
+def _pass_is_as_good(result: SearchResult) -> bool:
+    """Does a pass cost next to nothing against the best move?"""
+    passes = [each for each in result.moves if each.move is None]
+    return any(
+        each.winrate >= result.moves[0].winrate - PASS_TOLERANCE[0]
+        and each.score >= result.moves[0].score - PASS_TOLERANCE[1]
+        for each in passes
+    )
+
+
+def _best(result: SearchResult) -> Point | None:
+    """The best sensible move that was found; a pass if there is none."""
+    sensible = _sensible(result.position)
+    moves = [*(each.move for each in result.moves), *_by_policy(result)]
+    return next((move for move in moves if move is None or sensible[move.y, move.x]), None)
+
+
+def _drawn(engine: Searcher, result: SearchResult, level: Level, seed: int) -> Point | None:
+    """A move that comes to mind and is not below the level's floor; a pass if there is none."""
+    position = result.position
+    sensible = _sensible(position)
+    mind: Iterable[tuple[Point | None, float]] = (
+        [(each.move, each.play_weight) for each in result.moves]
+        if result.moves
+        else zip(_points(position), result.policy[:-1].tolist(), strict=True)
+    )
+    weights = {
+        move: w for move, w in mind if w > 0 and move is not None and sensible[move.y, move.x]
+    }
+    if not weights:
+        return _best(result)
+    scores = {each.move: each.score for each in result.moves}
+
+    def score(move: Point) -> float:
+        """For the side to play; by a glance at the position after it, if it was not searched."""
+        if move not in scores:
+            after = position.play(move)
+            over = after.is_over  # by the move limit
+            scores[move] = 0.0 if over else -engine.search(after, visits=1, options=FRESH).score
+        return scores[move]
+
+    best = max(weights, key=weights.__getitem__)
+    random = np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
+    for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
+        if move == best or score(move) >= score(best) - level.floor:
+            return move
+    return best
+
+
+def _drawn_in_turn(
+    weights: dict[Point, float], temperature: float, random: np.random.Generator
+) -> list[Point]:
+    """The moves as they are drawn one after another, with chances weight^(1/temperature)."""
+    # The largest of logarithms with Gumbel noise is a draw; the next ones are those that follow.
+    logits = np.log(np.array(list(weights.values()))) / temperature
+    order = np.argsort(-(logits + random.gumbel(size=len(logits))))
+    moves = list(weights)
+    return [moves[k] for k in order]
+
+
+def _by_policy(result: SearchResult) -> list[Point | None]:
+    """All legal moves, those that come to mind first."""
+    moves: list[Point | None] = [*_points(result.position), None]
+    return [moves[k] for k in np.argsort(-result.policy, kind="stable") if result.policy[k] > 0]
+
+
+def _points(position: Position) -> list[Point]:
+    return [Point(x, y) for y in range(position.height) for x in range(position.width)]
+
+
+def _sensible(position: Position) -> NDArray[np.bool_]:
+    """[height, width] where a stone may be of use: in no own eye, and not among what is alive.
+
+    Among what is alive of one's own it may, if stones are dead there and must be captured.
+    """
+    mask = position.legal_mask()[:-1].reshape(position.height, position.width)
+    rules, opponent = position.rules, position.to_play.opponent
+    mine, theirs = (position.pass_alive(color) for color in (position.to_play, opponent))
+    dead = mine & (position.stones == opponent)
+    if rules.scoring is Scoring.TERRITORY or rules.friendly_pass or not dead.any():
+        mask &= ~mine
+    mask &= ~theirs
+    boards, _ = position.arrays(room=0)
+    for y, x in np.argwhere(mask).tolist():
+        if is_own_eye(boards[0], point_index(Point(x, y), position.width)):
+            mask[y, x] = False
+    return mask

@@ -1,0 +1,1 @@
+"""Kernels that write feature planes and global values."""

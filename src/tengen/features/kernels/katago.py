@@ -1,0 +1,258 @@
+"""KataGo's V7 inputs: 22 planes of 0 and 1 and 19 values for the whole board.
+
+Positions under territory scoring are seen as in the main phase of the game: KataGo's clean-up
+phases, which planes 7, 20 and 21 and globals 12 and 13 tell of, are not played here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.features.kernels.planes import mark, mark_if
+from tengen.game.color import BLACK, EMPTY, WHITE
+from tengen.game.kernels.board import (
+    POSITIONAL_SUPERKO,
+    SIMPLE_KO,
+    is_forbidden_suicide,
+    n_points,
+    opponent,
+    point_of,
+)
+from tengen.game.kernels.ladder import mark_ladders
+from tengen.game.kernels.life import mark_seki, settled_area
+from tengen.game.kernels.moves import (
+    GOING_ON,
+    PASS,
+    move_at,
+    mover_at,
+    pass_would_end,
+    passed_here_before,
+    repeats,
+)
+from tengen.game.kernels.point_sets import has_any, has_place
+from tengen.jit import kernel
+
+TURNS_OF_HISTORY = 5
+KOMI_SCALE = 20.0
+KOMI_CLIP = 20.0  # beyond the points of the board
+
+PLANES = (
+    "on board",
+    "own stone",
+    "opponent's stone",
+    "chain has 1 liberty",
+    "chain has 2 liberties",
+    "chain has 3 liberties",
+    "ko or superko ban",
+    "ko recapture block",
+    "unused",
+    *(f"move {turn} turns ago" for turn in range(1, TURNS_OF_HISTORY + 1)),
+    "caught in a ladder",
+    "caught in a ladder 1 turn ago",
+    "caught in a ladder 2 turns ago",
+    "catches in a ladder",
+    "own area",
+    "opponent's area",
+    "own stone at the second clean-up",
+    "opponent's stone at the second clean-up",
+)
+GLOBALS = (
+    *(f"pass {turn} turns ago" for turn in range(1, TURNS_OF_HISTORY + 1)),
+    "own komi",
+    "superko",
+    "positional or situational",
+    "suicide",
+    "territory scoring",
+    "tax in seki",
+    "tax on groups",
+    "clean-up",
+    "second clean-up",
+    "a pass would end the game",
+    "unequal playouts",
+    "advantage in playouts",
+    "button",
+    "parity of komi",
+)
+_ON_BOARD, _OWN, _OPPONENT, _LIBERTIES = 0, 1, 2, 2  # plane _LIBERTIES + n is n liberties
+_KO_BAN = PLANES.index("ko or superko ban")
+_MOVES = PLANES.index("move 1 turns ago")
+_CAUGHT = PLANES.index("caught in a ladder")
+_CATCHES = PLANES.index("catches in a ladder")
+_OWN_AREA = PLANES.index("own area")
+_OPPONENT_AREA = PLANES.index("opponent's area")
+_KOMI = GLOBALS.index("own komi")
+SUPERKO = GLOBALS.index("superko")
+_KIND_OF_SUPERKO = GLOBALS.index("positional or situational")
+_SUICIDE = GLOBALS.index("suicide")
+TERRITORY = GLOBALS.index("territory scoring")
+_TAX = GLOBALS.index("tax in seki")
+_TAX_ON_GROUPS = GLOBALS.index("tax on groups")
+_PASS_ENDS = GLOBALS.index("a pass would end the game")
+_BUTTON = GLOBALS.index("button")
+_PARITY = GLOBALS.index("parity of komi")
+
+
+@kernel
+def encode(board, history, scratch, planes, globals_):
+    """Fill planes[22, height, width], or their bits[height, width], and globals_[19].
+
+    All is seen by the side to play.
+    """
+    turns = encode_without_ladders(board, history, scratch, planes, globals_)
+    _encode_ladders(board, scratch, turns, planes)
+
+
+@kernel
+def encode_without_ladders(board, history, scratch, planes, globals_):
+    """As `encode`, but the planes of ladders, which take longest to find, stay empty.
+
+    Returns how many turns of history are told.
+    """
+    planes[:] = 0
+    globals_[:] = 0
+    ending = pass_would_end(board, history)
+    hidden = ending and hides_end(board, history)
+    turns = 0 if hidden else _turns_of_history(board, history)
+    _encode_stones(board, history, planes)
+    _encode_moves(board, history, turns, planes, globals_)
+    if not board.territory:
+        _encode_area(board, scratch.life[0], planes)
+    _encode_rules(board, globals_)
+    globals_[_PASS_ENDS] = ending and not hidden
+    return turns
+
+
+@kernel(inline=True)
+def hides_end(board, history):
+    """Does the side to play see the game as if a second pass would not end it?"""
+    return (
+        board.friendly_pass
+        and not board.territory
+        and board.passes == 1
+        and not (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
+    )
+
+
+@kernel
+def _turns_of_history(board, history):
+    """How many of the last moves alternated, the opponent's last one first."""
+    most = min(board.ply, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
+    mover = opponent(board.to_play)
+    for turn in range(most):
+        if mover_at(history, board.ply - turn) != mover:
+            return turn
+        mover = opponent(mover)
+    return most
+
+
+@kernel
+def _encode_stones(board, history, planes):
+    me, enemy = board.to_play, opponent(board.to_play)
+    for y in range(board.height):
+        for x in range(board.width):
+            p = np.uint32(point_of(board, x, y))
+            color = board.color[p]
+            liberties = board.libs[board.head[p]]
+            few = (color != EMPTY) & (liberties <= 3)
+            mark(planes, _ON_BOARD, y, x)
+            mark_if(color == me, planes, _OWN, y, x)
+            mark_if(color == enemy, planes, _OPPONENT, y, x)
+            mark_if(few, planes, _LIBERTIES + (liberties if few else 1), y, x)
+    for i in range(board.n_empty):
+        p = np.int64(board.empties[i])
+        if p == board.ko or (repeats(board, history, p) and not is_forbidden_suicide(board, p)):
+            mark(planes, _KO_BAN, p // board.stride - 1, p % board.stride - 1)
+
+
+@kernel
+def _encode_moves(board, history, turns, planes, globals_):
+    for turn in range(turns):
+        p = np.int64(move_at(history, board.ply - turn))
+        if p == PASS:
+            globals_[turn] = 1
+        else:
+            mark(planes, _MOVES + turn, p // board.stride - 1, p % board.stride - 1)
+
+
+@kernel
+def _encode_ladders(board, scratch, turns, planes):
+    mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
+    before = 1 if turns >= 1 else 0
+    long_before = 2 if turns >= 2 else before
+    _mark_places(board, scratch.caught[0], planes, _CAUGHT)
+    _mark_places(board, scratch.caught[before], planes, _CAUGHT + 1)
+    _mark_places(board, scratch.caught[long_before], planes, _CAUGHT + 2)
+    _mark_places(board, scratch.catching[opponent(board.to_play)], planes, _CATCHES)
+
+
+@kernel
+def _mark_places(board, words, planes, plane):
+    if not has_any(words):
+        return
+    place = 0
+    for y in range(board.height):
+        for x in range(board.width):
+            mark_if(has_place(words, place), planes, plane, y, x)
+            place += 1
+
+
+@kernel
+def _encode_area(board, life, planes):
+    settled_area(board, life)
+    if board.tax:
+        mark_seki(board, life, True, life.groups)
+    me, enemy = board.to_play, opponent(board.to_play)
+    for y in range(board.height):
+        for x in range(board.width):
+            p = point_of(board, x, y)
+            owner = life.owner[p]
+            if board.tax and life.seki[p] and board.color[p] != owner:
+                continue
+            mark_if(owner == me, planes, _OWN_AREA, y, x)
+            mark_if(owner == enemy, planes, _OPPONENT_AREA, y, x)
+
+
+@kernel
+def _encode_rules(board, globals_):
+    area = board.width * board.height
+    most = area + KOMI_CLIP
+    komi = max(-most, min(most, own_komi(board)))
+    globals_[_KOMI] = komi / KOMI_SCALE
+    if board.ko_rule != SIMPLE_KO:
+        globals_[SUPERKO] = 1
+        globals_[_KIND_OF_SUPERKO] = 0.5 if board.ko_rule == POSITIONAL_SUPERKO else -0.5
+    globals_[_SUICIDE] = board.suicide_allowed
+    globals_[TERRITORY] = board.territory
+    globals_[_TAX] = board.tax > 0
+    globals_[_TAX_ON_GROUPS] = board.tax > 1
+    globals_[_BUTTON] = board.button
+    if not board.territory:
+        globals_[_PARITY] = _parity_wave(komi, area % 2)
+
+
+@kernel
+def own_komi(board):
+    """The points that the side to play gets besides what it holds on the board.
+
+    Under territory scoring a stone played costs its point, which area counting gives back.
+    """
+    white = board.komi
+    if board.button_owner:
+        white += 0.5 if board.button_owner == WHITE else -0.5
+    if board.territory:
+        white += board.captured[BLACK] - board.captured[WHITE]
+        for p in range(n_points(board)):
+            if board.color[p] == BLACK:
+                white += 1
+            elif board.color[p] == WHITE:
+                white -= 1
+    return white if board.to_play == WHITE else -white
+
+
+@kernel(inline=True)
+def _parity_wave(komi, odd_area):
+    """A triangle wave of period 2 that is 0 where this komi makes a draw possible."""
+    above = (komi - odd_area) % 2.0
+    if above < 0.5:
+        return above
+    return 1.0 - above if above < 1.5 else above - 2.0

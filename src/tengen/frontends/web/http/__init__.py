@@ -1,0 +1,1 @@
+"""The web server: pages, downloads, access control and the WebSocket."""

@@ -1,0 +1,85 @@
+"""Who may come in: this machine alone, or whoever knows the token; never pages of strangers."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+from tengen.frontends.loopback import is_loopback
+
+COOKIE = "tengen_token"
+# One page of our own scripts and styles; nothing from elsewhere, nothing written into the page.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True)
+class AccessPolicy:
+    """Where the server listens, and what it wants to know of those who come."""
+
+    host: str
+    token: str | None = None  # None: only this machine can come at all
+
+    def why_refused(self, visitor: HTTPConnection) -> str | None:
+        """Why a request or a WebSocket is not let in, None if it is.
+
+        A page of another site may lead here in two ways: straight, which its origin tells, or by a
+        name of its own for this machine, which the host tells.
+        """
+        served = visitor.headers.get("host", "")
+        if self.token is None and not is_loopback(_hostname(f"//{served}")):
+            return "this server is for its own machine: open 127.0.0.1 or localhost"
+        origin = visitor.headers.get("origin")
+        if origin is not None and not _same_place(origin, served):
+            return "pages of other sites are not served"
+        if self.token is not None and not self.knows_token(visitor):
+            return "the token is missing or wrong: open the address that the server showed"
+        return None
+
+    def knows_token(self, visitor: HTTPConnection) -> bool:
+        """Does a request carry the token, in its address or as a cookie?"""
+        given = visitor.query_params.get("token") or visitor.cookies.get(COOKIE, "")
+        return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
+
+
+def access_policy(host: str, token: str | None) -> AccessPolicy:
+    """A access with a token wherever other machines can reach it; raises ValueError."""
+    if token is not None and not token.strip():
+        raise ValueError("the token is empty: choose one that nobody guesses")
+    if token is None and not is_loopback(host):
+        token = secrets.token_urlsafe(16)
+    return AccessPolicy(host, token)
+
+
+def _same_place(origin: str, served: str) -> bool:
+    """Is a page's origin where this server was reached, by whatever name of this machine?"""
+    try:
+        ours, theirs = urlsplit(f"//{served}"), urlsplit(origin)
+        same_port = (ours.port or 80) == (theirs.port or (443 if theirs.scheme == "https" else 80))
+    except ValueError:
+        return False
+    if theirs.scheme not in ("http", "https"):
+        return False
+    if is_loopback(ours.hostname) and is_loopback(theirs.hostname):
+        return same_port
+    return ours.hostname is not None and ours.netloc.lower() == theirs.netloc.lower()
+
+
+def _hostname(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

@@ -1,0 +1,158 @@
+"""`tengen play`: the server in this process, and the browser that is shown it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import uvicorn
+
+from tengen.engine.levels import Level
+from tengen.frontends.loading import Network
+from tengen.frontends.loopback import LOOPBACK
+from tengen.frontends.web.http import limits
+from tengen.frontends.web.http.app import make_app
+from tengen.frontends.web.http.security import AccessPolicy, access_policy
+from tengen.frontends.web.play.autosave import Autosave, user_data
+from tengen.frontends.web.play.engine_room import EngineRoom, load_network
+from tengen.frontends.web.play.messages import NewGame
+from tengen.game.color import Color
+from tengen.game.position import Position
+from tengen.network.files.bundled import BUNDLED
+from tengen.network.files.loading import find_network
+from tengen.user_messages import say
+
+USUAL_PORT = 8361
+PORTS_TRIED = 50
+SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer people waiting
+GRACE_SECONDS = 2  # for answers under way when the server ends
+
+
+@dataclass(frozen=True)
+class WebOptions:
+    """Where to serve what."""
+
+    model: str = BUNDLED  # a network file, or the one that comes with Tengen
+    device: str = "auto"
+    host: str = LOOPBACK
+    port: int | None = None  # 0: any that is free; None: the usual one, or the next that is free
+    token: str | None = None  # needed beyond loopback, made up if it is not given
+    run: Path | None = None  # the folder of a run to watch
+    browser: bool = True
+    data: Path | None = None  # where games are kept; None: the user's own folder
+
+
+def play_in_browser(options: WebOptions, position: Position, human: Color, level: Level) -> None:
+    """Serve until interrupted, at first a game that begins like this one.
+
+    Raises ValueError for bad options, and what loading the network raises.
+    """
+    if options.run is not None and not options.run.is_dir():
+        raise ValueError(f"{options.run} is no folder of a run")
+    if position.width < limits.SMALLEST_BOARD:
+        raise ValueError(f"boards in the browser have {limits.SMALLEST_BOARD} lines or more")
+    first_game = NewGame(
+        type="new_game",
+        size=position.width,
+        colour="black" if human is Color.BLACK else "white",
+        level=level.id,
+        rules=str(position.rules),
+        komi=position.komi,
+    )
+    file = str(find_network(options.model))
+    serve(options, first_game, lambda: load_network(file, options.device))
+
+
+def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
+    """Serve with a network from anywhere; raises what making it raises."""
+    access = access_policy(options.host, options.token)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    with (
+        contextlib.closing(bound_socket(options.host, options.port)) as listening,
+        Autosave(options.data or user_data()) as autosave,
+        EngineRoom(make) as room,
+    ):
+        app = make_app(room, autosave, access, first_game, options.run)
+        server = uvicorn.Server(server_config(app))
+        room.loading.future.add_done_callback(
+            lambda loading: _end_if_failed(loading.exception(), server)
+        )
+        address = _address(options, access, listening)
+        say(f"open {address} to play; Ctrl-C ends the server, and games are kept")
+        if options.browser:
+            _open_browser(address)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run([listening])
+        if room.loading.future.done():
+            room.loading.future.result()  # raises what went wrong
+
+
+def server_config(app: Callable[..., object]) -> uvicorn.Config:
+    """How the server runs: quietly, and with no message that is too large."""
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        log_level=logging.CRITICAL,
+        access_log=False,
+        lifespan="on",
+        ws="websockets-sansio",
+        ws_max_size=limits.MESSAGE_BYTES,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def bound_socket(host: str, port: int | None) -> socket.socket:
+    """A socket at this port, at any for 0, at the usual or one after it for None.
+
+    Raises ValueError that says what is in the way.
+    """
+    wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
+    why = ""
+    for number in wanted:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+        except OSError as error:
+            raise ValueError(f"{host} is no address to serve at: {error.strerror}") from None
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind(address)
+            bound.listen()
+        except OSError as error:
+            bound.close()
+            why = error.strerror or str(error)
+        else:
+            return bound
+    raise ValueError(f"cannot serve at {host} port {wanted[0]}: {why}; try --port 0")
+
+
+def _address(options: WebOptions, access: AccessPolicy, listening: socket.socket) -> str:
+    host = options.host
+    if host in ("0.0.0.0", "::", ""):
+        host = socket.gethostname()
+    host = f"[{host}]" if ":" in host else host
+    port = listening.getsockname()[1]
+    token = f"?token={quote(access.token)}" if access.token else ""
+    page = "" if options.run is None else "run"
+    return f"http://{host}:{port}/{page}{token}"
+
+
+def _open_browser(address: str) -> None:
+    """Show the page in a thread: some browsers keep whoever starts them waiting."""
+    threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+
+def _end_if_failed(error: BaseException | None, server: uvicorn.Server) -> None:
+    if error is not None:
+        server.should_exit = True

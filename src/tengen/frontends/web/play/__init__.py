@@ -1,0 +1,1 @@
+"""Playing, analysing and reviewing in the browser: one session for each player."""

@@ -1,0 +1,254 @@
+"""A game as a tree of numbered nodes over its SGF, and the positions along it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tengen.frontends.web.http import limits
+from tengen.frontends.web.play.refusal import RefusedError, illegal
+from tengen.game.geometry import Point
+from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.position import Move, Position
+from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, letters, read_sgf, save_sgf
+
+MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
+_POSITIONS_KEPT = 1_000
+_SET_UP = ("AB", "AW", "AE", "PL")
+
+
+@dataclass(eq=False)
+class TreeNode:
+    """A node, by a number that stays its own as long as the tree lives."""
+
+    id: int
+    parent: TreeNode | None
+    sgf: SgfNode
+    depth: int  # of nodes before it
+    children: list[TreeNode] = field(default_factory=list)  # as in the SGF, the main one first
+
+    def line(self) -> list[TreeNode]:
+        """The nodes from the root to this one."""
+        nodes = [self]
+        while (parent := nodes[-1].parent) is not None:
+            nodes.append(parent)
+        return nodes[::-1]
+
+    def last(self) -> TreeNode:
+        """The end of the main line from here."""
+        node = self
+        while node.children:
+            node = node.children[0]
+        return node
+
+    def subtree(self) -> Iterator[TreeNode]:
+        """This node and all below, parents first."""
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.children))
+
+
+@dataclass(frozen=True)
+class MarkOnPoint:
+    """A sign that somebody put on a point."""
+
+    point: Point
+    kind: str
+    label: str | None = None
+
+
+class GameTree:
+    """One game with its variations. Not for several threads at a time."""
+
+    def __init__(self, game: SgfGame) -> None:
+        """Raises RefusedError for a game that is too large, SgfError for one that cannot be."""
+        self.game = game
+        self._next_id = 0
+        self.nodes: dict[int, TreeNode] = {}
+        self._positions: dict[int, Position] = {}  # that were looked at lately
+        self.root = self._new_node(None, game.root)
+        todo = [(self.root, sgf) for sgf in reversed(game.root.children)]
+        while todo:
+            parent, sgf = todo.pop()
+            node = self._new_node(parent, sgf)
+            parent.children.append(node)
+            todo.extend((node, child) for child in reversed(sgf.children))
+        self.start = game.start()
+
+    def _new_node(self, parent: TreeNode | None, sgf: SgfNode) -> TreeNode:
+        depth = 0 if parent is None else parent.depth + 1
+        if len(self.nodes) >= limits.NODES or depth >= limits.LINE:
+            most = f"{limits.NODES} nodes, {limits.LINE} in a line"
+            raise RefusedError("too_large", f"a game has at most {most}")
+        node = TreeNode(self._next_id, parent, sgf, depth)
+        self.nodes[node.id] = node
+        self._next_id += 1
+        return node
+
+    def node(self, number: int) -> TreeNode:
+        """The node with this number; raises RefusedError."""
+        if number not in self.nodes:
+            raise RefusedError("unknown_node", f"there is no node {number}", node=number)
+        return self.nodes[number]
+
+    # Positions
+
+    def position(self, node: TreeNode) -> Position:
+        """The position after a node; raises SgfError for a move or stone that cannot be."""
+        line = node.line()
+        known = len(line)
+        while known and line[known - 1].id not in self._positions:
+            known -= 1
+        position = self._positions[line[known - 1].id] if known else self.start
+        for each in line[known:]:
+            self._positions[each.id] = position = self.game.after(position, each.sgf)
+        if len(self._positions) > _POSITIONS_KEPT + len(line):
+            self._positions = {each.id: self._positions[each.id] for each in line}
+        return position
+
+    def along(self, node: TreeNode) -> list[tuple[TreeNode, Position]]:
+        """The nodes of the line to a node, each with its position; raises SgfError."""
+        self.position(node)
+        return [(each, self._positions[each.id]) for each in node.line()]
+
+    def check(self) -> None:
+        """See that all positions can be; raises SgfError."""
+        above: dict[int, Position] = {}
+        for node in self.root.subtree():
+            before = self.start if node.parent is None else above[node.parent.id]
+            position = self.game.after(before, node.sgf)
+            if node.children:
+                above[node.id] = position
+            elif node.parent is not None and node.parent.children[-1] is node:
+                _forget_finished(above, node)
+
+    def move(self, node: TreeNode) -> Move | None:
+        """The move of a node, None if it has none; raises SgfError."""
+        return self.game.move(node.sgf)
+
+    def move_number(self, node: TreeNode) -> int:
+        """How many moves lead to a node, its own included."""
+        return sum("B" in each.sgf.properties or "W" in each.sgf.properties for each in node.line())
+
+    # Changes
+
+    def add(self, parent: TreeNode, move: str, *, main: bool = False) -> tuple[TreeNode, bool]:
+        """The node after a legal move, and whether it is new; raises RefusedError.
+
+        On request it becomes the main one among its siblings.
+        """
+        position = self.position(parent)
+        try:
+            after = position.play(move)
+        except IllegalMoveError as error:
+            raise illegal(error) from None
+        played = after.last_move
+        assert played is not None
+        child = next((each for each in parent.children if self._is(each, played)), None)
+        new = child is None
+        if child is None:
+            child = self._new_node(parent, SgfNode({played.color.letter: [letters(played.point)]}))
+            parent.children.append(child)
+        if main:
+            parent.children.remove(child)
+            parent.children.insert(0, child)
+        parent.sgf.children = [each.sgf for each in parent.children]
+        return child, new
+
+    def _is(self, node: TreeNode, move: Move) -> bool:
+        """Is it this move and nothing else?"""
+        return not is_set_up(node) and self.move(node) == move
+
+    def remove(self, node: TreeNode) -> None:
+        """Take a node and all below it out; raises RefusedError for the root."""
+        if node.parent is None:
+            raise RefusedError("unknown_node", "the beginning of a game stays", node=node.id)
+        for each in node.subtree():
+            del self.nodes[each.id]
+            self._positions.pop(each.id, None)
+        node.parent.children.remove(node)
+        node.parent.sgf.children = [each.sgf for each in node.parent.children]
+
+    def set_comment(self, node: TreeNode, text: str) -> None:
+        """Write a comment, or take it away."""
+        if text:
+            node.sgf.set_text("C", text)
+        else:
+            node.sgf.properties.pop("C", None)
+
+    def set_mark(self, node: TreeNode, point: str, kind: str | None, label: str | None) -> None:
+        """Put the only mark on a point, or take it away; raises RefusedError."""
+        try:
+            chosen = self.position(node).point(point)
+        except ValueError as error:
+            raise RefusedError("bad_point", str(error), point=point) from None
+        marks = [each for each in self.marks(node) if each.point != chosen]
+        if kind is not None:
+            marks.append(MarkOnPoint(chosen, kind, label))
+        properties = node.sgf.properties
+        for name in (*MARKS.values(), "LB"):
+            properties.pop(name, None)
+        for mark in marks:
+            if mark.kind == "label":
+                text = (mark.label or "?").replace("\\", "\\\\").replace("]", "\\]")
+                text = text.replace(":", "\\:")
+                properties.setdefault("LB", []).append(f"{letters(mark.point)}:{text}")
+            else:
+                properties.setdefault(MARKS[mark.kind], []).append(letters(mark.point))
+
+    # What is written at a node
+
+    def marks(self, node: TreeNode) -> list[MarkOnPoint]:
+        """The marks that can be read."""
+        found = []
+        for kind, name in MARKS.items():
+            try:
+                points = self.game.points(node.sgf, name)
+            except SgfError:
+                continue
+            found += [MarkOnPoint(point, kind) for point in points]
+        for value in node.sgf.properties.get("LB", ()):
+            place, _, label = value.partition(":")
+            at = SgfNode({"LB": [place], "label": [label]})
+            try:
+                points = self.game.points(at, "LB")
+            except SgfError:
+                continue
+            text = at.text("label")[: limits.LABEL_LENGTH]
+            found += [MarkOnPoint(point, "label", text) for point in points]
+        return found
+
+    def sgf(self) -> bytes:
+        """The whole game as a file."""
+        return save_sgf(self.game)
+
+
+def is_set_up(node: TreeNode) -> bool:
+    """Were stones put down or taken off there by hand?"""
+    return any(name in node.sgf.properties for name in _SET_UP)
+
+
+def _forget_finished(above: dict[int, Position], leaf: TreeNode) -> None:
+    """Drop the positions that no node needs any more, all below them having been looked at."""
+    node = leaf
+    while node.parent is not None and node.parent.children[-1] is node:
+        node = node.parent
+        above.pop(node.id, None)
+
+
+def opened_tree(text: str) -> GameTree:
+    """The first game of an SGF text with all that can be seen to be right; raises RefusedError."""
+    if len(text.encode("utf-8", "replace")) > limits.UPLOAD_BYTES:
+        most = limits.UPLOAD_BYTES // 1000
+        raise RefusedError("too_large", f"a file has at most {most} kB", bytes=limits.UPLOAD_BYTES)
+    try:
+        game = read_sgf(text)[0]
+        if min(game.size) < 2 or game.size.width != game.size.height:
+            raise RefusedError("bad_sgf", f"only square boards can be shown, not {game.size}")
+        tree = GameTree(game)
+        tree.check()
+    except SgfError as error:
+        raise RefusedError("bad_sgf", f"this is no game record: {error}") from None
+    return tree

@@ -1,0 +1,1 @@
+"""Kernels of the rules: the board, legality, life and ladders."""

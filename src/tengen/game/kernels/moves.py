@@ -1,0 +1,227 @@
+"""Moves: what may be played, the history of a game, repetition, and the end.
+
+A game's history is a row of uint64. Entry i is the position after i moves: most bits of its hash,
+then the colour and the point of the move that led to it, so that one fast scan finds repetitions.
+Entry 0 is the first position, its move PASS by the opponent of the side to play.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.color import EMPTY
+from tengen.game.kernels.board import (
+    POSITIONAL_SUPERKO,
+    SIMPLE_KO,
+    clear,
+    hash_after,
+    is_forbidden_suicide,
+    is_suicide,
+    opponent,
+    play_stone,
+    point_of,
+)
+from tengen.jit import kernel
+
+PASS = 0  # as a point; border, so no stone can stand there
+
+LEGAL, OCCUPIED, SUICIDE, KO, SUPERKO = 0, 1, 2, 3, 4
+
+GOING_ON, ENDED_BY_PASSES, ENDED_BY_REPETITION = 0, 1, 2
+REPETITIONS_TO_END = 3  # under simple ko, where nothing else stops a long cycle
+
+_MOVE_BITS = np.uint64(2**9 - 1)
+_MOVER_SHIFT = np.uint64(9)
+_MOVER_BITS = np.uint64(3 << 9)
+_HASH_BITS = ~(_MOVER_BITS | _MOVE_BITS)
+
+
+@kernel(inline=True)
+def move_at(history, i):
+    """The point of the move that led to entry i, or PASS."""
+    return np.uint32(history[i] & _MOVE_BITS)
+
+
+@kernel(inline=True)
+def mover_at(history, i):
+    """The colour that made the move that led to entry i."""
+    return np.int32((history[i] & _MOVER_BITS) >> _MOVER_SHIFT)
+
+
+@kernel(inline=True)
+def _entry(h, color, p):
+    return (h & _HASH_BITS) | (np.uint64(color) << _MOVER_SHIFT) | np.uint64(p)
+
+
+@kernel(inline=True)
+def _matches(board, history, until, entry, bits):
+    """How many entries that count for repetition, up to `until`, equal this one in these bits."""
+    n = 0
+    for i in range(np.uint64(board.since), np.uint64(until)):
+        n += (history[i] ^ entry) & bits == 0
+    return n
+
+
+def new_history(moves: int) -> NDArray[np.uint64]:
+    """[moves + 1] history entries, room for a game of this many moves."""
+    return np.zeros(moves + 1, np.uint64)
+
+
+@kernel
+def start_game(board, history, width, height, terms):
+    """Clear the board for a game on these terms, and start its history."""
+    clear(board, width, height, terms)
+    start_history(board, history, board.to_play)
+
+
+@kernel
+def start_history(board, history, to_play):
+    """Make the board as it stands the first position of its history."""
+    board.to_play = to_play
+    board.ko = 0
+    board.passes = 0
+    board.ply = 0
+    board.since = 0
+    board.passes_since = 0
+    board.end = GOING_ON
+    history[0] = _entry(board.hash, opponent(to_play), PASS)
+
+
+@kernel
+def set_to_play(board, color):
+    """Let this colour move next. A ko ban holds only for the one whose stone was taken."""
+    if board.to_play != color:
+        board.to_play = color
+        board.ko = 0
+
+
+@kernel
+def legality(board, history, p):
+    """LEGAL, or why the side to play may not play p, a point on the board or PASS."""
+    if p == PASS:
+        return LEGAL
+    if board.color[p] != EMPTY:
+        return OCCUPIED
+    if is_forbidden_suicide(board, p):
+        return SUICIDE
+    if p == board.ko:
+        return KO
+    if repeats(board, history, p):
+        return SUPERKO
+    return LEGAL
+
+
+@kernel(inline=True)
+def repeats(board, history, p):
+    """Would the superko rule in force forbid a stone on p? False under simple ko.
+
+    A stone that stays can only bring back a position in which its colour stood there before.
+    """
+    return (
+        board.ko_rule != SIMPLE_KO
+        and (board.seen[p] & board.to_play != 0 or (board.suicide_allowed and is_suicide(board, p)))
+        and _in_history(board, history, p)
+    )
+
+
+@kernel
+def _in_history(board, history, p):
+    after = _entry(hash_after(board, p), board.to_play, PASS)
+    bits = _HASH_BITS if board.ko_rule == POSITIONAL_SUPERKO else _HASH_BITS | _MOVER_BITS
+    return _matches(board, history, board.ply + 1, after, bits) > 0
+
+
+@kernel
+def is_legal(board, history, p):
+    return legality(board, history, p) == LEGAL
+
+
+@kernel
+def legal_moves(board, history, out):
+    """Fill out[area + 1] with 1 where the side to play may play, row by row, pass last."""
+    for y in range(board.height):
+        for x in range(board.width):
+            out[y * board.width + x] = is_legal(board, history, point_of(board, x, y))
+    out[board.width * board.height] = True
+
+
+@kernel(inline=True)
+def play(board, history, p):
+    """Play a legal move (or PASS) for the side to play, write it into the history, see the end."""
+    me = board.to_play
+    if p == PASS:
+        _play_pass(board, history, me)
+        return
+    stood_here = board.seen[p] & me
+    play_stone(board, p, me)
+    board.to_play = opponent(me)
+    board.passes = 0
+    board.ply += 1
+    history[board.ply] = _entry(board.hash, me, p)
+    # A position comes back only by a stone where its colour stood before, or by suicide.
+    if board.ko_rule == SIMPLE_KO and (stood_here or board.color[p] == EMPTY):
+        _end_long_cycle(board, history)
+
+
+@kernel
+def _play_pass(board, history, me):
+    """Pass, and write it into the history."""
+    ends = pass_would_end(board, history)
+    board.ply += 1
+    board.to_play = opponent(me)
+    board.ko = 0
+    history[board.ply] = _entry(board.hash, me, PASS)
+    if board.button:
+        board.button = 0
+        board.button_owner = me
+        board.since = board.ply
+        board.passes_since = board.ply
+        return
+    board.passes += 1
+    if ends:
+        board.end = ENDED_BY_PASSES
+    if board.ko_rule == SIMPLE_KO:
+        board.since = board.ply
+
+
+@kernel
+def pass_would_end(board, history):
+    """Would the game end if the side to play passed now?"""
+    if board.button:
+        return False
+    return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
+
+
+@kernel
+def passed_here_before(board, history):
+    """Has the side to play passed in this same position before?"""
+    passing = _entry(board.hash, board.to_play, PASS)
+    for i in range(board.passes_since + 1, board.ply + 1):
+        if history[i] == passing:
+            return True
+    return False
+
+
+@kernel
+def _end_long_cycle(board, history):
+    """End the game if this position with this side to play has stood often enough."""
+    now = history[board.ply]
+    before = _matches(board, history, board.ply, now, _HASH_BITS | _MOVER_BITS)
+    if before + 1 >= REPETITIONS_TO_END:
+        board.end = ENDED_BY_REPETITION
+
+
+@kernel
+def try_play(board, history, p, color, strict):
+    """Play for this colour if the rules allow it; returns LEGAL or why it was not played.
+
+    Not `strict`, only an occupied point is refused: ko and suicide are played as they come.
+    """
+    set_to_play(board, color)
+    verdict = legality(board, history, p)
+    if verdict == LEGAL or not (strict or verdict == OCCUPIED):
+        board.end = GOING_ON  # whoever plays on has not agreed to the end
+        play(board, history, p)
+        return LEGAL
+    return verdict

@@ -1,0 +1,82 @@
+"""Random playouts: the plainest use of the board, for benchmarks and tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.color import WALL
+from tengen.game.kernels.board import (
+    diagonals,
+    is_forbidden_suicide,
+    neighbours,
+    opponent,
+)
+from tengen.game.kernels.moves import GOING_ON, PASS, play, repeats, start_game
+from tengen.jit import kernel
+
+
+@kernel(inline=True)
+def next_random(rng, below):
+    """A number from 0 to below - 1 (xorshift64*; the state is rng[0] and never zero)."""
+    x = rng[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    rng[0] = x
+    return (np.int64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)) * below) >> 31
+
+
+@kernel(inline=True)
+def is_own_eye(board, p):
+    """A point the side to play should not fill: own stones around it, its diagonals safe."""
+    me = board.to_play
+    for q in neighbours(board, p):
+        if board.color[q] != me and board.color[q] != WALL:
+            return False
+    enemy, wall = 0, 0
+    for q in diagonals(board, p):
+        if board.color[q] == opponent(me):
+            enemy += 1
+        elif board.color[q] == WALL:
+            wall = 1
+    return enemy + wall < 2
+
+
+@kernel
+def random_move(board, history, rng):
+    """Uniform among the legal moves that fill no own eye; PASS when there is none."""
+    n = board.n_empty
+    while n > 0:
+        i = next_random(rng, n)
+        p = np.uint32(board.empties[i])
+        if (
+            p != board.ko
+            and not is_own_eye(board, p)
+            and not is_forbidden_suicide(board, p)
+            and not repeats(board, history, p)
+        ):
+            return p
+        # Set the rejected point aside, so that what is left stays uniform.
+        n -= 1
+        q = board.empties[n]
+        board.empties[i], board.empties[n] = q, p
+        board.slot[q], board.slot[p] = i, n
+    return PASS
+
+
+@kernel
+def play_out(board, history, rng, limit):
+    """Play random moves until its end or until the game has this many moves."""
+    while board.end == GOING_ON and board.ply < limit:
+        play(board, history, random_move(board, history, rng))
+
+
+@kernel
+def playouts(board, history, width, height, terms, count, rng, limit):
+    """Play `count` random games from the empty board; returns the moves played."""
+    moves = 0
+    for _ in range(count):
+        start_game(board, history, width, height, terms)
+        play_out(board, history, rng, limit)
+        moves += board.ply
+    return moves

@@ -1,0 +1,273 @@
+"""Game records: SGF files as games of Go, read with tolerance and written cleanly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tengen.game.color import BLACK, WHITE, Color, parse_color
+from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
+from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.outcome import Outcome, Reason, parse_outcome
+from tengen.game.position import Move, Position
+from tengen.game.rules import MAX_KOMI, Rules, RulesError, check_komi, parse_rules
+from tengen.game.sgf.tree import SgfError, SgfNode, read_trees, write_tree
+
+__all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
+
+
+@dataclass(eq=False)
+class SgfGame:
+    """One game of a file: its tree, and what its root says about it."""
+
+    root: SgfNode
+    source: str = "SGF"
+    encoding: str = "utf-8"
+
+    @property
+    def size(self) -> Size:
+        """The size of the board, 19x19 if none is given; raises SgfError."""
+        raw = (self.root.raw("SZ") or "").strip()
+        if not raw:
+            return Size(MAX_SIDE, MAX_SIDE)
+        match = re.fullmatch(r"(\d{1,3})(?:\s*[:xX,]\s*(\d{1,3}))?", raw, re.ASCII)
+        size = Size(int(match[1]), int(match[2] or match[1])) if match else Size(0, 0)
+        if not (min(size) >= 1 and max(size) <= MAX_SIDE):
+            raise self._error(self.root, f"SZ[{raw[:20]}]: boards run from 1x1 to 19x19")
+        return size
+
+    @property
+    def komi(self) -> float | None:
+        """The komi, None if the file states none that can be."""
+        match = re.search(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)", self.root.raw("KM") or "", re.ASCII)
+        if not match:
+            return None
+        komi = float(match[0].replace(",", "."))
+        if abs(komi) > MAX_KOMI:
+            komi /= 100  # some servers write 650 for 6.5
+        if not (2 * komi).is_integer():
+            komi *= 2  # 3.75 stones each way, as Chinese counting has it, are 7.5 points
+        try:
+            return check_komi(komi)
+        except RulesError:
+            return None
+
+    @property
+    def handicap(self) -> int:
+        """The number of handicap stones, 0 where it is none or unreadable."""
+        return self._stated_handicap() or 0
+
+    def _stated_handicap(self) -> int | None:
+        """The handicap, None if the file does not say: then the stones have to tell."""
+        match = re.search(r"\d{1,3}", self.root.raw("HA") or "", re.ASCII)
+        if not match:
+            return None
+        return int(match[0]) if int(match[0]) >= 2 else 0
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules, None if the file names none that are known."""
+        try:
+            return parse_rules(self.root.text("RU"))
+        except RulesError:
+            return None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The result, None if the file states none."""
+        return parse_outcome(self.root.text("RE"))
+
+    def player(self, color: Color | str) -> str:
+        """The name of a player, "" if the file does not say."""
+        return self.root.text(f"P{parse_color(color).letter}").replace("\n", " ").strip()
+
+    def start(self, rules: Rules | str = "japanese", komi: float | None = None) -> Position:
+        """The empty board the game began on; the rules and the komi are for a file without.
+
+        A handicap game that states no komi has half a point, to break ties.
+        """
+        if self.komi is not None:
+            komi = self.komi
+        elif komi is None and self.handicap:
+            komi = 0.5
+        return Position(self.size, self.rules or parse_rules(rules), komi)
+
+    def positions(
+        self, nodes: Iterable[SgfNode] | None = None, rules: Rules | str = "japanese"
+    ) -> Iterator[Position]:
+        """The position after each node of a line from the root, of the main line if none is given.
+
+        Raises SgfError for a move or stone that cannot be.
+        """
+        position = self.start(rules)
+        for node in self.root.main_line() if nodes is None else nodes:
+            position = self.after(position, node)
+            yield position
+
+    def final_position(self, rules: Rules | str = "japanese") -> Position:
+        """The position at the end of the main line; raises SgfError."""
+        position = self.start(rules)
+        for position in self.positions(rules=rules):  # noqa: B007
+            pass
+        return position
+
+    def after(self, position: Position, node: SgfNode) -> Position:
+        """The position after a node: its set-up stones first, then its moves; raises SgfError."""
+        black, white, empty = (self.points(node, name) for name in ("AB", "AW", "AE"))
+        turn = (node.raw("PL") or "").strip().lower()[:1]
+        try:
+            handicap = self._stated_handicap()
+            given = node is self.root and bool(handicap)
+            if black or white or empty or turn in ("b", "w") or given:
+                to_play = turn if turn in ("b", "w") else None
+                if to_play is None and given and black:
+                    to_play = "w"
+                position = position.set_up(black, white, empty, to_play, handicap)
+            for color in Color:
+                for value in node.properties.get(color.letter, ()):
+                    position = self._played(position, Move(color, self._move_to(node, value)))
+        except (ValueError, IllegalMoveError) as error:
+            if isinstance(error, SgfError):
+                raise
+            raise self._error(node, str(error)) from None
+        return position
+
+    def _played(self, position: Position, move: Move) -> Position:
+        """A recorded move happened, legal or not; on a stone it replaces the stone."""
+        color, point = move
+        if point is None or position.at(point) is None:
+            return position.play(point, color, strict=False)
+        cleared = position.set_up(empty=[point], to_play=color, handicap=position.handicap)
+        return cleared.play(point, color, strict=False)
+
+    def move(self, node: SgfNode) -> Move | None:
+        """The first move of a node, None if it has none; raises SgfError."""
+        for color in Color:
+            for value in node.properties.get(color.letter, ()):
+                return Move(color, self._move_to(node, value))
+        return None
+
+    def _move_to(self, node: SgfNode, value: str) -> Point | None:
+        text = value.strip()
+        if text == "" or text.lower() in ("tt", "pass"):
+            return None
+        return self._point(node, text)
+
+    def points(self, node: SgfNode, name: str) -> list[Point]:
+        """The points of a property, ``aa:cc`` for the rectangle between two corners.
+
+        Raises SgfError.
+        """
+        points: dict[Point, None] = {}
+        for value in dict.fromkeys(node.properties.get(name, ())):
+            first, _, last = value.strip().partition(":")
+            if not first:
+                continue
+            corner = self._point(node, first)
+            opposite = self._point(node, last) if last else corner
+            (left, right), (top, bottom) = map(sorted, zip(corner, opposite, strict=True))
+            for y in range(top, bottom + 1):
+                points |= {Point(x, y): None for x in range(left, right + 1)}
+        return list(points)
+
+    def _point(self, node: SgfNode, text: str) -> Point:
+        """A point from two letters in either case, or from players' coordinates."""
+        size, text = self.size, text.strip()
+        if re.fullmatch(r"[a-zA-Z]{2}", text, re.ASCII):
+            point = Point(*(ord(letter) - ord("a") for letter in text.lower()))
+        else:
+            try:
+                point = parse_point(text, size.height)
+            except ValueError:
+                raise self._error(node, f"not a point: {text[:20]!r}") from None
+        if not (0 <= point.x < size.width and 0 <= point.y < size.height):
+            raise self._error(node, f"{text!r} is off the {size} board")
+        return point
+
+    def _error(self, node: SgfNode, reason: str) -> SgfError:
+        return SgfError(self.source, node.offset, reason)
+
+
+def read_sgf(data: bytes | str, source: str = "SGF") -> list[SgfGame]:
+    """All games of an SGF file, at least one; raises SgfError."""
+    roots, encoding = read_trees(data, source)
+    return [SgfGame(root, source, encoding) for root in roots]
+
+
+def load_sgf(path: str | Path) -> list[SgfGame]:
+    """All games of the file with this name; raises SgfError, for an unreadable file too."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise SgfError(str(path), 0, error.strerror or "cannot be read") from None
+    return read_sgf(data, str(path))
+
+
+def save_sgf(game: SgfGame) -> bytes:
+    """The game as a clean UTF-8 file, whatever it was read from."""
+    header = {"FF": ["4"], "GM": ["1"], "CA": ["UTF-8"]}
+    return write_tree(SgfNode(header | game.root.properties | header, game.root.children))
+
+
+def record(position: Position, black: str = "", white: str = "") -> SgfGame:
+    """The game that led to a position as a record with one line."""
+    size = position.size
+    root = SgfNode()
+    root.properties |= {
+        "SZ": [str(size.width) if size.width == size.height else f"{size.width}:{size.height}"],
+        "KM": [f"{position.komi:g}"],
+    }
+    root.set_text("RU", str(position.rules))
+    for name, player in (("PB", black), ("PW", white)):
+        if player:
+            root.set_text(name, player)
+    outcome = position.outcome()
+    if outcome is not None:
+        root.set_text("RE", str(outcome))
+    node = root
+    for earlier, later in pairwise(position.line()):
+        if later.move_number > earlier.move_number:
+            node = _child(node)
+            color, point = later.moves[-1]
+            node.properties[color.letter] = [letters(point)]
+        elif not _is_resigned(later):
+            if node is not root or "AB" in root.properties or "AW" in root.properties:
+                node = _child(node)
+            _write_set_up(node, earlier, later)
+            # Even if it is 0: the stones alone may look like a handicap.
+            root.properties["HA"] = [str(position.handicap)]
+    return SgfGame(root)
+
+
+def _is_resigned(position: Position) -> bool:
+    outcome = position.outcome()
+    return outcome is not None and outcome.reason is Reason.RESIGNATION
+
+
+def _child(node: SgfNode) -> SgfNode:
+    child = SgfNode()
+    node.children.append(child)
+    return child
+
+
+def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
+    before, after = earlier.stones, later.stones
+    changed = before != after
+    for name, stone in (("AB", BLACK), ("AW", WHITE), ("AE", 0)):
+        points = [
+            letters(Point(x, y))
+            for y in range(later.height)
+            for x in range(later.width)
+            if changed[y, x] and after[y, x] == stone
+        ]
+        if points:
+            node.properties[name] = points
+    node.properties["PL"] = [later.to_play.letter]
+
+
+def letters(point: Point | None) -> str:
+    """A point as SGF writes it, "" for a pass."""
+    return "" if point is None else "".join(chr(ord("a") + at) for at in point)

@@ -1,0 +1,175 @@
+"""SGF as a tree of nodes with properties: a tolerant reader and a clean writer. Knows no Go.
+
+sgfmill says what the text of a property means. Its reader refuses files that were cut short and
+tells no offsets, so the reader here is our own; it reads text, not bytes, because in Shift-JIS
+and GB18030 half a character may look like a bracket or a backslash. Writing needs no sgfmill:
+self-play keeps records on machines that do not have it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tengen.game.sgf.encoding import decode_sgf
+
+LINE_LENGTH = 79
+
+_START = re.compile(r"\(\s*(?=;|[A-Za-z]{1,64}\[)")
+_BLANK = re.compile(r"[\s\x00-\x1f\ufeff]*")
+_TOKEN = re.compile(
+    rf"{_BLANK.pattern}(?:(?P<sign>[;()])"
+    r"|(?P<identifier>[A-Za-z]{1,64})"
+    r"|\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)(?:\]|\\?\Z)"
+    r"|(?P<end>\Z))",
+    re.DOTALL,
+)
+
+
+class SgfError(ValueError):
+    """SGF that cannot be read; says in which file, at which offset, and why."""
+
+    def __init__(self, source: str, offset: int, reason: str) -> None:
+        super().__init__(source, offset, reason)
+        self.source = source
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.source}, offset {self.offset}: {self.reason}"
+
+
+@dataclass(eq=False)
+class SgfNode:
+    """One node: its properties with their raw values, and its variations, the main one first."""
+
+    properties: dict[str, list[str]] = field(default_factory=dict)
+    children: list[SgfNode] = field(default_factory=list)
+    offset: int = 0  # in the text it was read from
+
+    def raw(self, name: str) -> str | None:
+        """The first value of a property as it is written, None if there is none."""
+        values = self.properties.get(name)
+        return values[0] if values else None
+
+    def text(self, name: str) -> str:
+        """The first value of a property as its author meant it, "" if there is none."""
+        from sgfmill import sgf_grammar
+
+        raw = self.raw(name) or ""
+        return sgf_grammar.text_value(raw.encode("utf-8", "replace")).decode("utf-8")  # type: ignore[no-any-return]
+
+    def set_text(self, name: str, text: str) -> None:
+        """Give a property one text value, escaped as SGF wants it."""
+        self.properties[name] = [text.replace("\\", "\\\\").replace("]", "\\]")]
+
+    def main_line(self) -> Iterator[SgfNode]:
+        """This node and its first descendants, down to the last."""
+        node = self
+        yield node
+        while node.children:
+            node = node.children[0]
+            yield node
+
+
+def read_trees(data: bytes | str, source: str) -> tuple[list[SgfNode], str]:
+    """The roots of all games in a file, at least one, and its encoding; raises SgfError.
+
+    What stands before, between and after the games is skipped. A file cut short is read as far
+    as it goes.
+    """
+    text, encoding = (data, "text") if isinstance(data, str) else decode_sgf(data)
+    roots = []
+    start = _START.search(text)
+    while start is not None:
+        root, end = _read_tree(text, start.start(), source)
+        roots.append(root)
+        start = _START.search(text, end)
+    if not roots:
+        raise SgfError(source, 0, "no game found: SGF begins with '(;'")
+    return roots, encoding
+
+
+def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
+    """The root of the game that begins here, and where it ends.
+
+    Some writers leave out the semicolon before the first node.
+    """
+    above = SgfNode()  # the root becomes its only child
+    node = above
+    branches: list[SgfNode] = []  # the node before each open parenthesis
+    values: list[str] | None = None  # of the property just named
+    opened = False  # a parenthesis, with no node behind it yet
+    while True:
+        token = _TOKEN.match(text, offset)
+        if token is None:
+            blank = _BLANK.match(text, offset)
+            offset = blank.end() if blank else offset
+            raise SgfError(source, offset, f"unexpected {text[offset : offset + 1]!r}")
+        if token["sign"] == ";" or (opened and token["identifier"]):
+            node.children.append(SgfNode(offset=token.start(token.lastgroup or 0)))
+            node = node.children[-1]
+            values = None
+            opened = False
+        if token["sign"] == "(":
+            branches.append(node)
+            values = None
+            opened = True
+        elif token["sign"] == ")":
+            node = branches.pop()
+            values = None
+            opened = False
+        elif token["identifier"]:
+            values = node.properties.setdefault(_identifier(token["identifier"]), [])
+        elif token["value"] is not None:
+            if values is None:
+                raise SgfError(source, token.start("value") - 1, "a value without a property")
+            values.append(token["value"])
+        if not branches or token["end"] is not None:
+            break
+        offset = token.end()
+    _drop_empty_properties(above)
+    return above.children[0], token.end()
+
+
+def _identifier(written: str) -> str:
+    """Old files spell names out (``AddBlack`` for AB) or in lower case."""
+    return re.sub(r"[a-z]", "", written) or written.upper()
+
+
+def _drop_empty_properties(root: SgfNode) -> None:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        node.properties = {name: values for name, values in node.properties.items() if values}
+        todo.extend(node.children)
+
+
+def write_tree(root: SgfNode) -> bytes:
+    """The game as clean UTF-8, broken into lines between properties."""
+    pieces = []
+    todo: list[SgfNode | str] = [")", root, "("]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        pieces.append(";")
+        for name, values in part.properties.items():
+            pieces.append(name + "".join(f"[{value}]" for value in values))
+        for child in reversed(part.children):
+            todo += [child] if len(part.children) == 1 else [")", child, "("]
+    return "\n".join(_lines(pieces)).encode("utf-8", "replace")
+
+
+def _lines(pieces: list[str]) -> Iterator[str]:
+    """The pieces in lines that are not longer than need be, and an empty line at the end."""
+    line = ""
+    for piece in pieces:
+        if len(line) + len(piece) > LINE_LENGTH:
+            yield line
+            line = ""
+        line += piece
+    yield line
+    yield ""

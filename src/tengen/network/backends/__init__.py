@@ -1,0 +1,1 @@
+"""Ways to run networks: one file each, and the registry that chooses."""

@@ -1,0 +1,53 @@
+"""Networks run by ONNX Runtime, the door to DirectML, CoreML, TensorRT and whatever it has next."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from tengen.features.feature_set import FEATURE_SETS
+from tengen.network.data import NetworkData, Scaling
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.files.errors import NetworkFileError
+
+CPU_PROVIDER = "CPUExecutionProvider"
+
+
+class OnnxEvaluator:
+    """A network's ONNX file on one of ONNX Runtime's providers.
+
+    The file is what `export_onnx` wrote for the same data, which says what the outputs mean.
+    """
+
+    def __init__(self, path: Path, data: NetworkData, provider: str = CPU_PROVIDER) -> None:
+        import onnxruntime
+
+        known = onnxruntime.get_available_providers()
+        if provider not in known:
+            raise ValueError(f"ONNX Runtime has no {provider} here; it has {', '.join(known)}")
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), providers=[provider])
+        except Exception as error:  # its errors share no base class
+            raise NetworkFileError(f"{path}: ONNX Runtime cannot load it: {error}") from None
+        self.name = data.name
+        self.features = FEATURE_SETS[data.architecture.features]
+        self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
+        self.best_batch = 8
+        self._scaling = data.scaling
+        self._worker = ThreadPoolExecutor(1, "onnxruntime")
+
+    def submit(self, batch: Batch) -> _Pending:
+        """Start an evaluation."""
+        inputs = {"planes": batch.planes, "globals": batch.globals}
+        future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
+        return _Pending(future, batch, self._scaling)
+
+
+class _Pending(NamedTuple):
+    future: Future[list[object]]
+    batch: Batch
+    scaling: Scaling
+
+    def result(self) -> Evaluation:
+        return decode(RawOutputs(*self.future.result()), self.batch, self.scaling)  # type: ignore[arg-type]

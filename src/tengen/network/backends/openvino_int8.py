@@ -1,0 +1,216 @@
+"""Networks in eight bits: graphs with rounded layers, and what rounding costs. Torch-free.
+
+The convolutions within the blocks are computed with rounded inputs and weights. Everything else
+stays as it is: the first convolution and the heads would lose more than they gain, and the linear
+layers of attention get no faster. How far the inputs of a layer reach is read off positions from
+games that the network plays against itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import openvino
+from numpy.typing import NDArray
+from openvino import opset13 as op
+
+from tengen.atomic_files import replace_file
+from tengen.game.geometry import place_point
+from tengen.game.position import Position
+from tengen.jit import user_cache
+from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino_graph import build_graph
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
+from tengen.user_messages import say
+
+SIZES = (9, 13, 19)
+RULES = ("tromp-taylor", "japanese", "chinese", "aga")
+_STEPS = 255  # from the lowest to the highest of 256 values
+
+
+class Range(NamedTuple):
+    """The values that the inputs of a layer are rounded within."""
+
+    low: float
+    high: float
+
+
+Ranges: TypeAlias = dict[str, Range]  # by the name of the layer
+
+
+class QuantizationError(NamedTuple):
+    """How far one evaluator is from another one, as means over positions."""
+
+    positions: int
+    policy: float  # Kullback-Leibler divergence over all moves, in nats
+    win: float  # chance
+    lead: float  # points
+    ownership: float  # from 0 to 2
+
+
+# Positions
+
+
+def calibration_batches(
+    evaluator: Evaluator,
+    sizes: Iterable[int] = SIZES,
+    games: int = 2,
+    every: int = 4,
+    seed: int = 0,
+) -> Iterator[Batch]:
+    """Positions of games played by policy alone: so many at once on each size, every so many turns.
+
+    Rules and komi differ from game to game. On each size, there are moves for two thirds of the
+    points; a game that ends before is followed by a new one.
+    """
+    choice = np.random.default_rng(seed)
+    for size in sizes:
+        positions = [_new_game(size, choice) for _ in range(games)]
+        for turn in range(size * size * 2 // 3):
+            batch = encode(evaluator.features, positions)
+            if turn % every == 0:
+                yield batch
+            policy = evaluate(evaluator, batch).policy
+            for i, position in enumerate(positions):
+                after = _play_on(position, policy[i], choice)
+                positions[i] = _new_game(size, choice) if after.is_over else after
+
+
+def _new_game(size: int, choice: np.random.Generator) -> Position:
+    return Position(size, RULES[choice.integers(len(RULES))], round(choice.normal(7, 4)) + 0.5)
+
+
+def _play_on(
+    position: Position, logits: NDArray[np.float32], choice: np.random.Generator
+) -> Position:
+    """The position after a legal move drawn from the policy."""
+    legal = position.legal_mask()
+    chances = np.exp(_log_softmax(np.where(legal, logits, -np.inf)))
+    move = int(choice.choice(len(chances), p=chances))
+    return position.play(place_point(move, position.size))
+
+
+# Rounding
+
+
+def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
+    """The ranges that hold all that the layers see; the boards of the batches fill them."""
+    return ranges_of(build_graph(data, masked=False), batches)
+
+
+def ranges_of(graph: openvino.Model, inputs: Iterable[Sequence[NDArray[np.float32]]]) -> Ranges:
+    """The ranges that hold all that the layers of a graph, which is changed, see of the inputs."""
+    layers = _layers(graph)
+    for layer in layers:
+        layer.input_value(0).add_names({layer.friendly_name})
+    graph.add_outputs([layer.input_value(0) for layer in layers])
+    settings = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False}
+    network = openvino_core().compile_model(graph, "CPU", settings)
+    names = [layer.friendly_name for layer in layers]
+    lowest, highest = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    for each in inputs:
+        found = network(list(each))
+        for name in names:
+            lowest[name] = min(lowest[name], float(found[name].min()))
+            highest[name] = max(highest[name], float(found[name].max()))
+    return {name: _with_zero(lowest[name], highest[name]) for name in names}
+
+
+def _with_zero(low: float, high: float) -> Range:
+    """The range around these values in which zero, which borders boards, is one of the steps."""
+    step = max(high - low, 1e-6) / (_STEPS - 1)
+    below = int(np.ceil(-low / step))
+    return Range(-below * step, (_STEPS - below) * step)
+
+
+def quantize(graph: openvino.Model, ranges: Ranges) -> None:
+    """Round, in place, what goes into the layers that have a range."""
+    rounded: dict[str, Any] = {}
+    for layer in _layers(graph):
+        bounds = ranges.get(layer.friendly_name)
+        if bounds is None:
+            continue
+        source, weights = layer.input_value(0), layer.input_value(1)
+        where = source.get_node().get_name()  # two layers that see the same share one rounding
+        if where not in rounded:
+            low, high = np.float32(bounds.low), np.float32(bounds.high)
+            rounded[where] = op.fake_quantize(source, low, high, low, high, _STEPS + 1)
+        values = weights.get_node().data
+        highest = np.maximum(np.abs(values).max((1, 2, 3), keepdims=True), 1e-12)
+        kernel = op.fake_quantize(weights, -highest, highest, -highest, highest, _STEPS)
+        layer.input(0).replace_source_output(rounded[where].output(0))
+        layer.input(1).replace_source_output(kernel.output(0))
+
+
+def _layers(graph: openvino.Model) -> list[Any]:
+    """The layers that are rounded.
+
+    A layer whose output goes two ways, as the first one of a bottleneck, is left alone: OpenVINO
+    2026.4 applies the scale of its output twice on one of the ways.
+    """
+    return [
+        node
+        for node in graph.get_ordered_ops()
+        if node.get_type_name() == "Convolution"
+        and node.friendly_name.startswith("blocks.")
+        and len(node.output(0).get_target_inputs()) == 1
+    ]
+
+
+def kept_ranges(data: NetworkData, make: Callable[[], Ranges]) -> Ranges:
+    """The ranges of a network, from this user's cache or else made and kept there."""
+    path = user_cache() / "ranges" / f"{_fingerprint(data)}.json"
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Range(float(low), float(high)) for name, (low, high) in kept.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        pass  # never made, or spoilt: made anew
+    ranges = make()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps(ranges).encode())
+    except OSError as error:
+        say(f"cannot keep ranges in {path} ({error.strerror}); not kept")
+    return ranges
+
+
+def _fingerprint(data: NetworkData) -> str:
+    """A digest of the network and of the code that reads its ranges."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest.update(data.architecture.to_json().encode())
+    for name, weights in sorted(data.weights.items()):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(weights).tobytes())
+    return digest.hexdigest()[:32]
+
+
+# What it costs
+
+
+def quantization_error(
+    exact: Evaluator, rounded: Evaluator, batches: Iterable[Batch]
+) -> QuantizationError:
+    """How far the rounded evaluator is from the exact one on boards that fill their batches."""
+    errors: list[NDArray[np.float64]] = []
+    for batch in batches:
+        mine, theirs = evaluate(exact, batch), evaluate(rounded, batch)
+        policy, other = _log_softmax(mine.policy), _log_softmax(theirs.policy)
+        divergence = (np.exp(policy) * (policy - other)).sum(1)
+        win = np.abs(mine.value[:, 0] - theirs.value[:, 0])
+        owned = np.abs(mine.ownership - theirs.ownership).mean((1, 2))
+        errors.append(np.stack([divergence, win, np.abs(mine.lead - theirs.lead), owned], 1))
+    together = np.concatenate(errors)
+    return QuantizationError(len(together), *(float(error) for error in together.mean(0)))
+
+
+def _log_softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Logarithms of the chances over the last axis."""
+    logits = logits.astype(np.float64)
+    logits = logits - logits.max(-1, keepdims=True)
+    return np.asarray(logits - np.log(np.exp(logits).sum(-1, keepdims=True)))

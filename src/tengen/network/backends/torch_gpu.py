@@ -1,0 +1,159 @@
+"""Networks run by torch: CUDA with bf16 and CUDA graphs; ROCm, MPS and the CPU by the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tengen.features.feature_set import FEATURE_SETS
+from tengen.network.data import NetworkData, Scaling
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.torch.blocks import Norm
+from tengen.network.torch.model import Network, Outputs, network_from
+
+IN_FLIGHT = 2  # batches that can be under way at a time
+
+
+def best_torch_device() -> str:
+    """The fastest device that torch finds here."""
+    if torch.cuda.is_available():  # ROCm calls itself CUDA
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+class TorchEvaluator:
+    """A network on a torch device.
+
+    On CUDA each size of batch, rounded up to a power of two, has its captured graph, so that a
+    call costs one launch.
+    """
+
+    def __init__(self, data: NetworkData, device: str | None = None) -> None:
+        self._device = torch.device(device or best_torch_device())
+        self._half = self._device.type == "cuda"
+        self.name = data.name
+        self.features = FEATURE_SETS[data.architecture.features]
+        precision = "bf16" if self._half else "float32"
+        self.device = f"{_device_name(self._device)}, torch {precision}"
+        self.best_batch = 256 if self._half else 8
+        self._scaling = data.scaling
+        self._network = prepared(network_from(data), self._device)
+        self._graphs: dict[tuple[int, ...], list[_Graph]] = {}
+        self._turn = 0
+
+    def submit(self, batch: Batch) -> _Pending:
+        """Start an evaluation; on the CPU, whose cores it takes all, it is then done.
+
+        Not in a thread of its own: torch's threads serve another one a third more slowly.
+        """
+        if self._half:
+            return self._launch(batch)
+        with torch.inference_mode():
+            outputs = self._network(*(torch.from_numpy(a).to(self._device) for a in batch))
+        return _Pending(lambda: _on_host(outputs), batch, self._scaling)
+
+    def _launch(self, batch: Batch) -> _Pending:
+        n, _, height, width = batch.planes.shape
+        room = 1 << (n - 1).bit_length()
+        key = (room, height, width)
+        if key not in self._graphs:
+            shape = (room, *batch.planes.shape[1:])
+            self._graphs[key] = [_Graph(self._network, shape) for _ in range(IN_FLIGHT)]
+        self._turn += 1
+        graph = self._graphs[key][self._turn % IN_FLIGHT]
+        graph.launch(batch)
+        return _Pending(lambda: graph.outputs(n), batch, self._scaling)
+
+
+def prepared(network: Network, device: torch.device) -> Network:
+    """A network as it runs best on a device: on CUDA in bf16, but for the last layers."""
+    network = network.to(device).eval()
+    if device.type == "cuda":
+        in_half(network)
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return network
+
+
+def in_half(network: Network) -> None:
+    """Make a network compute in bf16, and its outputs, which are small, in float32."""
+    for module in network.modules():
+        if isinstance(module, Norm):
+            module.fold()
+    network.to(torch.bfloat16)
+    policy, value = network.policy, network.value
+    for layer in (policy.conv2, policy.pass1, policy.pass2, value.linear2):
+        if layer is not None:
+            layer.float()
+    for layer in (value.value, value.score, value.ownership):
+        layer.float()
+
+
+class _Pending(NamedTuple):
+    wait: Callable[[], RawOutputs]
+    batch: Batch
+    scaling: Scaling
+
+    def result(self) -> Evaluation:
+        return decode(self.wait(), self.batch, self.scaling)
+
+
+class _Graph:
+    """A captured run of the network for one shape, with its own buffers and stream."""
+
+    def __init__(self, network: Network, shape: tuple[int, ...]) -> None:
+        n_globals = network.architecture.globals
+        self._host = [
+            torch.zeros(shape, pin_memory=True),
+            torch.zeros((shape[0], n_globals), pin_memory=True),
+        ]
+        # An empty board has an area of zero; a padded row must not divide by it.
+        self._host[0][:, 0] = 1
+        self._inputs = [tensor.cuda() for tensor in self._host]
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.inference_mode(), torch.cuda.stream(self._stream):
+            for _ in range(3):
+                self._forward(network)
+            torch.cuda.synchronize()
+            # Other threads may use the device meanwhile.
+            with torch.cuda.graph(
+                self._graph, stream=self._stream, capture_error_mode="thread_local"
+            ):
+                self._outputs = self._forward(network)
+        self._results = [torch.zeros(o.shape, pin_memory=True) for o in self._outputs]
+
+    def _forward(self, network: Network) -> Outputs:
+        planes, globals_ = (tensor.to(torch.bfloat16) for tensor in self._inputs)
+        outputs = network(planes.to(memory_format=torch.channels_last), globals_)
+        return Outputs(*(output.float() for output in outputs))
+
+    def launch(self, batch: Batch) -> None:
+        self._stream.synchronize()  # the buffers may still be in use
+        n = len(batch.planes)
+        for host, array, on_device in zip(self._host, batch, self._inputs, strict=True):
+            host[:n] = torch.from_numpy(array)
+            with torch.cuda.stream(self._stream):
+                on_device.copy_(host, non_blocking=True)
+        with torch.cuda.stream(self._stream):
+            self._graph.replay()
+            for result, output in zip(self._results, self._outputs, strict=True):
+                result.copy_(output, non_blocking=True)
+
+    def outputs(self, n: int) -> RawOutputs:
+        self._stream.synchronize()
+        return RawOutputs(*(np.array(result[:n].numpy()) for result in self._results))
+
+
+def _on_host(outputs: Outputs) -> RawOutputs:
+    def array(output: Tensor) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        return output.float().cpu().numpy()
+
+    return RawOutputs(*map(array, outputs))
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type.upper()

@@ -1,0 +1,1 @@
+"""Network files: our own format, KataGo's, and the bundled network."""

@@ -1,0 +1,139 @@
+"""Network files of every kind, told apart by what is in them and not by their names. Torch-free."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import re
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+from tengen.jit import user_cache
+from tengen.network.data import NetworkData
+from tengen.network.files.bundled import BUNDLED, bundled_network
+from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
+from tengen.network.files.katago_format import Reader
+from tengen.network.files.katago_import import from_katago
+from tengen.network.files.tengen_format import (
+    cannot_read,
+    load_network_file,
+    looks_like_safetensors,
+    save_network,
+)
+
+ENDINGS = (".safetensors", ".bin.gz", ".txt.gz", ".bin", ".txt")
+MAX_FILE_BYTES = 4 << 30  # the largest network that KataGo has published is under 1 GB
+# A gzip file may grow by so much before it is taken for a bomb: weights hardly shrink, text by 3.
+FREE_GROWTH, GROWTH = 64 << 20, 20
+CHUNK = 1 << 20
+# Part of the name of a converted file that is kept: raise it when the conversion changes.
+CONVERSION = 1
+
+_GZIP = b"\x1f\x8b"
+_KATAGO = re.compile(rb"\s*[^\s@]\S{0,199}\s+-?\d{1,9}\s")  # a name and a version
+_START = 512
+
+
+def load_network(path_or_name: str | Path) -> NetworkData:
+    """The network in a file of Tengen's or KataGo's; raises NetworkFileError.
+
+    `bundled` is the network that comes with the package. Another name without its ending is looked
+    for in this folder and among the user's networks. What was converted from a KataGo file is kept,
+    and found again by the file's content.
+    """
+    path = find_network(path_or_name)
+    start = read_bytes(path, _START)
+    if looks_like_safetensors(start):
+        return load_network_file(path)
+    if not start.startswith(_GZIP):
+        _check_start(start, str(path))
+    content = read_bytes(path)
+    kept = _kept_networks() / f"{hashlib.sha256(content).hexdigest()}-{CONVERSION}.safetensors"
+    with suppress(NetworkFileError):
+        return load_network_file(kept)
+    data = read_katago(content, str(path))
+    with suppress(OSError, NetworkFileError):  # it is converted again next time, then
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        save_network(data, kept)
+    return data
+
+
+def find_network(path_or_name: str | Path) -> Path:
+    """The file that is meant; raises NetworkFileError if there is none."""
+    if path_or_name == BUNDLED:
+        return bundled_network()
+    path = Path(path_or_name)
+    places = [path]
+    if path.name == str(path):
+        folders = Path(), _kept_networks()
+        places += [folder / f"{path.name}{end}" for folder in folders for end in ENDINGS]
+    try:
+        found = next((place for place in places if place.exists()), None)
+        if found is None:
+            raise NetworkFileError(f"{path}: there is no such network file; check the path")
+        if not found.is_file():
+            raise NetworkFileError(f"{path}: is no file; name a network file")
+    except OSError as error:
+        raise cannot_read(path, error) from None
+    except ValueError as error:
+        if isinstance(error, NetworkFileError):
+            raise
+        raise NetworkFileError(f"{str(path)!r}: is no path: {error}; check it") from None
+    return found
+
+
+def read_bytes(path: Path, count: int = -1) -> bytes:
+    """A file or its start; raises NetworkFileError if it cannot be read or is too large."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            what = f"is larger than {MAX_FILE_BYTES >> 30} GiB, as no network is"
+            raise NetworkFileError(f"{path}: {what}; name a network file")
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise cannot_read(path, error) from None
+
+
+def read_katago(content: bytes, source: str) -> NetworkData:
+    """The network in the bytes of a KataGo file, compressed or not; raises NetworkFileError."""
+    if content.startswith(_GZIP):
+        content = _decompress(content, source)
+    _check_start(content[:_START], source)
+    model = Reader(content, source).model()
+    try:
+        return from_katago(model)
+    except NetworkFileError as error:
+        raise NetworkFileError(f"{source}: {error}") from None
+
+
+def _check_start(start: bytes, source: str) -> None:
+    """Refuse what does not start like an uncompressed KataGo file."""
+    if foreign := describe_foreign_file(start):
+        raise NetworkFileError(f"{source}: {foreign}")
+    if not _KATAGO.match(start):
+        kinds = "a safetensors file of Tengen's or a .bin.gz of KataGo's"
+        raise NetworkFileError(f"{source}: is no network file; name {kinds}")
+
+
+def _decompress(content: bytes, source: str) -> bytes:
+    """What is in a gzip file, if it does not grow suspiciously."""
+    limit = FREE_GROWTH + GROWTH * len(content)
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            while piece := file.read(CHUNK):
+                pieces.append(piece)
+                size += len(piece)
+                if size > limit:
+                    what = f"grows past {limit:,} bytes, as no network does"
+                    raise NetworkFileError(f"{source}: {what}; do not trust this file")
+    except (OSError, EOFError, zlib.error):
+        raise NetworkFileError(f"{source}: damaged gzip file; {AGAIN}") from None
+    return b"".join(pieces)
+
+
+def _kept_networks() -> Path:
+    return user_cache() / "networks"

@@ -1,0 +1,1 @@
+"""Networks as torch modules, for training and GPUs."""

@@ -1,0 +1,152 @@
+"""The main network: KataGo's trunk and heads, for boards of all sizes in one batch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from tengen.network.architecture import Activation, Architecture
+from tengen.network.data import NetworkData
+from tengen.network.torch.blocks import (
+    Boards,
+    Norm,
+    RmsNorm,
+    activate,
+    apply,
+    boards_of,
+    build_block,
+    convolution,
+    pool,
+    pool_for_value,
+)
+
+
+class Outputs(NamedTuple):
+    """What the heads say before it is made into chances and points, for the side to play."""
+
+    policy: Tensor  # [batch, outputs, height * width + 1] logits, pass last
+    value: Tensor  # [batch, 3] logits of win, loss and no result
+    score: Tensor  # [batch, score outputs]
+    ownership: Tensor  # [batch, height, width] before tanh
+
+
+def with_pass(points: Tensor, passing: Tensor) -> Tensor:
+    """[batch, outputs, height * width + 1] from the logits of points and of a pass."""
+    return torch.cat([points.flatten(2), passing[:, :, None]], 2)
+
+
+class TipNorm(nn.Module):
+    """The norm between trunk and heads, by point instead of by batch, with a bias."""
+
+    def __init__(self, channels: int, activation: Activation) -> None:
+        super().__init__()
+        self.activation = activation
+        self.norm = RmsNorm(channels)
+        self.bias = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        normed = self.norm(x.permute(0, 2, 3, 1)) + self.bias
+        return activate(normed.permute(0, 3, 1, 2), self.activation) * boards.mask
+
+
+class PolicyHead(nn.Module):
+    """Logits for each point and for a pass."""
+
+    def __init__(self, a: Architecture) -> None:
+        super().__init__()
+        self.conv1 = convolution(a.channels, a.policy_mid, 1)
+        self.conv_pool = convolution(a.channels, a.policy_pool, 1)
+        self.norm_pool = Norm(a.policy_pool, a.activation)
+        self.pool_to_bias = nn.Linear(3 * a.policy_pool, a.policy_mid, bias=False)
+        self.norm1 = Norm(a.policy_mid, a.activation)
+        self.conv2 = convolution(a.policy_mid, a.policy_outputs, 1)
+        self.activation = a.activation
+        self.pass2: nn.Linear | None = None
+        if a.pass_hidden:
+            self.pass1 = nn.Linear(3 * a.policy_pool, a.pass_hidden)
+            self.pass2 = nn.Linear(a.pass_hidden, a.policy_outputs, bias=False)
+        else:
+            self.pass1 = nn.Linear(3 * a.policy_pool, a.policy_outputs, bias=False)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        inner, pooled = self.look(x, boards)
+        return self.logits(inner, pooled)
+
+    def logits(self, inner: Tensor, pooled: Tensor) -> Tensor:
+        """The logits made from what `look` saw."""
+        passing = apply(self.pass1, pooled)
+        if self.pass2 is not None:
+            passing = apply(self.pass2, activate(passing, self.activation))
+        return with_pass(apply(self.conv2, inner), passing)
+
+    def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
+        """What the logits are made from: of the points, and pooled over the board."""
+        pooled = pool(self.norm_pool(self.conv_pool(x), boards), boards)
+        inner = self.conv1(x) + self.pool_to_bias(pooled)[:, :, None, None]
+        return self.norm1(inner, boards), pooled
+
+
+class ValueHead(nn.Module):
+    """Who wins, by how much, and who will own which point."""
+
+    def __init__(self, a: Architecture) -> None:
+        super().__init__()
+        self.conv1 = convolution(a.channels, a.value_mid, 1)
+        self.norm1 = Norm(a.value_mid, a.activation)
+        self.linear2 = nn.Linear(3 * a.value_mid, a.value_hidden)
+        self.activation = a.activation
+        self.value = nn.Linear(a.value_hidden, 3)
+        self.score = nn.Linear(a.value_hidden, a.score_outputs)
+        self.ownership = convolution(a.value_mid, 1, 1)
+
+    def forward(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor, Tensor]:
+        return self.answers(*self.look(x, boards))
+
+    def answers(self, inner: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Value, score and ownership made from what `look` saw."""
+        owned = apply(self.ownership, inner)[:, 0]
+        return apply(self.value, hidden), apply(self.score, hidden), owned
+
+    def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
+        """What the answers are made from: of the points, and of the whole board."""
+        inner = self.norm1(self.conv1(x), boards)
+        pooled = pool_for_value(inner, boards)
+        return inner, activate(apply(self.linear2, pooled), self.activation)
+
+
+class Network(nn.Module):
+    """A network of the main family."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        a = architecture
+        self.architecture = a
+        self.conv = convolution(a.planes, a.channels, a.first_kernel)
+        self.globals = nn.Linear(a.globals, a.channels, bias=False)
+        self.blocks = nn.ModuleList(build_block(a.channels, b, a.activation) for b in a.blocks)
+        tip = TipNorm if a.tip_rms_norm else Norm
+        self.tip = tip(a.channels, a.tip_activation)
+        self.policy = PolicyHead(a)
+        self.value = ValueHead(a)
+
+    def forward(self, planes: Tensor, globals: Tensor) -> Outputs:  # noqa: A002
+        """What the network says of planes[batch, planes, height, width], the first one the mask."""
+        x, boards = self.trunk(planes, globals)
+        return Outputs(self.policy(x, boards), *self.value(x, boards))
+
+    def trunk(self, planes: Tensor, globals: Tensor) -> tuple[Tensor, Boards]:  # noqa: A002
+        """What the heads look at."""
+        boards = boards_of(planes[:, :1])
+        x = self.conv(planes) + self.globals(globals)[:, :, None, None]
+        for block in self.blocks:
+            x = block(x, boards)
+        return self.tip(x, boards), boards
+
+
+def network_from(data: NetworkData) -> Network:
+    """The torch network that data describes, ready to be run."""
+    network = Network(data.architecture).eval()
+    network.load_state_dict({name: torch.from_numpy(w) for name, w in data.weights.items()})
+    return network

@@ -1,0 +1,43 @@
+"""Networks as ONNX files, for any runtime that reads them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import torch
+
+from tengen.network.data import NetworkData
+from tengen.network.torch.model import Outputs, network_from
+
+OPSET = 17
+
+
+def export_onnx(data: NetworkData, path: Path) -> None:
+    """Write a network as ONNX with dynamic batch and board size; needs torch and onnx."""
+    network = network_from(data)
+    side = 9
+    planes = torch.zeros(2, data.architecture.planes, side, side)
+    planes[:, 0] = 1
+    globals_ = torch.zeros(2, data.architecture.globals)
+    board = {0: "batch", 2: "height", 3: "width"}
+    with warnings.catch_warnings():
+        # The exporter that handles dynamic board sizes is the older one, and says so at length.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            network,
+            (planes, globals_),
+            str(path),
+            dynamo=False,
+            opset_version=OPSET,
+            input_names=["planes", "globals"],
+            output_names=list(Outputs._fields),
+            dynamic_axes={
+                "planes": board,
+                "globals": {0: "batch"},
+                "policy": {0: "batch", 2: "moves"},
+                "value": {0: "batch"},
+                "score": {0: "batch"},
+                "ownership": {0: "batch", 1: "height", 2: "width"},
+            },
+        )

@@ -1,0 +1,1 @@
+"""Kernels that turn games into training rows."""

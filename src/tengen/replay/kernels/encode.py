@@ -1,0 +1,265 @@
+"""Kernels: walk through games and fill training rows at the turns to be learned from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.kernels import basic, katago
+from tengen.features.kernels.encode import KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.scratch import FeatureScratch
+from tengen.game.color import BLACK, EMPTY
+from tengen.game.kernels.board import Boards, point_of
+from tengen.game.kernels.ladder import mark_ladders
+from tengen.game.kernels.moves import GOING_ON, PASS, play, set_to_play, start_game
+from tengen.game.kernels.point_sets import MAX_WORDS
+from tengen.jit import kernel
+from tengen.selfplay.record import FAST, FULL, Records
+
+# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. The
+# shortest view comes first.
+HORIZON_SCALES = (0.016, 0.056, 0.176)
+WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
+
+# Halves of floats: bits of the fraction that are dropped, and the exponents' distance.
+_DROPPED = np.uint32(13)
+_REBIAS = np.uint32((127 - 15) << 10)
+_LEAST_NORMAL_HALF = np.float32(2.0**-14)
+_SUBNORMAL_STEPS = np.float32(2.0**24)
+
+
+class Starts(NamedTuple):
+    """By game: its terms, and where what belongs to it begins; the last entry is the end."""
+
+    terms: Records  # [games] of TERMS, for kernels tell records within records from those alone
+    turns: NDArray[np.int64]  # [games + 1]
+    targets: NDArray[np.int64]  # [games + 1]
+    points: NDArray[np.int64]  # [games + 1]
+    rows: NDArray[np.int64]  # [games + 1]
+
+
+class Walk(NamedTuple):
+    """Working memory of one thread."""
+
+    boards: Boards  # [1]
+    history: NDArray[np.uint64]  # [most turns + 1]
+    scratch: FeatureScratch
+    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that write no bits
+    averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
+
+
+@kernel
+def encode_span(played, starts, copies, begin, end, kind, sees_ladders, walk, rows):
+    """Fill the rows of the games from `begin` to before `end`; policies are bits of halves.
+
+    Returns `end`, or the first game that plays onto a stone, which is left unfinished.
+    """
+    for g in range(begin, end):
+        _fill_short_term(played, starts, copies, g, walk.averages, rows)
+        if not _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
+            return g
+    return end
+
+
+@kernel
+def _fill_short_term(played, starts, copies, g, averages, rows):
+    """Average what the searches said from each turn on, the outcome last: one pass backwards."""
+    game = played.games[g]
+    for h in range(averages.shape[0]):
+        averages[h, SCORE] = 0.0 if game.no_result else game.score
+        for k in range(3):
+            averages[h, k] = _final_value(game, BLACK, k)
+    area = game.width * game.height
+    row = starts.rows[g + 1]
+    for t in range(starts.turns[g + 1] - 1, starts.turns[g] - 1, -1):
+        turn = played.turns[t]
+        if turn.kind == FAST or turn.kind == FULL:
+            for h in range(averages.shape[0]):
+                now = 1.0 / (1.0 + area * HORIZON_SCALES[h])
+                for k in range(3):
+                    averages[h, k] += now * (_search_value(turn, BLACK, k) - averages[h, k])
+                averages[h, SCORE] += now * (turn.score - averages[h, SCORE])
+        for _ in range(copies[t]):
+            row -= 1
+            for h in range(averages.shape[0]):
+                for k in range(3):
+                    rows.short_values[row, h, k] = averages[h, _seen_by(turn.color, k)]
+                score = averages[h, SCORE]
+                rows.short_scores[row, h] = score if turn.color == BLACK else -score
+
+
+@kernel
+def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
+    """Play the game again and fill the rest of its rows; False if it plays onto a stone."""
+    game, board, history = played.games[g], walk.boards[0], walk.history
+    start_game(board, history, game.width, game.height, starts.terms[g])
+    row, target, last = starts.rows[g], starts.targets[g], starts.turns[g + 1] - 1
+    for t in range(starts.turns[g], last + 1):
+        if row == starts.rows[g + 1]:
+            break  # nothing more to learn from
+        turn = played.turns[t]
+        if sees_ladders:
+            _keep_ladders(board, copies, t, last, walk.scratch)
+        set_to_play(board, turn.color)
+        next_target = target + turn.n_targets
+        first = row
+        if copies[t]:
+            _encode(kind, board, history, walk, rows.planes[first], rows.globals[first])
+        for row in range(first, first + copies[t]):
+            _copy_inputs(first, row, rows)
+            _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
+            if t < last:
+                reply = played.turns[t + 1]
+                _fill_policy(game, reply, played.targets, next_target, row, rows.reply, rows.planes)
+            _fill_values(game, turn, row, rows)
+            _fill_ownership(game, turn, played.ownership, starts.points[g], row, rows)
+        row = first + copies[t]
+        target = next_target
+        if not _play(board, history, turn.place):
+            return False
+    return True
+
+
+@kernel(inline=True)
+def _play(board, history, place):
+    """Play a turn of a record, legal or not; False if a stone stands there."""
+    p = PASS
+    if place < board.width * board.height:
+        p = point_of(board, place % board.width, place // board.width)
+        if board.color[p] != EMPTY:
+            return False
+    board.end = GOING_ON  # whoever plays on has not agreed to the end
+    play(board, history, p)
+    return True
+
+
+@kernel(inline=True)
+def _keep_ladders(board, copies, t, last, scratch):
+    """Age the ladders of the turns before; read those of now only if a later row shows them."""
+    for k in range(MAX_WORDS):
+        scratch.caught[2, k] = scratch.caught[1, k]
+        scratch.caught[1, k] = scratch.caught[0, k]
+    is_shown = (t + 1 <= last and copies[t + 1]) or (t + 2 <= last and copies[t + 2])
+    if is_shown and not copies[t]:  # else the encoder reads them
+        mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
+
+
+@kernel(inline=True)
+def _encode(kind, board, history, walk, bits, globals_):
+    """Fill bits[height, width] and globals_[globals] with what the side to play sees."""
+    if kind == KATAGO:
+        katago.encode(board, history, walk.scratch, bits, globals_)
+    elif kind == KATAGO_WITHOUT_LADDERS:
+        katago.encode_without_ladders(board, history, walk.scratch, bits, globals_)
+    else:
+        basic.encode(board, history, walk.scratch, walk.planes, globals_)
+        pack_planes(walk.planes, bits)
+
+
+@kernel(inline=True)
+def _copy_inputs(first, row, rows):
+    """Show the network the same as in the first row of this turn."""
+    for y in range(rows.planes.shape[1]):
+        for x in range(rows.planes.shape[2]):
+            rows.planes[row, y, x] = rows.planes[first, y, x]
+    for k in range(rows.globals.shape[1]):
+        rows.globals[row, k] = rows.globals[first, k]
+
+
+@kernel(inline=True)
+def pack_planes(planes, bits):
+    """Turn planes[planes, height, width] of 0 and 1 into bits[height, width], bit k for plane k."""
+    for y in range(bits.shape[0]):
+        for x in range(bits.shape[1]):
+            bits[y, x] = planes[0, y, x]
+        for k in range(1, planes.shape[0]):
+            for x in range(bits.shape[1]):
+                bits[y, x] |= np.uint32(planes[k, y, x]) << np.uint32(k)
+
+
+@kernel(inline=True)
+def _fill_policy(game, turn, targets, begin, row, policies, planes):
+    """Fill what the search wanted to play at a turn, or, without such a target, what was played."""
+    total = np.int64(0)
+    for i in range(begin, begin + turn.n_targets):
+        total += targets[i].weight
+    if total == 0:
+        policies[row, _tensor_place(game, turn.place, planes)] = half_bits(np.float32(1.0))
+        return
+    for i in range(begin, begin + turn.n_targets):
+        share = np.float32(targets[i].weight / total)
+        policies[row, _tensor_place(game, targets[i].place, planes)] = half_bits(share)
+
+
+@kernel(inline=True)
+def _tensor_place(game, place, planes):
+    """Where a place of the game's board lies in tensors of the rows' side; a pass lies last."""
+    height, width = planes.shape[1], planes.shape[2]
+    if place == game.width * game.height:
+        return height * width
+    return place // game.width * width + place % game.width
+
+
+@kernel(inline=True)
+def half_bits(x):
+    """The bits of a number from 0 to 1 as a half float, rounded to even: Numba knows no halves."""
+    if x < _LEAST_NORMAL_HALF:
+        return np.uint16(np.rint(x * _SUBNORMAL_STEPS))
+    bits = np.float32(x).view(np.uint32)
+    odd = (bits >> _DROPPED) & np.uint32(1)
+    return np.uint16(((bits + np.uint32(0xFFF) + odd) >> _DROPPED) - _REBIAS)
+
+
+@kernel(inline=True)
+def _fill_values(game, turn, row, rows):
+    """Fill how the game ended and what the search said, for the side to play."""
+    sign = np.float32(1 if turn.color == BLACK else -1)
+    for k in range(3):
+        rows.value[row, k] = _final_value(game, turn.color, k)
+        rows.search_value[row, k] = _search_value(turn, turn.color, k)
+    rows.score[row] = np.float32(0) if game.no_result else sign * game.score
+    # Not the search's own lead: with nothing but itself to learn from, it would stay at 0.
+    rows.lead[row] = sign * turn.score
+    rows.side[row, 0] = game.width
+    rows.side[row, 1] = game.height
+
+
+@kernel(inline=True)
+def _fill_ownership(game, turn, ownership, begin, row, rows):
+    sign = np.int8(1 if turn.color == BLACK else -1)
+    place = begin
+    for y in range(game.height):
+        for x in range(game.width):
+            rows.ownership[row, y, x] = sign * ownership[place]
+            place += 1
+
+
+@kernel(inline=True)
+def _final_value(game, color, k):
+    """How much the game ended as a win, a loss or without a result for a colour."""
+    if game.no_result:
+        return 1.0 if k == NO_RESULT else 0.0
+    if k == NO_RESULT:
+        return 0.0
+    if game.score == 0:
+        return 0.5
+    return 1.0 if (game.score > 0) == (_seen_by(color, k) == WIN) else 0.0
+
+
+@kernel(inline=True)
+def _search_value(turn, color, k):
+    """The chance of a win, a loss or no result for a colour that the search saw."""
+    if k == NO_RESULT:
+        return np.float64(turn.no_result)
+    margin = np.float64(turn.value)
+    if _seen_by(color, k) == LOSS:
+        margin = -margin
+    return 0.5 * (1.0 - turn.no_result + margin)
+
+
+@kernel(inline=True)
+def _seen_by(color, k):
+    """Black's win is White's loss; no result is the same for both."""
+    return k if color == BLACK or k == NO_RESULT else WIN + LOSS - k

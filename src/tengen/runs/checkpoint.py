@@ -1,0 +1,141 @@
+"""Checkpoints: all that a run needs to go on, in one file that is whole or not there at all.
+
+A file is safetensors with numpy arrays; the facts about the run are JSON in its header.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from tengen.atomic_files import replace_file, sync_folder
+from tengen.network.files.errors import one_line
+from tengen.network.files.tengen_format import checksum
+from tengen.runs.errors import RunError, writing
+from tengen.runs.folder import RunFolder
+from tengen.user_messages import say
+
+KEPT = 3  # checkpoints; more than one, in case the disk damages the newest
+FORMAT = "tengen checkpoint 1"
+_NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
+_TYPES = {np.dtype(name) for name in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")} | {
+    np.dtype(name) for name in ("f2", "f4", "f8")
+}
+
+JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | bool | None"
+
+
+class Checkpoint(NamedTuple):
+    """What was saved."""
+
+    number: int
+    arrays: dict[str, NDArray[Any]]
+    facts: dict[str, JSON]
+
+
+class _DamagedError(Exception):
+    """A file that is not what was written."""
+
+
+def save_checkpoint(
+    folder: RunFolder, number: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, JSON]
+) -> Path:
+    """Save all or nothing, then remove all but the last few; raises RunError.
+
+    Numbers grow: one below the newest's would never be loaded, and is a ValueError. The same
+    number again replaces the file. For whoever holds the run's lock.
+    """
+    saved = _numbered(folder)
+    if saved and number < max(saved):
+        raise ValueError(f"checkpoint {number} is older than {max(saved)}, which is there already")
+    path = folder.checkpoints / f"checkpoint-{number:08}.safetensors"
+    tensors = {name: _plain(name, values) for name, values in arrays.items()}
+    metadata = {"format": FORMAT, "facts": json.dumps(facts)}
+    metadata["sha256"] = checksum(tensors, metadata)
+    content = save(tensors, metadata)
+    with writing(path, len(content)):
+        _remove(
+            folder.checkpoints.glob(".checkpoint-*.unfinished")
+        )  # of processes that were killed
+        replace_file(path, content)
+        sync_folder(folder.checkpoints)  # before older ones go
+        saved[number] = path
+        _remove(saved[old] for old in sorted(saved)[:-KEPT])
+    return path
+
+
+def load_latest(folder: RunFolder) -> Checkpoint | None:
+    """The newest checkpoint that is whole, or None where none was ever saved; raises RunError.
+
+    Damaged ones are renamed to *.damaged, with a message. If no other is left, the run does not
+    begin anew by itself.
+    """
+    # A process that saves may remove an old file under our eyes; then there is a newer one.
+    while saved := _numbered(folder):
+        number = max(saved)
+        path = saved[number]
+        try:
+            return _load(path, number)
+        except FileNotFoundError:
+            continue
+        except _DamagedError as error:
+            aside = path.with_name(path.name + ".damaged")
+            with writing(path):
+                path.replace(aside)
+            say(f"{path}: {error}; it is kept as {aside.name}, and the one before is tried")
+        except OSError as error:
+            what = f"cannot be read: {error.strerror or error}"
+            raise RunError(f"{path}: {what}; see to that, or move it away") from error
+    if damaged := sorted(folder.checkpoints.glob("*.damaged")):
+        what = f"no checkpoint is whole (the last was {damaged[-1].name})"
+        remedy = "restore one, or remove the damaged ones to begin anew, without any games"
+        raise RunError(f"{folder.checkpoints}: {what}; {remedy}")
+    return None
+
+
+def _numbered(folder: RunFolder) -> dict[int, Path]:
+    found = {}
+    for path in folder.checkpoints.iterdir() if folder.checkpoints.is_dir() else ():
+        if (match := _NAME.fullmatch(path.name)) and path.is_file():
+            found[int(match[1])] = path
+    return found
+
+
+def _plain(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype not in _TYPES:
+        raise ValueError(
+            f"{name}: a checkpoint holds numbers, not {values.dtype}; view it as bytes"
+        )
+    return np.ascontiguousarray(values).reshape(values.shape)
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
+
+
+def _load(path: Path, number: int) -> Checkpoint:
+    """Raises _DamagedError, OSError, and RunError for a file of another version."""
+    with path.open("rb"):  # safetensors' own errors do not tell what the system said
+        pass
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata: dict[str, str] = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise _DamagedError(f"damaged: {one_line(str(error))}") from None
+    stated = metadata.pop("sha256", "")
+    if checksum(arrays, metadata) != stated:
+        raise _DamagedError("damaged: its checksum does not match")
+    if metadata["format"] != FORMAT:
+        what = f"is a {metadata['format']!r}; this version reads {FORMAT!r}"
+        raise RunError(f"{path}: {what}; update Tengen")
+    return Checkpoint(number, arrays, json.loads(metadata["facts"]))

@@ -1,0 +1,148 @@
+"""How strong the networks of a run are: each plays those before it, and all are rated together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tengen.evaluation.elo import Tally
+from tengen.evaluation.engine_spec import EngineSpec, parse_engine
+from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
+from tengen.evaluation.match import (
+    Contestant,
+    NetworkContestant,
+    Played,
+    contestant,
+    play_match,
+    points,
+    tally_of,
+    with_points,
+)
+from tengen.evaluation.ratings import Rating, Result, fit
+from tengen.game.position import Position
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Evaluator
+from tengen.network.files.loading import load_network
+from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.runs.folder import RunFolder
+from tengen.runs.json_lines import append_line, read_lines
+from tengen.runs.params import RatingParams
+from tengen.search.params import Limits
+from tengen.selfplay.params import SelfPlayParams, fair_komi
+
+
+def network_name(iteration: int) -> str:
+    """What the network of an iteration is called."""
+    return f"{iteration:06}"
+
+
+def network_file(folder: RunFolder, name: str) -> Path:
+    """Where a network of a run lies."""
+    return folder.networks / f"{name}.safetensors"
+
+
+def keep_network(folder: RunFolder, data: NetworkData) -> None:
+    """Keep a network to be played against later; raises NetworkFileError."""
+    save_network(data, network_file(folder, data.name), half=True)
+
+
+def rate_network(
+    folder: RunFolder,
+    iteration: int,
+    params: RatingParams,
+    games: SelfPlayParams,
+    opened: Callable[[NetworkData], Evaluator],
+    playing: str = "",
+    should_stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Let the network of an iteration, which was kept, play the ones before it, and outsiders.
+
+    `playing` is a network that is to be among the opponents whatever its age. Returns whether all
+    were played: it may be told to stop, and then leaves out the opponent of that moment.
+    """
+    name = network_name(iteration)
+    rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
+    earlier = [each for each in rated if each < name]
+    chosen = earlier[max(0, len(earlier) - params.opponents) :]
+    if playing and playing != name and playing not in chosen:
+        chosen = [playing, *chosen]
+    opponents = {
+        each: EngineSpec(each, str(network_file(folder, each)), Limits(visits=params.visits))
+        for each in chosen
+    }
+    opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
+    if not opponents:
+        return True
+    side = games.largest_side
+    komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
+    empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
+    mine = Player(name, opened(load_network_file(network_file(folder, name))), params.visits)
+    for number, (label, opponent) in enumerate(opponents.items()):
+        seed = 1000 * iteration + number
+        starts = openings(mine.evaluator, empty, params.opening_moves, params.games // 2, seed=seed)
+        tally = _play(mine, opponent, starts, seed, opened, should_stop)
+        if should_stop():
+            return False
+        values = {
+            "iteration": iteration,
+            "first": name,
+            "second": label,
+            "wins": tally.wins,
+            "draws": tally.draws,
+            "losses": tally.losses,
+        }
+        append_line(folder.ratings, values)
+    return True
+
+
+def _play(
+    mine: Player,
+    opponent: EngineSpec,
+    starts: list[Position],
+    seed: int,
+    opened: Callable[[NetworkData], Evaluator],
+    should_stop: Callable[[], bool],
+) -> Tally:
+    """Play from each start with both colours: networks in lockstep, programs a game at a time."""
+    limits = opponent.limits
+    theirs = opened(load_network(opponent.model)) if opponent.model else None
+    if theirs is not None and limits.visits is not None:
+        players = mine, Player(opponent.name, theirs, limits.visits)
+        return tally_of(play_in_lockstep(players, starts, seed, should_stop=should_stop))
+    tally = Tally()
+
+    def count(played: Played) -> bool:
+        nonlocal tally
+        tally = with_points(tally, points(played))
+        return not should_stop()
+
+    def me() -> Contestant:
+        return NetworkContestant(mine.evaluator, Limits(visits=mine.visits), mine.params, seed)
+
+    def them() -> Contestant:
+        return contestant(opponent, theirs, seed)
+
+    play_match([me, them], starts, range(2 * len(starts)), 1, count)
+    return tally
+
+
+def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:
+    """Did the network of an iteration make this share of the points against the one that plays?"""
+    name = network_name(iteration)
+    for line in read_lines(folder.ratings):
+        if (line["first"], line["second"]) == (name, playing):
+            games = line["wins"] + line["draws"] + line["losses"]
+            return bool(line["wins"] + 0.5 * line["draws"] >= gate * games)
+    return False
+
+
+def ratings_of(folder: RunFolder) -> dict[str, Rating]:
+    """The ratings of all networks of a run that played, the first one's being 0."""
+    results = [
+        Result(line["first"], line["second"], line["wins"], line["draws"], line["losses"])
+        for line in read_lines(folder.ratings)
+    ]
+    if not results:
+        return {}
+    names = {name for result in results for name in (result.first, result.second)}
+    return fit(results, min(name for name in names if name.isdigit()))

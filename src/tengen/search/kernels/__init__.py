@@ -1,0 +1,1 @@
+"""Kernels that grow, reuse and read search trees."""

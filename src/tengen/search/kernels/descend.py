@@ -1,0 +1,339 @@
+"""Kernels: walk from a root to a leaf, move by move, and note what waits for the network there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.features.kernels.encode import KATAGO, encode_by_kind
+from tengen.game.color import EMPTY
+from tengen.game.kernels.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
+from tengen.game.kernels.life import final_score
+from tengen.game.kernels.moves import (
+    ENDED_BY_REPETITION,
+    GOING_ON,
+    PASS,
+    is_legal,
+    pass_would_end,
+    play,
+    repeats,
+)
+from tengen.jit import kernel
+from tengen.search.kernels.backup import back_up, take_back
+from tengen.search.kernels.forest import (
+    EXPANDED,
+    FRESH,
+    LEAD,
+    MAX_DEPTH,
+    NEXT_CANDIDATE,
+    NO_RESULT,
+    NONE,
+    SCORE,
+    SCORE_SQUARE,
+    TERMINAL,
+    UTILITY,
+    VALUE,
+    WAITING,
+    bring_best_forward,
+    copy_values,
+    find_transposition,
+    has_room,
+    new_edge,
+    new_node,
+    nth_candidate,
+    packed_point,
+)
+from tengen.search.kernels.select import best_child, root_child
+from tengen.search.kernels.utility import utility_of
+
+VISITS_PER_LEAF = 24
+
+# What became of a descent.
+BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
+
+
+@kernel
+def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
+    """Let each of these trees look for its leaves; the batch n..last take them, encoded.
+
+    Returns the end of the batch used.
+    """
+    for k in range(trees.shape[0]):
+        g = trees[k]
+        for _ in range(leaves_at_a_time(forest, g)):
+            if n == last or enough(forest, g):
+                break
+            path = batch.paths[n]
+            found = find_leaf(forest, g, path, settings, scratch)
+            if found == BLOCKED:
+                break
+            if found == TO_EVALUATE:
+                encode_leaf(
+                    forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n]
+                )
+                n += 1
+    return n
+
+
+@kernel(inline=True)
+def leaves_at_a_time(forest, g):
+    """As many leaves as the tree may have in flight, but few while it is small: they are chosen
+    without knowing of each other.
+    """
+    tree = forest.trees[g]
+    return min(tree.leaves, 1 + forest.nodes[tree.root].visits // VISITS_PER_LEAF)
+
+
+@kernel(inline=True)
+def enough(forest, g):
+    """Will tree g have its visits when all that is under way has come back?"""
+    root = forest.nodes[forest.trees[g].root]
+    return root.visits + root.pending >= forest.trees[g].target
+
+
+@kernel(inline=True)
+def find_leaf(forest, g, path, settings, scratch):
+    """Walk down tree g once, up to a leaf; returns what became of it."""
+    board, history = scratch.boards[0], forest.histories[g]  # written to behind what was played
+    tree = forest.trees[g]
+    copy_board(board, forest.boards[g])
+    path.tree = g
+    depth = 0
+    index = tree.root
+    path.nodes[0] = index
+    forest.nodes[index].pending += 1
+    while forest.nodes[index].status == EXPANDED and depth + 1 < MAX_DEPTH:
+        if depth == 0:
+            choice = root_child(forest, g, settings)
+        else:
+            choice = best_child(forest, index, settings)
+        if choice == NEXT_CANDIDATE:
+            if not has_room(forest, g):
+                tree.full = 1
+                take_back(forest, path, depth)
+                return BLOCKED
+            if settings.graph and not _next_is_legal(forest, index, board, history):
+                continue
+            choice = _try_next(forest, g, index)
+        if choice == NONE:
+            break
+        edge = forest.edges[choice]
+        point = packed_point(edge.packed)
+        path.edges[depth] = choice
+        if settings.graph and not _may_go_on(path, depth, board, history, point, edge.child):
+            edge.visits += 1  # so that another move's turn comes
+            back_up(forest, path, depth, settings)
+            return BACKED_UP
+        depth += 1
+        index = edge.child
+        path.nodes[depth] = index
+        forest.nodes[index].pending += 1
+        play(board, history, point)
+    path.depth = depth
+    status = forest.nodes[index].status
+    if status == WAITING:
+        take_back(forest, path, depth)
+        tree.collisions += 1
+        return BLOCKED
+    if status == FRESH and forest.nodes[index].own_visits > 0 and not has_room(forest, g):
+        tree.full = 1  # its subtree was given up; its candidates need room again
+        take_back(forest, path, depth)
+        return BLOCKED
+    if status == FRESH:
+        return _meet_leaf(forest, g, path, settings, scratch)
+    if status == TERMINAL:
+        tree.terminal += 1
+    forest.nodes[index].own_visits += 1  # the end of a game, or of what a path can hold
+    back_up(forest, path, depth, settings)
+    return BACKED_UP
+
+
+@kernel(inline=True)
+def _try_next(forest, g, index):
+    """Make the best candidate a child; returns the edge to it."""
+    node = forest.nodes[index]
+    at = node.block + node.n_tried
+    packed = forest.candidates[at]
+    edge = new_edge(forest, g, index, new_node(forest, g, opponent(node.to_play)), packed)
+    bring_best_forward(forest.candidates, at + 1, node.block + node.n_candidates)
+    return edge
+
+
+@kernel
+def _next_is_legal(forest, index, board, history):
+    """Drop the best candidate of a node if this path forbids it."""
+    node = forest.nodes[index]
+    at, last = node.block + node.n_tried, node.block + node.n_candidates - 1
+    if is_legal(board, history, packed_point(forest.candidates[at])):
+        return True
+    forest.candidates[at] = forest.candidates[last]
+    node.n_candidates -= 1
+    node.n_dropped += 1
+    bring_best_forward(forest.candidates, at, last)
+    return False
+
+
+@kernel
+def _may_go_on(path, depth, board, history, point, child):
+    """In a graph a shared node may lead to moves that this path forbids, or back onto the path."""
+    for k in range(depth + 1):
+        if path.nodes[k] == child:
+            return False
+    return is_legal(board, history, point)
+
+
+@kernel(inline=True)
+def _meet_leaf(forest, g, path, settings, scratch):
+    """Deal with a position seen for the first time."""
+    board, history = scratch.boards[0], forest.histories[g]
+    tree = forest.trees[g]
+    depth = path.depth
+    leaf = path.nodes[depth]
+    over = board.end != GOING_ON or board.ply >= tree.move_limit
+    path.final = over
+    if over and not _judged_by_agreement(board):
+        tree.terminal += 1
+        _settle(forest, leaf, board, scratch.features.life[0], settings, tree.centre)
+        back_up(forest, path, depth, settings)
+        return BACKED_UP
+    path.key = _list_legal_moves(board, history, path)
+    if over:
+        path.key = ~path.key
+    forest.nodes[leaf].key = path.key
+    transposition = find_transposition(forest, g, path.key)
+    # A node whose subtree was given up keeps its visits and its place: it takes over nothing.
+    if transposition != NONE and depth > 0 and forest.nodes[leaf].own_visits == 0:
+        tree.shared += 1
+        if settings.graph:
+            _join(forest, g, path, depth, transposition)
+        else:
+            _copy_evaluation(forest, g, leaf, transposition)
+        back_up(forest, path, depth, settings)
+        return BACKED_UP
+    tree.evaluated += 1
+    forest.nodes[leaf].status = WAITING
+    return TO_EVALUATE
+
+
+@kernel(inline=True)
+def _judged_by_agreement(board):
+    """Do the players, not the board as it stands, say at the end what is dead?"""
+    return board.end != ENDED_BY_REPETITION and (board.territory or board.friendly_pass)
+
+
+@kernel(inline=True)
+def _settle(forest, leaf, board, life, settings, centre):
+    """Give the end of a game its evaluation by the rules."""
+    node = forest.nodes[leaf]
+    score = np.float32(0)
+    if board.end != ENDED_BY_REPETITION:
+        score = np.float32(final_score(board, life))
+    value = np.float32(np.sign(score))
+    node.own[VALUE] = value
+    node.own[NO_RESULT] = np.float32(board.end == ENDED_BY_REPETITION)
+    node.own[SCORE] = score
+    node.own[SCORE_SQUARE] = score * score
+    node.own[LEAD] = score
+    node.own[UTILITY] = utility_of(
+        settings, value, score, score * score, centre, root_of_area(board)
+    )
+    node.own_visits = 1
+    node.status = TERMINAL
+    if forest.ownership.shape[0]:
+        owner = forest.ownership[leaf]
+        for y in range(board.height):
+            for x in range(board.width):
+                c = life.owner[point_of(board, x, y)]
+                owner[y * board.width + x] = 0 if c == EMPTY else 127 * (3 - 2 * c)
+
+
+@kernel(inline=True)
+def root_of_area(board):
+    return np.float32(np.sqrt(np.float32(board.width * board.height)))
+
+
+@kernel
+def _list_legal_moves(board, history, path):
+    """Fill the path's legal moves; returns the key of the position: what lies before the players.
+
+    The way there counts only where it forbids a move or lets a pass end the game.
+    """
+    key = board.hash ^ _mixed(
+        np.uint64(board.to_play)
+        | np.uint64(board.passes << 2)
+        | np.uint64(pass_would_end(board, history)) << np.uint64(4)
+        | np.uint64(board.button << 5)
+        | np.uint64(board.button_owner << 6)
+        | np.uint64(board.ko) << np.uint64(8)
+    )
+    if board.territory:
+        key ^= _mixed(np.uint64(board.captured[1] << 10 | board.captured[2]) << np.uint64(20))
+    for p in range(n_points(board)):
+        path.legal[p] = 0
+    for i in range(board.n_empty):
+        p = np.uint32(board.empties[i])
+        if is_forbidden_suicide(board, p):
+            continue
+        if p == board.ko or repeats(board, history, p):
+            key ^= _mixed(np.uint64(p) << np.uint64(50))
+        else:
+            path.legal[p] = 1
+    path.legal[PASS] = board.end == GOING_ON
+    return key
+
+
+@kernel(inline=True)
+def _mixed(x):
+    """A well-spread number for a small one (the finaliser of splitmix64)."""
+    x += np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel(inline=True)
+def _join(forest, g, path, depth, transposition):
+    """End the path in the transposition, and free the node made for the leaf, the latest one."""
+    tree = forest.trees[g]
+    tree.n_nodes -= 1
+    forest.edges[path.edges[depth - 1]].child = transposition
+    path.nodes[depth] = transposition
+    forest.nodes[transposition].pending += 1
+
+
+@kernel(inline=True)
+def _copy_evaluation(forest, g, leaf, transposition):
+    """Copy the evaluation of a transposition: the same statistics and moves, none tried."""
+    tree = forest.trees[g]
+    node, known = forest.nodes[leaf], forest.nodes[transposition]
+    node.own_visits = 1
+    node.own_weight = known.own_weight
+    for k in range(UTILITY + 1):
+        node.own[k] = known.own[k]
+    node.status = EXPANDED
+    node.n_candidates = known.n_candidates
+    node.block = g * forest.candidate_room + tree.n_candidates + 1
+    forest.candidates[node.block - 1] = leaf
+    for i in range(known.n_candidates):
+        forest.candidates[node.block + i] = nth_candidate(forest, known, i)
+    tree.n_candidates += known.n_candidates + 1
+    if known.n_candidates:
+        bring_best_forward(forest.candidates, node.block, node.block + node.n_candidates)
+    copy_values(forest.caught[leaf], forest.caught[transposition])
+    if forest.ownership.shape[0]:
+        copy_values(forest.ownership[leaf], forest.ownership[transposition])
+
+
+@kernel(inline=True)
+def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
+    """Show the leaf where the scratch stands to the network."""
+    board, scratch = scratch.boards[0], scratch.features
+    if kind == KATAGO:
+        for turn in range(1, 3):
+            behind, earlier = path.depth - turn, scratch.caught[turn, : len(caught)]
+            if behind >= 0:
+                copy_values(earlier, forest.caught[path.nodes[behind]])
+            else:
+                copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
+    encode_by_kind(kind, board, forest.histories[path.tree], scratch, planes, globals_)
+    if kind == KATAGO:
+        copy_values(caught, scratch.caught[0])

@@ -1,0 +1,78 @@
+"""What a thread walks through trees with; several threads have theirs in one set of arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.scratch import FeatureScratch, new_feature_scratch
+from tengen.game.geometry import MAX_POINTS
+from tengen.game.kernels.board import Boards, new_boards
+from tengen.game.kernels.ladder import LadderScratch
+from tengen.jit import kernel
+
+
+class DescentScratch(NamedTuple):
+    """What one thread walks with."""
+
+    boards: Boards  # [1]
+    scratch: FeatureScratch
+    shares: NDArray[np.float32]  # [MAX_POINTS] of a policy, in no scale
+
+
+class DescentScratches(NamedTuple):
+    """A stack of scratches: their arrays with a first dimension more, and side by side, for threads
+    of Numba's take no tuples within tuples.
+    """
+
+    boards: NDArray[np.void]
+    shares: NDArray[np.float32]
+    life: NDArray[np.void]
+    caught: NDArray[np.uint64]
+    catching: NDArray[np.uint64]
+    ladder_boards: NDArray[np.void]
+    ladder_moves: NDArray[np.uint32]
+    ladder_nodes: NDArray[np.int32]
+    ladder_working: NDArray[np.uint32]
+
+
+def new_descent_scratches(count: int) -> DescentScratches:
+    """A stack of scratches."""
+    scratch = new_feature_scratch()
+    ladder = scratch.ladder
+    one = DescentScratches(
+        boards=new_boards(1),
+        shares=np.zeros(MAX_POINTS, np.float32),
+        life=scratch.life,
+        caught=scratch.caught,
+        catching=scratch.catching,
+        ladder_boards=ladder.boards,
+        ladder_moves=ladder.moves,
+        ladder_nodes=ladder.nodes,
+        ladder_working=ladder.working,
+    )
+    return DescentScratches(*(np.zeros((count, *array.shape), array.dtype) for array in one))
+
+
+def nth_descent_scratch(scratches: DescentScratches, k: int) -> DescentScratch:
+    """One of a stack of scratches, for Python; a kernel cannot return arrays to it."""
+    return DescentScratch(
+        scratches.boards[k],
+        FeatureScratch(
+            scratches.life[k],
+            LadderScratch(
+                scratches.ladder_boards[k],
+                scratches.ladder_moves[k],
+                scratches.ladder_nodes[k],
+                scratches.ladder_working[k],
+            ),
+            scratches.caught[k],
+            scratches.catching[k],
+        ),
+        scratches.shares[k],
+    )
+
+
+descent_scratch_at = kernel(inline=True)(nth_descent_scratch)  # the same, for kernels

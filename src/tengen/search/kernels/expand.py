@@ -1,0 +1,183 @@
+"""Kernels: take in what the network says of the leaves that waited, and back it up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.kernels.board import n_points, point_of
+from tengen.game.kernels.moves import PASS
+from tengen.jit import kernel
+from tengen.search.kernels.backup import back_up
+from tengen.search.kernels.forest import (
+    EXPANDED,
+    LEAD,
+    NO_RESULT,
+    SCORE,
+    SCORE_SQUARE,
+    TERMINAL,
+    UTILITY,
+    VALUE,
+    bring_best_forward,
+    copy_values,
+    enter_in_table,
+    pack_move,
+    sign_of,
+)
+from tengen.search.kernels.utility import score_centre, utility_of
+
+
+@kernel
+def expand_leaves(forest, batch, begin, end, evaluation, settings, shares):
+    """Expand the leaves of the batch begin..end with batch of an Evaluation, and count them.
+
+    shares [MAX_POINTS] is working memory.
+    """
+    for n in range(begin, end):
+        path = batch.paths[n]
+        leaf = path.nodes[path.depth]
+        _evaluate(forest, path, n, evaluation, settings)
+        if path.final:
+            forest.nodes[leaf].status = TERMINAL
+        else:
+            _expand(forest, path, n, evaluation, settings, shares)
+            enter_in_table(forest, path.tree, leaf)
+        copy_values(forest.caught[leaf], batch.caught[n])
+        back_up(forest, path, path.depth, settings)
+
+
+@kernel(inline=True)
+def _evaluate(forest, path, n, evaluation, settings):
+    """Give the leaf its own statistics: the one place where views are turned to Black's.
+
+    A leaf that has visits already is a node whose subtree was given up: this is one more.
+    """
+    board = forest.boards[path.tree]
+    leaf = path.nodes[path.depth]
+    node, tree = forest.nodes[leaf], forest.trees[path.tree]
+    sign = sign_of(node.to_play)
+    value = sign * (evaluation.value[n, 0] - evaluation.value[n, 1])
+    score = sign * evaluation.score[n]
+    square = score * score + evaluation.spread[n] * evaluation.spread[n]
+    root_area = np.float32(np.sqrt(np.float32(board.width * board.height)))
+    if path.depth == 0 and node.own_visits == 0:
+        tree.centre = score_centre(settings, score, root_area)
+    node.own_visits += 1
+    share = np.float32(1) / np.float32(node.own_visits)
+    own = node.own
+    own[VALUE] += share * (value - own[VALUE])
+    own[NO_RESULT] += share * (evaluation.value[n, 2] - own[NO_RESULT])
+    own[SCORE] += share * (score - own[SCORE])
+    own[SCORE_SQUARE] += share * (square - own[SCORE_SQUARE])
+    own[LEAD] += share * (sign * evaluation.lead[n] - own[LEAD])
+    own[UTILITY] = utility_of(
+        settings, own[VALUE], own[SCORE], own[SCORE_SQUARE], tree.centre, root_area
+    )
+    node.own_weight = _weight_of(evaluation.value_error[n], evaluation.score_error[n], settings)
+    if forest.ownership.shape[0]:
+        owner = forest.ownership[leaf]
+        for y in range(board.height):
+            for x in range(board.width):
+                mine = sign * np.float32(127) * evaluation.ownership[n, y, x]
+                owner[y * board.width + x] = np.int8(np.rint(mine))
+
+
+@kernel(inline=True)
+def _weight_of(value_error, score_error, settings):
+    """How much an evaluation weighs: less where the network expects to be wrong; 1 where it does
+    not say.
+    """
+    if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
+        return np.float32(1)
+    error = value_error + settings.score_error_weight * score_error
+    return settings.uncertainty / (error + settings.uncertainty / settings.most_weight)
+
+
+@kernel(inline=True)
+def _expand(forest, path, n, evaluation, settings, shares):
+    """Make the legal moves the leaf's candidates, with a softmax of the policy as priors.
+
+    Below the root the hopeless ones are left out, to save memory.
+    """
+    board = forest.boards[path.tree]
+    node, tree = forest.nodes[path.nodes[path.depth]], forest.trees[path.tree]
+    if tree.avoids:
+        _strike_avoided(path, board, forest.avoid[path.tree, node.to_play])
+    block = path.tree * forest.candidate_room + tree.n_candidates + 1
+    points = forest.candidates[block:]
+    moves = _list_moves(
+        path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
+    )
+    total = _softmax(shares, moves)
+    each = np.float32(1) / total
+    least = settings.least_prior * total if path.depth else np.float32(-1)
+    at = block
+    for k in range(moves):
+        forest.candidates[at] = pack_move(shares[k] * each, points[k])
+        at += shares[k] >= least
+    forest.candidates[block - 1] = path.nodes[path.depth]
+    bring_best_forward(forest.candidates, block, at)
+    node.block = block
+    node.n_candidates = at - block
+    node.n_tried = 0
+    node.n_dropped = 0
+    node.tried_prior = np.float32(0)
+    node.status = EXPANDED
+    tree.n_candidates += at - block + 1
+
+
+@kernel(inline=True)
+def _list_moves(legal, board, policy, tensor_width, points, logits):
+    """Fill the points of the legal moves and what the policy says of them; returns how many.
+
+    What is no move is written, too, and written over: no processor could guess which are.
+    """
+    points[0], logits[0] = PASS, policy[policy.shape[0] - 1]
+    n = np.int64(legal[PASS])
+    for y in range(board.height):
+        first, place = point_of(board, 0, y), y * tensor_width
+        for x in range(board.width):
+            points[n] = first + x
+            logits[n] = policy[place + x]
+            n += legal[first + x]
+    return n
+
+
+@kernel(inline=True)
+def _softmax(logits, n):
+    """Turn the first n into shares, the largest of which is 1; returns their sum."""
+    top = np.float32(-1e30)
+    for k in range(n):
+        top = max(top, logits[k])
+    for k in range(n):
+        logits[k] = exp_below_zero(min(logits[k] - top, np.float32(0)))
+    total = np.float32(0)
+    for k in range(n):
+        total += logits[k]
+    return total
+
+
+@kernel(inline=True)
+def exp_below_zero(x):
+    """e^x for x of 0 or less, to seven digits; unlike the library's, many at a time."""
+    x = max(x, np.float32(-87)) * np.float32(1.4426950408889634)  # now a power of two
+    whole = np.int32(x - np.float32(0.5))
+    f = (x - np.float32(whole)) * np.float32(0.6931471805599453)
+    power = np.int32((whole + np.int32(127)) << np.int32(23)).view(np.float32)
+    series = np.float32(1 / 720)
+    series = series * f + np.float32(1 / 120)
+    series = series * f + np.float32(1 / 24)
+    series = series * f + np.float32(1 / 6)
+    series = series * f + np.float32(0.5)
+    series = series * f + np.float32(1)
+    return (series * f + np.float32(1)) * power
+
+
+@kernel
+def _strike_avoided(path, board, avoid):
+    """Strike the moves that are to be avoided at this depth, unless none would be left."""
+    left, depth = 0, path.depth
+    for p in range(n_points(board)):
+        left += path.legal[p] & (avoid[p] <= depth)
+    if left:
+        for p in range(n_points(board)):
+            path.legal[p] &= avoid[p] <= depth

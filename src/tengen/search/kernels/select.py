@@ -1,0 +1,133 @@
+"""Kernels: which move a descent follows: prior, value, visits and what is under way (PUCT)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.jit import kernel
+from tengen.search.kernels.backup import edge_weight
+from tengen.search.kernels.forest import (
+    NEXT_CANDIDATE,
+    NONE,
+    UTILITY,
+    UTILITY_SQUARE,
+    nth_edge,
+    packed_prior,
+    sign_of,
+)
+from tengen.search.kernels.gumbel import gumbel_child
+from tengen.search.kernels.random_numbers import normal, uniform
+
+LOSS = np.float32(-1)  # what a descent under way is taken to bring
+
+
+@kernel(inline=True)
+def exploration_at(node, settings):
+    """How much the prior weighs against the value: grows with the visits and the disagreement."""
+    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    grown = settings.exploration + settings.exploration_log * np.log(
+        (total + settings.exploration_base) / settings.exploration_base
+    )
+    return grown * np.sqrt(total + np.float32(0.01)) * _stdev_factor(node, settings)
+
+
+@kernel(inline=True)
+def _stdev_factor(node, settings):
+    if settings.stdev_scale == 0 or node.weight <= 1:
+        return np.float32(1)
+    mean = node.means[UTILITY]
+    square = mean * mean
+    sum_of_squares = (
+        square + settings.stdev_prior * settings.stdev_prior
+    ) * settings.stdev_prior_weight + max(node.means[UTILITY_SQUARE], square) * node.weight
+    variance = sum_of_squares / (settings.stdev_prior_weight + node.weight - np.float32(1)) - square
+    stdev = np.sqrt(max(variance, np.float32(0)))
+    return np.float32(1) + settings.stdev_scale * (stdev / settings.stdev_prior - np.float32(1))
+
+
+@kernel(inline=True)
+def untried_value(node, sign, reduction, settings):
+    """What a move not tried yet is taken to be worth, for the side to play."""
+    trust = node.tried_prior
+    if settings.fpu_trusts_tried:
+        trust = min(np.float32(1), trust * trust)
+        parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
+    else:
+        parent = node.means[UTILITY]
+    return sign * parent - reduction * np.sqrt(node.tried_prior)
+
+
+@kernel(inline=True)
+def weight_and_value(edge, child, sign, untried, settings):
+    """Weight and value of a child for the side to play, if all descents under way brought a loss.
+
+    A child that still waits for its first evaluation is worth what an untried move is.
+    """
+    weight, value = edge_weight(edge, child), untried
+    if child.visits:
+        value = sign * child.means[UTILITY]
+    if child.pending == 0:
+        return weight, value
+    virtual = settings.virtual_loss * np.float32(child.pending)
+    share = virtual / (virtual + max(np.float32(0.25), weight))
+    return weight + virtual, value + (LOSS - value) * share
+
+
+@kernel(inline=True)
+def best_child(forest, index, settings):
+    """The edge to follow, NEXT_CANDIDATE, or NONE if there is no move."""
+    node = forest.nodes[index]
+    sign = sign_of(node.to_play)
+    explore = exploration_at(node, settings)
+    untried = untried_value(node, sign, settings.fpu_reduction, settings)
+    best, best_score = np.int64(NONE), np.float32(-1e30)
+    for k in range(node.n_tried):
+        at = nth_edge(forest, node, k)
+        edge = forest.edges[at]
+        weight, value = weight_and_value(edge, forest.nodes[edge.child], sign, untried, settings)
+        score = value + explore * packed_prior(edge.packed) / (np.float32(1) + weight)
+        if score > best_score:
+            best, best_score = at, score
+    if node.n_tried < node.n_candidates:
+        prior = packed_prior(forest.candidates[node.block + node.n_tried])
+        if untried + explore * prior > best_score:
+            best = np.int64(NEXT_CANDIDATE)
+    return best
+
+
+@kernel
+def root_child(forest, g, settings):
+    """As `best_child`, at the root: with forced playouts, wide noise, or Gumbel's choice."""
+    tree = forest.trees[g]
+    if tree.gumbel:
+        return gumbel_child(forest, g)
+    node = forest.nodes[tree.root]
+    sign = sign_of(node.to_play)
+    explore = exploration_at(node, settings)
+    untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
+    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    best, best_score = np.int64(NONE), np.float32(-1e30)
+    for k in range(node.n_tried):
+        at = nth_edge(forest, node, k)
+        edge = forest.edges[at]
+        prior = packed_prior(edge.packed)
+        weight, value = weight_and_value(edge, forest.nodes[edge.child], sign, untried, settings)
+        if tree.forced > 0 and weight * weight < tree.forced * prior * total:
+            return at
+        value += _wide_noise(tree, settings)
+        score = value + explore * prior / (np.float32(1) + weight)
+        if score > best_score:
+            best, best_score = at, score
+    if node.n_tried < node.n_candidates:
+        prior = packed_prior(forest.candidates[node.block + node.n_tried])
+        if untried + _wide_noise(tree, settings) + explore * prior > best_score:
+            best = np.int64(NEXT_CANDIDATE)
+    return best
+
+
+@kernel(inline=True)
+def _wide_noise(tree, settings):
+    """What makes a move look better now and then, so that analysis sees more of them."""
+    if settings.wide_root_noise == 0 or uniform(tree.rng) < 0.5:
+        return np.float32(0)
+    return settings.wide_root_noise * np.float32(abs(normal(tree.rng)))

@@ -1,0 +1,165 @@
+"""What the fleet knows of its games: a slot for each, their turns so far, and those that ended."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.kernel_rules import terms_of
+from tengen.game.kernels.board import TERMS
+from tengen.selfplay.params import SelfPlayParams, fair_komi
+from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records
+
+SLOT = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("number", "u8"),  # of its game
+                ("begun", "i8"),  # games in this slot
+                ("step", "i8"),  # of the network when the game began
+                ("button", "i4"),  # was there one at the start?
+                ("kind", "i4"),  # of the search under way
+                ("n_turns", "i4"),
+                ("n_targets", "i4"),
+                ("opening", "i4"),  # moves still to be drawn from the policy
+                ("fair", "i4"),  # 1: the komi is still to be made fair
+                ("decided", "i4"),  # turns in a row beyond doubt
+                ("played_out", "i4"),  # 1: played as if it were open, whatever the doubt
+                ("waiting", "i4"),  # 1: its row is with the network
+                ("over", "i4"),  # 1: the game has ended and is to be handed over
+                ("rng", "u8", (1,)),
+            ],
+            align=True,
+        ),
+    )
+)
+
+# The parameters as kernels know them.
+_PARAM_FIELDS = (
+    "visits",
+    "fast_visits",
+    "full_share",
+    "gumbel",
+    "keep_tree",
+    "komi_spread",
+    "wide_komi_share",
+    "wide_komi_spread",
+    "opening_share",
+    "opening_moves",
+    "handicap_share",
+    "handicap_stones",
+    "fair_share",
+    "decided_value",
+    "decided_turns",
+    "decided_visits",
+    "decided_full_share",
+    "played_out_share",
+    "surprise_share",
+    "move_limit",
+    "stagger",
+    "pass_from",
+)
+
+
+class GameParams(NamedTuple):
+    """What games may be like, for kernels."""
+
+    numbers: Records  # [1] the parameters that are numbers, and who plays: slots, first and step
+    sizes: NDArray[np.int32]  # [sizes]
+    komi: NDArray[np.float32]  # [sizes]
+    size_chances: NDArray[np.float64]  # [sizes] cumulative
+    terms: Records  # [rules] of TERMS
+
+
+class GameSlots(NamedTuple):
+    """Games under way, slot by slot."""
+
+    slots: Records  # [games] of SLOT
+    turns: NDArray[np.void]  # [games, most turns] of TURN
+    targets: NDArray[np.void]  # [games, room] of TARGET
+
+
+class FinishedGames(NamedTuple):
+    """Games that ended, by the chunk that played them, until they are taken away."""
+
+    counts: NDArray[np.int64]  # [chunks, 3] games, turns, targets
+    games: NDArray[np.void]  # [chunks, games] of GAME
+    turns: NDArray[np.void]  # [chunks, turns] of TURN
+    targets: NDArray[np.void]  # [chunks, targets] of TARGET
+    ownership: NDArray[np.int8]  # [chunks, games, area]
+
+
+def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
+    """Parameters for slots first, first + 1, ... of so many in all; numbers tell games apart."""
+    kinds = [(name, "f8") for name in _PARAM_FIELDS]
+    extra = [("slots", "u8"), ("first", "u8"), ("step", "i8")]
+    numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
+    for name in _PARAM_FIELDS:
+        numbers[name] = getattr(params, name)
+    numbers["slots"], numbers["first"] = slots, first
+    sides = params.board_sizes
+    weights = np.array(params.size_weights or [1.0] * len(sides))
+    komi = params.komi or [fair_komi(side) for side in sides]
+    terms = np.zeros(len(params.rules), TERMS)
+    for k, rules in enumerate(params.parsed_rules()):
+        terms[k] = terms_of(rules, 0.0)
+    terms["friendly_pass"] = 0  # dead stones are captured before both pass, or count as alive
+    return GameParams(
+        numbers,
+        np.array(sides, np.int32),
+        np.array(komi, np.float32),
+        np.cumsum(weights / weights.sum()),
+        terms,
+    )
+
+
+def new_game_slots(params: SelfPlayParams, games: int, first: int, seed: int) -> GameSlots:
+    """GameSlots without a game."""
+    turns = params.most_turns
+    slots = np.zeros(games, SLOT)
+    for k in range(games):
+        slots["rng"][k] = np.random.SeedSequence([seed, first + k]).generate_state(1, np.uint64) | 1
+    return GameSlots(
+        slots,
+        np.zeros((games, turns), TURN),
+        np.zeros((games, turns * (params.largest_side**2 + 1)), TARGET),
+    )
+
+
+def new_finished_games(params: SelfPlayParams, chunks: int, games: int) -> FinishedGames:
+    """Room for this many games of each chunk, were they all as long as can be."""
+    turns, area = params.most_turns, params.largest_side**2
+    return FinishedGames(
+        np.zeros((chunks, 3), np.int64),
+        np.zeros((chunks, games), GAME),
+        np.zeros((chunks, games * turns), TURN),
+        np.zeros((chunks, games * turns * (area + 1)), TARGET),
+        np.zeros((chunks, games, area), np.int8),
+    )
+
+
+def take_from(finished: FinishedGames) -> Games:
+    """The games that ended, chunk by chunk; the finished is empty then."""
+    n_games, n_turns, n_targets = finished.counts.T.copy()
+    finished.counts[:] = 0
+    games = _first_of_each(finished.games, n_games)
+    ownership = _first_of_each(finished.ownership, n_games)  # [games, area of the largest board]
+    on_board = np.arange(ownership.shape[1]) < (games["width"] * games["height"])[:, None]
+    return Games(
+        games,
+        _first_of_each(finished.turns, n_turns),
+        _first_of_each(finished.targets, n_targets),
+        ownership[on_board],
+    )
+
+
+def _first_of_each(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """The first entries of each row, so many of each, one after another."""
+    starts = np.arange(len(counts)) * rows.shape[1]
+    before = np.cumsum(counts) - counts
+    entries = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    taken: NDArray[Any] = rows.reshape(-1, *rows.shape[2:])[entries]
+    return taken

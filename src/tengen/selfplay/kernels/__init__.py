@@ -1,0 +1,1 @@
+"""Kernels that step the games of self-play."""

@@ -1,0 +1,145 @@
+"""Kernels: ask for the memory of trees whose turn comes soon.
+
+Thousands of trees do not fit into a processor's caches. Where they are searched one after the
+other, memory is fetched while other trees are searched: what leads to more memory first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, config, types
+from numba.extending import intrinsic
+
+from tengen.game.kernels.board import BOARD
+from tengen.jit import kernel
+from tengen.search.kernels.forest import CACHE_LINE, EDGE, PATH
+
+# How many trees ahead each step is taken.
+_ROW, _PATH, _MOVES, _CHILDREN = 6, 4, 3, 2
+_LONGEST_PATH = 16  # deeper nodes are few, and not worth the time
+
+
+def _offset(kind: np.dtype[np.void], field: str) -> int:
+    """Where a field of a record begins."""
+    assert kind.fields is not None
+    return int(kind.fields[field][1])
+
+
+_EDGES_OF_PATH, _LEGAL_OF_PATH = _offset(PATH, "edges"), _offset(PATH, "legal")
+_EDGE_SIZE = EDGE.itemsize
+_WIDE_ARRAYS = tuple(
+    _offset(BOARD, name) for name in ("empties", "slot", "head", "next", "libs", "stones")
+)
+_NARROW_ARRAYS = tuple(_offset(BOARD, name) for name in ("color", "seen"))
+
+
+def _prefetch(array: Any, index: Any, offset: Any) -> None:
+    """Fetch the cache line at a byte of array[index]; it may lie outside the array."""
+
+
+if not config.DISABLE_JIT:
+
+    @intrinsic
+    def _prefetch(_, array, index, offset):
+        def build(context, builder, signature, args):
+            kind = signature.args[0]
+            data = context.make_array(kind)(context, builder, args[0])
+            stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
+            byte = ir.IntType(8).as_pointer()
+            at, offset = (
+                context.cast(builder, arg, kind, types.int64)
+                for arg, kind in zip(args[1:], signature.args[1:], strict=True)
+            )
+            place = builder.add(builder.mul(at, stride), offset)
+            address = builder.gep(builder.bitcast(data.data, byte), [place])
+            number = ir.IntType(32)
+            wanted = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            fetch = cgutils.get_or_insert_function(builder.module, wanted, "llvm.prefetch.p0")
+            builder.call(fetch, [address, number(0), number(3), number(1)])
+            return context.get_dummy_value()
+
+        return types.void(array, index, offset), build
+
+
+@kernel
+def prefetch_games(forest, batch, slots, policy, g, end, then):
+    """Fetch what the trees after g need for the next step; the one at `end` is followed by `then`.
+
+    A path can be followed only while its leaf waits: later it may be no path any more.
+    """
+    trees = slots.shape[0]
+    path = _ahead(g + _ROW, end, then)
+    if path < trees:
+        _fetch_row(forest, batch, policy, path)
+    path = _ahead(g + _PATH, end, then)
+    if path < trees and slots[path].waiting:
+        _fetch_path(forest, batch.paths[path], path)
+    moves = _ahead(g + _MOVES, end, then)
+    if moves < trees and slots[moves].waiting:
+        _fetch_moves(forest, batch.paths[moves])
+    children = _ahead(g + _CHILDREN, end, then)
+    if children < trees and slots[children].waiting:
+        _fetch_children(forest, batch.paths[children])
+
+
+@kernel(inline=True)
+def _ahead(tree, end, then):
+    return tree if tree < end else then + tree - end
+
+
+@kernel(inline=True)
+def _fetch_row(forest, batch, policy, g):
+    """Fetch what is at places known beforehand."""
+    _prefetch(batch.paths, g, 0)
+    _prefetch(batch.paths, g, _EDGES_OF_PATH)
+    _prefetch(batch.paths, g, _LEGAL_OF_PATH)
+    _prefetch(batch.paths, g, _LEGAL_OF_PATH + CACHE_LINE)
+    _prefetch(forest.trees, g, 0)
+    _prefetch(forest.trees, g, CACHE_LINE)
+    for offset in range(0, 4 * policy.shape[1], CACHE_LINE):
+        _prefetch(policy, g, offset)
+    for offset in range(0, 4 * forest.table_room, CACHE_LINE):
+        _prefetch(forest.table, g * forest.table_room, offset)
+    _prefetch(forest.boards, g, 0)
+    _prefetch(forest.boards, g, CACHE_LINE)
+    # A board's arrays are a little longer than its area.
+    for offset in range(0, 11 * forest.ownership.shape[1] // 4, CACHE_LINE):
+        for k in range(len(_WIDE_ARRAYS)):
+            _prefetch(forest.boards, g, _WIDE_ARRAYS[k] + offset)
+    for offset in range(0, 11 * forest.ownership.shape[1] // 8, CACHE_LINE):
+        for k in range(len(_NARROW_ARRAYS)):
+            _prefetch(forest.boards, g, _NARROW_ARRAYS[k] + offset)
+
+
+@kernel(inline=True)
+def _fetch_path(forest, path, g):
+    """Fetch the nodes that the waiting leaf was reached by, all edges, and where moves will go."""
+    tree = forest.trees[g]
+    for k in range(min(path.depth + 1, _LONGEST_PATH)):
+        _prefetch(forest.nodes, path.nodes[k], 0)
+        _prefetch(forest.nodes, path.nodes[k], CACHE_LINE)
+    for offset in range(0, _EDGE_SIZE * tree.n_edges, CACHE_LINE):
+        _prefetch(forest.edges, g * forest.node_room, offset)
+    for offset in range(0, 4 * forest.ownership.shape[1], CACHE_LINE):
+        _prefetch(forest.candidates, g * forest.candidate_room + tree.n_candidates, offset)
+
+
+@kernel(inline=True)
+def _fetch_moves(forest, path):
+    """Fetch the moves tried at the nodes of a path."""
+    for k in range(min(path.depth, _LONGEST_PATH)):
+        node = forest.nodes[path.nodes[k]]
+        for offset in range(0, 4 * np.int64(node.n_tried) + 4, CACHE_LINE):
+            _prefetch(forest.candidates, node.block, offset)
+
+
+@kernel(inline=True)
+def _fetch_children(forest, path):
+    """Fetch the children of the nodes of a path."""
+    for k in range(min(path.depth, _LONGEST_PATH)):
+        node = forest.nodes[path.nodes[k]]
+        for at in range(node.block, node.block + node.n_tried):
+            _prefetch(forest.nodes, forest.edges[forest.candidates[at]].child, 0)

@@ -1,0 +1,167 @@
+"""A recorded game as a Position, and as SGF text with what the searches said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tengen.game.color import BLACK, WHITE, Color
+from tengen.game.geometry import Point
+from tengen.game.kernels.board import (
+    NO_TAX,
+    POSITIONAL_SUPERKO,
+    SIMPLE_KO,
+    SITUATIONAL_SUPERKO,
+    TAX_IN_SEKI,
+    TAX_ON_GROUPS,
+)
+from tengen.game.position import Position
+from tengen.game.rules import KoRule, Rules, Scoring, Tax
+from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records
+
+_KO_RULES = {
+    SIMPLE_KO: KoRule.SIMPLE,
+    POSITIONAL_SUPERKO: KoRule.POSITIONAL,
+    SITUATIONAL_SUPERKO: KoRule.SITUATIONAL,
+}
+_TAXES = {NO_TAX: Tax.NONE, TAX_IN_SEKI: Tax.SEKI, TAX_ON_GROUPS: Tax.ALL}
+
+
+class _Played(NamedTuple):
+    """One game of many."""
+
+    game: Any  # GAME
+    turns: Records  # [turns] of TURN
+
+
+def rules_of(terms: Any) -> Rules:
+    """The rules of a game's terms; the komi holds White's handicap bonus, so they have none."""
+    return Rules(
+        _KO_RULES[int(terms["ko_rule"])],
+        Scoring.TERRITORY if terms["territory"] else Scoring.AREA,
+        _TAXES[int(terms["tax"])],
+        suicide=bool(terms["suicide_allowed"]),
+        button=bool(terms["button"]),
+        friendly_pass=bool(terms["friendly_pass"]),
+    )
+
+
+def game_record(games: Games, k: int) -> Position:
+    """The position at the end of game k, played from the empty board, its set-up included.
+
+    Raises IllegalMoveError for a move onto a stone.
+    """
+    *_, position = _positions(_played(games, k))
+    return position
+
+
+def sgf_text(games: Games, k: int, black: str = "", white: str = "") -> str:
+    """Game k as an SGF file of one line, with what each search said as a comment, for Black."""
+    played = _played(games, k)
+    game, turns = played
+    positions = list(_positions(played))
+    first = 0
+    while first < len(turns) and turns["kind"][first] == SETUP:
+        first += 1
+    root = {
+        "FF": ["4"],
+        "GM": ["1"],
+        "CA": ["UTF-8"],
+        "AP": ["Tengen"],
+        "SZ": [_size_text(positions[0])],
+        "KM": [f"{positions[0].komi:g}"],
+        "RU": [str(positions[0].rules)],
+        "RE": [result_text(game)],
+        "PB": [black],
+        "PW": [white],
+        "GN": [f"game {game['number']}, step {game['step']}"],
+    }
+    if first:
+        to_play = positions[first].to_play if first == len(turns) else turns["color"][first]
+        root |= _set_up(positions[first], Color(int(to_play)))
+    nodes = [_node(root)]
+    for turn in turns[first:]:
+        letter = Color(int(turn["color"])).letter
+        point = _point(int(turn["place"]), positions[0])
+        nodes.append(_node({letter: [_letters(point)], "C": [_comment(turn)]}))
+    return f"({''.join(nodes)})\n"
+
+
+def result_text(game: Any) -> str:
+    """The result as SGF writes it: B+3.5, 0 for a draw, Void."""
+    if game["no_result"]:
+        return "Void"
+    if game["score"] == 0:
+        return "0"
+    return f"{'B' if game['score'] > 0 else 'W'}+{abs(float(game['score'])):g}"
+
+
+def _played(games: Games, k: int) -> _Played:
+    begin = int(games.games["n_turns"][:k].sum())
+    game = games.games[k]
+    return _Played(game, games.turns[begin : begin + int(game["n_turns"])])
+
+
+def _positions(played: _Played) -> Iterator[Position]:
+    """The empty board, then the position after each turn."""
+    game, turns = played
+    size = int(game["width"]), int(game["height"])
+    position = Position(size, rules_of(game["terms"]), float(game["terms"]["komi"]))
+    yield position
+    for turn in turns:
+        point = _point(int(turn["place"]), position)
+        position = position.play(point, Color(int(turn["color"])), strict=False)
+        yield position
+
+
+def _point(place: int, position: Position) -> Point | None:
+    if place == position.size.area:
+        return None
+    return Point(place % position.width, place // position.width)
+
+
+def _set_up(position: Position, to_play: Color) -> dict[str, list[str]]:
+    """The stones that stand before the first move; no handicap: the komi has all that it gives."""
+    stones: dict[str, list[str]] = {}
+    for name, color in (("AB", BLACK), ("AW", WHITE)):
+        stones[name] = [
+            _letters(Point(int(x), int(y))) for y, x in np.argwhere(position.stones == color)
+        ]
+    return stones | {"PL": [to_play.letter], "HA": ["0"]}
+
+
+def _comment(turn: Any) -> str:
+    """What the search said, for Black; nothing if there was none."""
+    if turn["kind"] not in (FAST, FULL):
+        return ""
+    win = (1 - turn["no_result"] + turn["value"]) / 2
+    parts = [f"Black wins {100 * win:.1f}%", f"score {turn['score']:+.1f}"]
+    if turn["no_result"] >= 0.0005:
+        parts.append(f"no result {100 * turn['no_result']:.1f}%")
+    learned = f", learned from {turn['weight']:g} times" if turn["kind"] == FULL else ""
+    return f"{', '.join(parts)}, visits {turn['visits']}{learned}"
+
+
+def _node(properties: dict[str, list[str]]) -> str:
+    """A node as text; a property without values or, unless it is a move, without text is left."""
+    return ";" + "".join(
+        name + "".join(f"[{_escaped(value)}]" for value in values)
+        for name, values in properties.items()
+        if any(values) or (values and name in ("B", "W"))
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("]", "\\]")
+
+
+def _size_text(position: Position) -> str:
+    width, height = position.size
+    return str(width) if width == height else f"{width}:{height}"
+
+
+def _letters(point: Point | None) -> str:
+    """A point as SGF writes it, "" for a pass."""
+    return "" if point is None else "".join(chr(ord("a") + at) for at in point)

@@ -1,0 +1,111 @@
+"""The command line as its user meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tengen
+from tests.bundled import needs_bundled_network
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_are_compiled() -> None:
+    """So that no command has to say that it compiles them first."""
+    tengen.Position(9, "chinese")
+
+
+def run(*arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tengen", *arguments],
+        input=answers,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    )
+
+
+def test_version() -> None:
+    process = run("--version")
+    assert (process.returncode, process.stdout) == (0, f"tengen {tengen.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_lists_the_commands(arguments: list[str]) -> None:
+    process = run(*arguments)
+    assert process.returncode == 0
+    assert "play" in process.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nonsense"], "nonsense"),
+        (["--nonsense"], "--nonsense"),
+        (["play", "--board-size", "99"], "--board-size"),
+        (["play", "--board-size", "nine"], "integer"),
+        (["play", "--rules", "calvinball"], "calvinball"),
+        (["play", "--komi", "6.3"], "half points"),
+        (["play", "--color", "green"], "green"),
+        (["play", "--model", "nowhere.bin.gz"], "nowhere.bin.gz"),
+        (["play", "--model", "README.md", "--board-size", "3"], "5 lines"),
+        (["play", "--model", "README.md", "--level", "god"], "there are beginner"),
+        (["play", "--model", "README.md", "--host", "no.such.host.invalid"], "no.such.host"),
+        (["play", "--run", "nowhere"], "nowhere"),
+    ],
+)
+def test_bad_usage_is_one_clear_line_and_exit_code_2(arguments: list[str], complaint: str) -> None:
+    process = run(*arguments)
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.count("\n") == 1
+    assert process.stderr.startswith("tengen: ")
+    assert complaint in process.stderr
+
+
+def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tengen.frontends.cli import _explained
+
+    message, status = _explained(KeyError("surprise"))
+    assert status == 1
+    assert "surprise" in message
+    assert _explained(FileNotFoundError(2, "No such file", "x.sgf")) == ("x.sgf: No such file", 1)
+
+
+@needs_bundled_network
+def test_a_game_in_the_terminal() -> None:
+    game = ["play", "--terminal", "--board-size", "5", "--level", "novice"]
+    process = run(*game, answers="C3\nc3\nhello\nundo\nresign\n")
+    assert process.returncode == 0, process.stderr
+    assert "Tengen plays " in process.stdout
+    assert "occupied" in process.stdout
+    assert "not a move" in process.stdout
+    assert process.stdout.rstrip().endswith("Result: W+R")
+
+
+def test_a_file_that_is_no_network_ends_the_server_with_one_line() -> None:
+    process = run("play", "--model", "README.md", "--no-browser", "--port", "0")
+    assert process.returncode == 2
+    assert process.stdout == ""
+    *before, last = process.stderr.splitlines()
+    assert all(line.startswith("tengen: ") for line in before)
+    assert "README.md" in last
+
+
+def test_a_level_keeps_its_own_limits_beside_a_file_of_settings(tmp_path: Path) -> None:
+    file = str(tmp_path / "tengen.toml")
+    assert run("config", file).returncode == 0
+    process = run("gtp", "--level", "casual", "--config", file, answers="name\nquit\n")
+    assert (process.returncode, process.stdout) == (0, "= Tengen\n\n=\n\n")
+    refused = run("gtp", "--level", "casual", "--config", file, "--visits", "9", answers="quit\n")
+    assert refused.returncode == 2
+    assert "--visits" in refused.stderr
+
+
+@needs_bundled_network
+def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
+    assert run("play", "--terminal", "--board-size", "5", "--color", "white").returncode == 0

@@ -1,0 +1,95 @@
+"""The web server as a process of its own, for tests; run as a program, with a made-up network.
+
+What follows is the folder for its games, the port, and a network file if it is to be a real one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from queue import Empty, Queue
+
+from tengen.closeable import Closeable
+
+LIMIT = 60.0  # seconds
+
+
+class ServerProcess(Closeable):
+    """A process, and its port."""
+
+    def __init__(self, folder: Path, port: int = 0, network: Path | None = None) -> None:
+        program = [
+            sys.executable,
+            "-m",
+            "tests.frontends.web.server_process",
+            str(folder),
+            str(port),
+        ]
+        self.process = subprocess.Popen(
+            program if network is None else [*program, str(network)],
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONWARNINGS": "error"},
+        )
+        self.lines: Queue[str] = Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.port = self._port()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.put(line)
+
+    def _port(self) -> int:
+        heard = []
+        while True:
+            try:
+                heard.append(self.lines.get(timeout=LIMIT))
+            except Empty:
+                raise AssertionError(f"it does not serve: {heard}") from None
+            if match := re.search(r"http://127\.0\.0\.1:(\d+)/", heard[-1]):
+                return int(match[1])
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def interrupt(self) -> int:
+        """Ctrl-C; the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(LIMIT)
+
+    def close(self) -> None:
+        self.kill()
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+def main() -> None:
+    from tengen.frontends.loading import Network
+    from tengen.frontends.web.http.serve import WebOptions, serve
+    from tengen.frontends.web.play.engine_room import load_network
+    from tengen.frontends.web.play.messages import NewGame
+    from tests.frontends.web.made_up import slow_halves
+
+    folder, port, *real = sys.argv[1:]
+    options = WebOptions(port=int(port), browser=False, data=Path(folder))
+    first_game = NewGame(type="new_game", size=9, colour="black", level="beginner")
+
+    def made_up() -> Network:
+        return Network(slow_halves(0.02), "fake.bin.gz")
+
+    serve(options, first_game, (lambda: load_network(real[0], "auto")) if real else made_up)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""What survives: reloads, lost connections, duplicated tabs, and servers that are killed."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tengen.frontends.web.play.autosave import Autosave, user_data
+from tengen.frontends.web.play.messages import ClockTerms, NewGame
+from tengen.frontends.web.play.snapshot import PROPERTY, restored_table, saved_table
+from tengen.frontends.web.play.table import Table, new_table
+from tengen.game.sgf.records import load_sgf, read_sgf, save_sgf
+from tests.frontends.web.server import Client, serving
+from tests.frontends.web.server_process import ServerProcess
+
+ID = 32 * "a"
+
+
+def table(**terms: object) -> Table:
+    usual: dict[str, object] = {"type": "new_game", "size": 9, "colour": "both"}
+    return new_table(NewGame(**(usual | terms)))  # type: ignore[arg-type]
+
+
+def test_a_game_comes_back_to_its_session_and_to_no_other(port: int) -> None:
+    with Client(port) as client:
+        client.new_game(colour="both", size=13)
+        client.play("D4")
+        session = client.session
+    with Client(port, session) as client, Client(port) as other:
+        assert client.welcome["saved"]
+        assert client.session == session
+        assert client.game["size"] == 13
+        assert client.position["last"] == "D4"
+        assert not other.welcome["saved"]
+        assert other.session != session
+
+
+def test_two_tabs_with_one_id_are_two_sessions(client: Client, port: int) -> None:
+    client.new_game(colour="both")
+    client.play("D4")
+    with Client(port, client.session) as copy:
+        assert copy.welcome["saved"]
+        assert copy.session != client.session
+        assert copy.position["last"] == "D4"
+        copy.play("E5")
+        assert client.ask("play", move="C3")["stones"].count("O") == 1
+        assert copy.ask("play", move="G7")["move_number"] == 3
+
+
+def test_a_killed_server_goes_on_with_the_game_and_with_the_opponents_turn(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path) as server, Client(server.port) as client:
+        if not client.welcome["info"]["ready"]:
+            client.hear("info")
+        client.new_game(level="full", clock={"main": 100, "period": 5, "periods": 2})
+        time.sleep(0.1)
+        client.say("play", move="D4")
+        echo = client.hear("position")
+        assert echo["thinking"]
+        server.kill()  # the move was shown, so it must be on the disk
+    with (
+        ServerProcess(tmp_path, server.port) as server,
+        Client(server.port, client.session) as back,
+    ):
+        assert back.welcome["saved"]
+        assert back.position["last"] == "D4"
+        assert back.game["level"] == "full"
+        assert 90 < back.position["clock"]["black"]["main"] < 100
+        after = back.until(lambda position: not position["thinking"])
+        assert after["move_number"] == 2
+        assert server.interrupt() == 0
+
+
+def test_a_server_that_ends_has_written_everything(tmp_path: Path) -> None:
+    with serving(tmp_path) as port, Client(port) as client:
+        client.new_game(colour="both")
+        client.play("D4")
+        client.say("comment", node=1, text="good")
+        client.hear("node")
+    file = tmp_path / "sessions" / f"{client.session}.sgf"
+    assert load_sgf(file)[0].root.children[0].text("C") == "good"
+    with serving(tmp_path) as port, Client(port, client.session) as client:
+        assert client.game["nodes"][1]["comment"] == "good"
+
+
+def test_a_game_that_makes_room_for_another_is_kept(tmp_path: Path) -> None:
+    with serving(tmp_path) as port, Client(port) as client:
+        client.new_game(colour="both")
+        client.play("D4")
+        client.new_game(colour="both")
+        client.new_game(colour="both")  # nothing was played in the one before
+        games = list((tmp_path / "games").glob("*.sgf"))
+        assert len(games) == 1
+        assert load_sgf(games[0])[0].final_position().stones.sum() == 1
+
+
+def test_all_that_a_table_knows_is_saved() -> None:
+    before = table(clock=ClockTerms(main=10, period=3, periods=4), rules="japanese", handicap=3)
+    for move in ["D4", "E5", "pass", "pass"]:
+        before.play(move)
+    before.propose_dead(frozenset())
+    before.mark_dead("D4")
+    before.set_mode("analyse")
+    before.go(1)
+    before.play("J9")
+    after = restored_table(saved_table(before))
+    assert after is not None
+    assert (after.mode, after.you, after.phase) == ("analyse", "both", "free")
+    assert after.tree.sgf() == before.tree.sgf()
+    assert after.position == before.position
+    after.set_mode("play")
+    assert after.phase == "counting"
+    assert after.dead == before.dead
+    assert not after.dead_unknown
+    assert after.clock is not None
+    assert after.clock.view()["white"]["periods"] == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"form": 99},
+        {"you": "green"},
+        {"level": "god"},
+        {"clock": {"terms": {}}},
+        {"end": None},
+        {"dead": ["Z99"], "counting": True},
+        {"at": "x"},
+    ],
+)
+def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> None:
+    game = table()
+    for move in ["D4", "pass", "pass"]:
+        game.play(move)
+    game.set_mode("analyse")
+    saved = read_sgf(saved_table(game))[0]
+    state = json.loads(saved.root.text(PROPERTY))
+    assert restored_table(save_sgf(saved)) is not None
+    saved.root.set_text(PROPERTY, json.dumps(state | change))
+    assert restored_table(save_sgf(saved)) is None
+
+
+def test_damaged_files_are_no_session(tmp_path: Path) -> None:
+    with Autosave(tmp_path) as autosave:
+        whole = saved_table(table())
+        autosave.save(ID, whole).result(5)
+        assert autosave.load(ID) == whole
+        assert autosave.load("../sessions/" + ID) is None
+        (tmp_path / "sessions" / f"{ID}.sgf").unlink()
+        assert autosave.load(ID) is None
+    for damaged in (b"", b"nonsense", whole[: len(whole) // 2], b"(;GM[1])", b"(;TENGEN[{}])"):
+        assert restored_table(damaged) is None
+
+
+def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
+    with Autosave(tmp_path) as autosave:
+        for i in range(100):
+            done = autosave.save(ID, b"%d" % i)
+            assert autosave.load(ID) == b"%d" % i
+        done.result(5)
+        assert (tmp_path / "sessions" / f"{ID}.sgf").read_bytes() == b"99"
+        assert not list((tmp_path / "sessions").glob(".*"))
+
+
+def test_a_disk_that_cannot_be_written_does_not_stop_the_game(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(tmp_path) as port, Client(port) as client:
+        client.new_game(colour="both")
+        client.play("D4")
+        (tmp_path / "sessions").rename(tmp_path / "gone")
+        client.play("E5")
+        assert client.play("C3")["move_number"] == 3
+    assert capfd.readouterr().err.count("games cannot be saved") == 1
+
+
+def test_sessions_that_nobody_used_for_long_become_games(tmp_path: Path) -> None:
+    import os
+
+    with Autosave(tmp_path) as autosave:
+        autosave.save(ID, b"(;GM[1])").result(5)
+    long_ago = time.time() - 100 * 24 * 3600
+    os.utime(tmp_path / "sessions" / f"{ID}.sgf", (long_ago, long_ago))
+    with Autosave(tmp_path) as autosave:
+        assert autosave.load(ID) is None
+    assert len(list((tmp_path / "games").glob("*.sgf"))) == 1
+
+
+def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENGEN_DATA_DIR", "/somewhere")
+    assert user_data() == Path("/somewhere")

@@ -1,0 +1,66 @@
+"""Ratings of a run's networks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import Evaluator
+from tengen.runs.device import cpu_evaluator
+from tengen.runs.folder import RunFolder
+from tengen.runs.json_lines import append_line
+from tengen.runs.params import RatingParams
+from tengen.runs.rating import (
+    keep_network,
+    network_file,
+    network_name,
+    rate_network,
+    ratings_of,
+)
+from tengen.selfplay.params import SelfPlayParams
+from tests.network.test_store import random_network
+
+
+def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.networks.mkdir()
+    for iteration in (4, 8):
+        network_file(folder, network_name(iteration)).touch()  # no network, if it were opened
+
+    def opened(_: NetworkData) -> Evaluator:
+        raise AssertionError("opened for nothing")
+
+    assert rate_network(folder, 8, RatingParams(opponents=0), SelfPlayParams(), opened)
+    assert ratings_of(folder) == {}
+
+
+def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.networks.mkdir()
+    for iteration in (0, 1):
+        keep_network(folder, replace(random_network("b2c32", iteration), name=f"{iteration:06}"))
+    looks = 0
+
+    def should_stop() -> bool:
+        nonlocal looks
+        looks += 1
+        return looks > 3
+
+    games = SelfPlayParams(board_sizes=(4,))
+    params = RatingParams(games=8, visits=4)
+    assert not rate_network(folder, 1, params, games, cpu_evaluator, should_stop=should_stop)
+    assert looks == 5  # before each tick, and then
+    assert ratings_of(folder) == {}
+    assert rate_network(folder, 1, params, games, cpu_evaluator)
+    assert set(ratings_of(folder)) == {"000000", "000001"}
+
+
+def test_the_first_network_is_zero_whoever_else_plays(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for first, second in (("000010", "000000"), ("000010", "/usr/games/gnugo --mode gtp")):
+        played = {"first": first, "second": second, "wins": 30, "draws": 0, "losses": 10}
+        append_line(folder.ratings, {"iteration": 10, **played})
+    ratings = ratings_of(folder)
+    assert ratings["000000"].elo == 0
+    assert ratings["000010"].elo > 100

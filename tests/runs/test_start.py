@@ -1,0 +1,108 @@
+"""A run that starts from a network in place of nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tengen.network.architecture import named_architecture
+from tengen.network.data import NetworkData, Scaling
+from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.runs.params import RatingParams, RunConfig, RunParams
+from tengen.runs.run import begin_or_go_on, train
+from tengen.selfplay.params import SelfPlayParams
+from tengen.training.initial import initial_network
+from tengen.training.params import TrainingParams
+
+
+def saved_network(path: Path, **changes: object) -> NetworkData:
+    """A network whose values are told apart from those of a new run."""
+    architecture = replace(named_architecture("b2c32"), channels=40)
+    weights = {
+        name: tensor.numpy()
+        for name, tensor in initial_network(architecture, 77).network.state_dict().items()
+    }
+    facts = {"minutes": "18.5", "games": "464464"}
+    data = NetworkData("older", architecture, weights, Scaling(), facts)
+    data = replace(data, **changes)  # type: ignore[arg-type]
+    save_network(data, path)
+    return data
+
+
+def config_from(start: Path, iterations: int) -> RunConfig:
+    return RunConfig(
+        run=RunParams(
+            start=str(start),
+            device="cpu",
+            iterations=iterations,
+            iteration_rows=60,
+            first_rows=30,
+            checkpoint_seconds=0,
+        ),
+        selfplay=SelfPlayParams(games=8, visits=8, fast_visits=4, board_sizes=(4,)),
+        training=TrainingParams(batch=16, warm_up=100),
+        rating=RatingParams(every=1, opponents=0),
+    )
+
+
+def test_a_run_begins_with_the_weights_of_its_start_and_learns(tmp_path: Path) -> None:
+    start = saved_network(tmp_path / "older.safetensors")
+    train(tmp_path / "run", config_from(tmp_path / "older.safetensors", 1))
+    first, last = (
+        load_network_file(tmp_path / "run" / "networks" / f"{name}.safetensors")
+        for name in ("000000", "000001")
+    )
+    name = "blocks.0.conv1.weight"
+    np.testing.assert_allclose(first.weights[name], start.weights[name], rtol=1e-3, atol=1e-6)
+    assert not np.array_equal(last.weights[name], first.weights[name])
+    assert last.architecture.channels == 40
+    assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_a_run_shows_ladders_or_not_whatever_its_start_saw(tmp_path: Path, shown: bool) -> None:
+    names, ladders = ("katago without ladders", "katago"), slice(14, 18)
+    start = saved_network(tmp_path / "older.safetensors")
+    architecture = replace(start.architecture, features=names[not shown])
+    if shown:
+        start.weights["conv.weight"][:, ladders] = 0  # it never saw them
+    save_network(replace(start, architecture=architecture), tmp_path / "older.safetensors")
+    config = config_from(tmp_path / "older.safetensors", 2)
+    config = replace(config, run=replace(config.run, ladders=shown))
+    train(tmp_path / "run", config)
+    last = load_network_file(tmp_path / "run" / "latest.safetensors")
+    assert last.architecture.features == names[shown]
+    assert last.weights["conv.weight"][:, ladders].any() == shown
+
+
+def test_it_goes_on_when_its_start_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, run = tmp_path / "older.safetensors", tmp_path / "run"
+    saved_network(start)
+    train(run, config_from(start, 1))
+    start.unlink()
+    (run / "networks" / "000000.safetensors").unlink()
+    assert "set a later one with" in capsys.readouterr().err
+    train(run, config_from(start, 2))
+    last = load_network_file(run / "latest.safetensors")
+    assert last.architecture.channels == 40
+    assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
+
+
+def test_a_start_with_other_outputs_is_refused(tmp_path: Path) -> None:
+    start = tmp_path / "older.safetensors"
+    saved_network(start, scaling=Scaling(halved_errors=False))
+    with pytest.raises(ValueError, match="older cannot be trained on"):
+        train(tmp_path / "run", config_from(start, 1))
+
+
+def test_a_start_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"missing\.safetensors"):
+        train(tmp_path / "run", config_from(tmp_path / "missing.safetensors", 1))
+    # The folder is free for the next try.
+    saved_network(tmp_path / "older.safetensors")
+    begin_or_go_on(tmp_path / "run", config_from(tmp_path / "older.safetensors", 1))
