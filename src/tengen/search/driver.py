@@ -106,7 +106,7 @@ class Driver:
         self.forest.caught_before[g] = 0
         if not self._features.sees_ladders:
             return
-        scratch = nth_descent_scratch(self._scratches, 0).scratch
+        scratch = nth_descent_scratch(self._scratches, 0).features
         for turn in range(min(2, position.move_number)):
             position = position.undo()
             boards, _ = position.arrays(room=0)

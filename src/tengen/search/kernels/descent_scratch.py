@@ -18,7 +18,7 @@ class DescentScratch(NamedTuple):
     """What one thread walks with."""
 
     boards: Boards  # [1]
-    scratch: FeatureScratch
+    features: FeatureScratch
     shares: NDArray[np.float32]  # [MAX_POINTS] of a policy, in no scale
 
 
