@@ -28,7 +28,7 @@ from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 
 MOVES, VISITS, SIZE, KOMI = 100, 100, 9, 7.0

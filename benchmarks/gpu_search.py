@@ -25,7 +25,7 @@ from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import load_network
 from tengen.network.torch.model import Network, network_from
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch

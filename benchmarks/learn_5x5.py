@@ -27,7 +27,7 @@ from tengen.runs.json_lines import read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import train
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams

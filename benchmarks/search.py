@@ -24,12 +24,14 @@ from tengen.jit import kernel
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.network.fake import FakeEvaluator
 from tengen.network.files.loading import load_network
-from tengen.search.driver import Driver, forest_for
+from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import EXPANDED, reset_tree, tree_bytes
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.root import choose_move, prepare_root
-from tengen.search.params import Limits, SearchParams
-from tengen.search.search import RootOptions, Search
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams
+from tengen.search.request import RootOptions
+from tengen.search.search import Search
 
 SHARED = Path(__file__).parents[2] / "shared"
 NETWORK = SHARED / "katago" / "g170-b6c96.bin.gz"
@@ -91,17 +93,18 @@ class Fleet:
     def __init__(self, features: FeatureSet, visits: int, sharpness: float) -> None:
         self.network = Random(features, sharpness)
         room = visits + 20
-        self.forest = forest_for(
-            self.network.evaluator, GAMES, 81, node_room=room, moves=200, ownership=False
-        )
         params = SearchParams(temperature=1.0, temperature_early=1.0)
-        self.driver = Driver(self.network.evaluator, params, self.forest, 1)
+        self.driver = TreeBatch(
+            self.network.evaluator, params, trees=GAMES, area=81, node_room=room, moves=200
+        )
+        self.forest = self.driver.forest
+        self.games = np.arange(GAMES)
         start = Position(9, "tromp-taylor", 7.5, move_limit=MOVE_LIMIT)
         self.empty, _ = start.arrays(room=0)
         self.forward, self.queue = np.zeros((2, room), np.int32)
         self.weights = np.zeros(500, np.float32)
         for g in range(GAMES):
-            self.driver.place(g, start, seed=1)
+            self.driver.set_root(g, start, seed=(1, g))
             tree = self.forest.trees[g]
             tree["leaves"], tree["target"] = 1, visits
             tree["noisy"], tree["forced"] = 1, params.forced_playouts
@@ -116,7 +119,8 @@ class Fleet:
         before, spent = self.leaves(), -self.network.seconds
         began, stop = time.thread_time(), time.perf_counter() + seconds
         while time.perf_counter() < stop:
-            self.driver.finish(self.driver.start_range(0, GAMES))
+            flight = self.driver.start(self.games)
+            self.driver.expand(flight, flight.pending.result() if flight.pending else None)
             play_due_moves(
                 self.forest,
                 self.driver.settings,
@@ -217,7 +221,7 @@ def memory(evaluator: Evaluator) -> None:
         search = Search(evaluator, ownership=True)
         search.set_position(Position(size, "tromp-taylor", 7.5))
         search.run(Limits(visits=visits))
-        forest = search._driver.forest  # type: ignore[union-attr]
+        forest = search._trees.forest  # type: ignore[union-attr]
         million = tree_bytes(forest, forest.trees[0]) / visits
         less = len(forest.ownership[0])
         print(

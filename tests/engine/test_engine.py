@@ -12,7 +12,7 @@ from tengen.engine.engine import Engine
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 
 
 def slow(batch: Batch) -> Evaluation:

@@ -19,7 +19,7 @@ from tengen.runs.device import cpu_evaluator
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import train
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams

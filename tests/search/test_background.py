@@ -17,9 +17,12 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.background import BackgroundSearch, Task
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import SearchResult, Wanted
-from tengen.search.search import RootOptions, Search
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams
+from tengen.search.result import SearchResult
+from tengen.search.request import Wanted
+from tengen.search.request import RootOptions
+from tengen.search.search import Search
 from tests.search.scripts import Script, opinions
 from tests.search.trees import forest_of, searching
 

@@ -18,11 +18,12 @@ from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.driver import Driver, forest_for
+from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import EXPANDED, TERMINAL, Forest, packed_point, packed_prior
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.utility import expected_atan
 from tengen.search.params import SearchParams
+from tests.search.trees import search_once
 from tests.search.reference import EVALUATION, STATISTICS, Node, Opinion, ReferenceSearch, play
 
 OWN, MEANS = "own", "means"  # fields of a node
@@ -165,13 +166,15 @@ def difference_in_moves(pools: Pools, at: int, node: Node) -> str | None:
 class Game:
     """One game, searched by the kernels as tree g and by the reference."""
 
-    def __init__(self, driver: Driver, g: int, position: Position, leaves: int, seed: str) -> None:
+    def __init__(
+        self, driver: TreeBatch, g: int, position: Position, leaves: int, seed: str
+    ) -> None:
         self.driver, self.forest, self.g, self.leaves = driver, driver.forest, g, leaves
         self.reference = ReferenceSearch(position, driver.params, opinion, atan_of_kernels)
         self.choice = random.Random(seed)
         self.seed, self.state = seed, "goes on"
         self.target = 0
-        driver.place(g, position, seed=g)
+        driver.set_root(g, position, seed=(g, g))
 
     def aim(self, visits: int) -> None:
         """Let the next search add up to so many visits to what is known."""
@@ -231,15 +234,15 @@ def play_games(
     choice = random.Random(seed)
     area = size[0] * size[1]
     openings = [random_opening(choice, size, rules) for _ in LEAVES]
-    forest = forest_for(
+    driver = TreeBatch(
         FakeEvaluator(opinions),
-        len(LEAVES),
-        area,
+        params,
+        trees=len(LEAVES),
+        area=area,
         node_room=visits * moves + 2,
         moves=moves + max(opening.move_number for opening in openings),
-        ownership=False,
+        leaves=sum(LEAVES),
     )
-    driver = Driver(FakeEvaluator(opinions), params, forest, sum(LEAVES))
     games = [
         Game(driver, g, opening, leaves, f"{seed}, tree {g}")
         for g, (opening, leaves) in enumerate(zip(openings, LEAVES, strict=True))
@@ -248,7 +251,7 @@ def play_games(
         for game in games:
             game.aim(visits)
         while any(game.is_searching for game in games):
-            driver.finish(driver.start_range(0, len(games)))
+            search_once(driver)
             for game in games:
                 if game.is_searching:
                     game.reference.tick(game.leaves, game.target)

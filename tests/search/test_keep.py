@@ -14,7 +14,7 @@ from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.driver import Driver, forest_for
+from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import (
     EXPANDED,
     TERMINAL,
@@ -24,12 +24,15 @@ from tengen.search.kernels.forest import (
     tree_bytes,
 )
 from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
-from tengen.search.params import Limits, SearchParams
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams
 from tengen.search.result import judgement
-from tengen.search.search import ROOT_DEFAULTS, RootOptions
+from tengen.search.request import ROOT_DEFAULTS, RootOptions
 from tests.search.books import check_books
 from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions, preferring
 from tests.search.trees import (
+    search_once,
+    settings_of_tree,
     MEANS,
     dump,
     edges_of,
@@ -278,8 +281,7 @@ def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
         (m.move, m.visits, m.winrate) for m in before.moves
     ]
     # Made anew from what is left, the statistics are the same.
-    assert search._driver is not None
-    recenter_utility(forest, 0, search._driver.settings)
+    recenter_utility(forest, 0, settings_of_tree(search))
     again = search.result()
     assert again.winrate == pytest.approx(before.winrate, abs=1e-5)
     assert again.lead == pytest.approx(before.lead, abs=1e-4)
@@ -347,17 +349,26 @@ def test_children_are_counted_by_their_parents_visits() -> None:
 # Several trees in one forest
 
 
-def three_trees(visits: int) -> tuple[Driver, list[Position]]:
+def three_trees(visits: int) -> tuple[TreeBatch, list[Position]]:
     positions = [Position(3, komi=0.5), Position(3, komi=0.5).play("B2"), Position(3, komi=2)]
     evaluator = FakeEvaluator(opinions())
-    forest = forest_for(evaluator, 3, 9, node_room=visits + 20, moves=50, ownership=True)
-    driver = Driver(evaluator, SearchParams(), forest, 3)
+    driver = TreeBatch(
+        evaluator,
+        SearchParams(),
+        trees=3,
+        area=9,
+        node_room=visits + 20,
+        moves=50,
+        ownership=True,
+        leaves=3,
+    )
+    forest = driver.forest
     for g, position in enumerate(positions):
-        driver.place(g, position, seed=1)
+        driver.set_root(g, position, seed=(1, g))
         forest.trees[g]["leaves"] = 2
         forest.trees[g]["target"] = visits
     while (forest.nodes[forest.trees["root"]]["visits"] < visits).any():
-        driver.finish(driver.start_range(0, 3))
+        search_once(driver)
     return driver, positions
 
 
@@ -410,7 +421,7 @@ def test_a_move_in_one_tree_leaves_the_others_alone() -> None:
     for g in range(3):
         forest.trees[g]["target"] = 30
     while (forest.nodes[forest.trees["root"]]["visits"] < 30).any():
-        driver.finish(driver.start_range(0, 3))
+        search_once(driver)
     for g in range(3):
         check_books(forest, g)
 

@@ -13,9 +13,12 @@ from tengen.network.fake import FakeEvaluator
 from tengen.network.wrappers import CachingEvaluator
 from tengen.search import many as many_module
 from tengen.search.many import search_many
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import SearchResult, Wanted
-from tengen.search.search import OVER, VISITS, Search
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams
+from tengen.search.result import SearchResult
+from tengen.search.request import Wanted
+from tengen.search.request import OVER, VISITS
+from tengen.search.search import Search
 from tests.search.scripts import Script, opinions
 
 MOVES = ["D4", "F6", "E3", "C6", "G4", "E7", "C3", "F3", "F4", "G3", "H4", "H3", "D7", "D6"]

@@ -17,9 +17,12 @@ from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import MoveResult, SearchResult, Wanted
-from tengen.search.search import ROOT_DEFAULTS, Avoid, RootOptions, Search
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams
+from tengen.search.result import MoveResult, SearchResult
+from tengen.search.request import Wanted
+from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions
+from tengen.search.search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, black_leads, doubting, opinions, preferring
 from tests.search.trees import edges_of, forest_of, move_of, places, random_position, searching
 

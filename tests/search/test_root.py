@@ -36,10 +36,19 @@ from tengen.search.kernels.root import (
     play_weights,
     prepare_root,
 )
-from tengen.search.params import Limits, SearchParams, settings_of
-from tengen.search.search import RootOptions, Search, allow_only
+from tengen.search.request import Limits
+from tengen.search.params import SearchParams, settings_of
+from tengen.search.request import RootOptions, allow_only
+from tengen.search.search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
-from tests.search.trees import MEANS, edges_of, forest_of, random_position, searching
+from tests.search.trees import (
+    MEANS,
+    edges_of,
+    forest_of,
+    random_position,
+    searching,
+    settings_of_tree,
+)
 
 NOISY = RootOptions(noisy=True)
 PLAIN: dict[str, Any] = {"noise_share": 0, "root_temperature": 1, "root_temperature_early": 1}
@@ -57,8 +66,7 @@ def one_good_move(move: Point) -> Script:
 
 
 def settings(search: Search) -> Any:
-    assert search._driver is not None
-    return search._driver.settings
+    return settings_of_tree(search)
 
 
 def priors(search: Search) -> dict[int, float]:

@@ -6,7 +6,7 @@ import pytest
 
 from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tests.katago_data import FOLDER
 from tests.search.tactics import TACTICS, Tactic

@@ -23,7 +23,7 @@ from tengen.search.clock import (
     expected_moves_left,
     started,
 )
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.search.warmup import compile_kernels
 

@@ -14,7 +14,9 @@ from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.kernels.forest import NODE, Forest, packed_point
 from tengen.search.params import SearchParams
-from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+from tengen.search.request import ROOT_DEFAULTS, RootOptions
+from tengen.search.search import Search
+from tengen.search.tree_batch import TreeBatch
 from tests.search.scripts import Script
 
 (MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))  # of a node
@@ -38,8 +40,20 @@ def searching(
 
 
 def forest_of(search: Search) -> Forest:
-    assert search._driver is not None
-    return search._driver.forest
+    assert search._trees is not None
+    return search._trees.forest
+
+
+def settings_of_tree(search: Search) -> Any:
+    """The parameters of a search as its kernels know them."""
+    assert search._trees is not None
+    return search._trees.settings
+
+
+def search_once(trees: TreeBatch) -> None:
+    """One flight of leaves of all trees; roots keep the network's own priors."""
+    flight = trees.start(np.arange(len(trees.forest.trees)))
+    trees.expand(flight, None if flight.pending is None else flight.pending.result())
 
 
 class Link(NamedTuple):

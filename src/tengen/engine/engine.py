@@ -1,36 +1,43 @@
-"""Engine: a network, a search and a thread for it. What every front end talks to."""
+"""Engine: one network and all searches with it, whoever asks for them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
+import math
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from tengen.closeable import Closeable
-from tengen.engine.levels import FULL, Decision, Level, choose, level_named
+from tengen.engine.kept_tree import KeptTree
+from tengen.engine.levels import FULL, WITH_OWNERSHIP, Decision, Level, decide, level_named
+from tengen.engine.scheduler import Scheduler
+from tengen.engine.task import Progress, SearchTask
+from tengen.engine.tree_pool import usual_trees
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO, open_evaluator
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Evaluator
+from tengen.network.evaluator import Evaluation, Evaluator
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network
-from tengen.search.background import BackgroundSearch, Progress, Task
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import MoveResult, SearchResult, Wanted
-from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+from tengen.network.wrappers import CachingEvaluator
+from tengen.search.params import SearchParams
+from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
+from tengen.search.result import MoveResult, SearchResult
 from tengen.search.warmup import compile_kernels
-
-WITH_OWNERSHIP = Wanted(ownership=True)
 
 
 class Engine(Closeable):
-    """Searches positions, one at a time, and remembers its tree from move to move.
+    """Searches positions for any number of owners at a time.
 
-    All methods may be called from any thread; a new search ends the one under way. Close it, or
-    use it in a `with` statement.
+    `submit` takes a `SearchRequest` whole and returns a task; `search`, `search_async`, `stream`
+    and `stream_async` wait for it. Searches that pass no tree of their own by `submit` go on with
+    the engine's: it remembers its tree from move to move, and a new search in it ends the one
+    under way. All methods may be called from any thread. Close it, or use it in a `with` statement.
     """
 
     def __init__(
@@ -41,35 +48,113 @@ class Engine(Closeable):
         params: SearchParams | None = None,
         leaves: int | None = None,
         seed: int = 0,
+        streams: int = 1,
+        cache_megabytes: float = 0.0,
+        tree_megabytes: float = math.inf,
+        max_searches: int | None = None,
+        low_priority: bool = False,
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
-        Without one it is the network that comes with the package. Leaves in flight follow the
-        device unless given.
+        Leaves in flight follow the device unless given. On a CPU, `streams` batches are computed at
+        a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
+        `tree_megabytes`. An owner has at most `max_searches` searches under way.
         """
         if isinstance(model, str | Path):
             model = load_network(model)
         if isinstance(model, NetworkData):
-            model = open_evaluator(model, device)
-        self.evaluator: Evaluator = model
+            model = open_evaluator(model, device, streams=streams)
+        self.network: Evaluator = model
+        self.cache = CachingEvaluator(model, cache_megabytes) if cache_megabytes else None
+        self.evaluator: Evaluator = self.cache or model
         compile_kernels(model.features)
         self.params = params or SearchParams()
-        search = Search(self.evaluator, self.params, seed=seed, leaves=leaves)
-        self._background = BackgroundSearch(search)
+        self.scheduler = Scheduler(
+            self.evaluator,
+            self.params,
+            leaves=leaves,
+            seed=seed,
+            megabytes=tree_megabytes,
+            max_searches=max_searches,
+            low_priority=low_priority,
+        )
+        self.tree = self.new_tree()
 
     @property
     def name(self) -> str:
-        """Whose opinion it gives."""
-        return self.evaluator.name
+        """The network's name."""
+        return self.network.name
 
     @property
     def device(self) -> str:
         """Where the network runs."""
-        return self.evaluator.device
+        return self.network.device
+
+    # Any number of searches
+
+    def submit(
+        self,
+        request: SearchRequest,
+        *,
+        owner: object = None,
+        tree: KeptTree | None = None,
+        on_progress: Progress | None = None,
+    ) -> SearchTask:
+        """Start a search; raises ValueError when closed.
+
+        With a tree it goes on with that one, and ends the search under way in it. `on_progress` is
+        called in the engine's thread and must not block.
+        """
+        task = SearchTask(request, owner or self, on_progress, tree)
+        self.scheduler.submit([task])
+        return task
+
+    def submit_game(
+        self, requests: Sequence[SearchRequest], *, owner: object = None, trees: int | None = None
+    ) -> list[SearchTask]:
+        """Start the searches of the turns of a game, in their order.
+
+        Each tree walks through a stretch of the game and keeps what it knows from turn to turn.
+        """
+        tasks = [SearchTask(request, owner or self) for request in requests]
+        for task, following in pairwise(tasks):
+            task.next_turn = following
+        if tasks:
+            visits = tasks[0].request.limits.max_visits
+            trees = trees or usual_trees(int(min(visits, 1e6)))
+            length = max(1, -(-len(tasks) // trees))
+            # The first turns of all stretches first; a tree that is done helps from the far end.
+            order = (0, *range(length - 1, 0, -1))
+            self.scheduler.submit([task for k in order for task in tasks[k::length]])
+        return tasks
+
+    def evaluate(self, positions: Sequence[Position]) -> Future[Evaluation]:
+        """The network's evaluation of positions, without search."""
+        return self.scheduler.evaluate(positions)
+
+    def new_tree(
+        self,
+        *,
+        ownership: bool = True,
+        max_visits: int | None = None,
+        megabytes: float | None = None,
+    ) -> KeptTree:
+        """A tree for the searches of one game.
+
+        Where searches are limited to `max_visits`, say so: such trees share kernel calls.
+        """
+        room = self.params.megabytes if megabytes is None else megabytes
+        return KeptTree(self.scheduler, ownership=ownership, max_visits=max_visits, megabytes=room)
+
+    # One search after another, in the engine's own tree
+
+    def start(self, request: SearchRequest, on_progress: Progress | None = None) -> SearchTask:
+        """Start a search in the engine's tree, ending the one under way there."""
+        return self.submit(request, tree=self.tree, on_progress=on_progress)
 
     def search(
         self,
-        position: Position,
+        position: Position | SearchRequest,
         *,
         visits: int | None = None,
         seconds: float | None = None,
@@ -77,12 +162,11 @@ class Engine(Closeable):
         wanted: Wanted = WITH_OWNERSHIP,
     ) -> SearchResult:
         """Search a position and wait for it; without limits a few hundred visits."""
-        limits = Limits(visits=visits, seconds=seconds)
-        return self.start(position, limits, options=options, wanted=wanted).result()
+        return self.start(_request(position, visits, seconds, options, wanted)).result()
 
     async def search_async(
         self,
-        position: Position,
+        position: Position | SearchRequest,
         *,
         visits: int | None = None,
         seconds: float | None = None,
@@ -90,17 +174,11 @@ class Engine(Closeable):
         wanted: Wanted = WITH_OWNERSHIP,
     ) -> SearchResult:
         """As `search`, for `await`; cancelling it ends the search."""
-        limits = Limits(visits=visits, seconds=seconds)
-        task = self.start(position, limits, options=options, wanted=wanted)
-        try:
-            return await asyncio.wrap_future(task.future)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
+        return await wait_for(self.start(_request(position, visits, seconds, options, wanted)))
 
     def stream(
         self,
-        position: Position,
+        position: Position | SearchRequest,
         *,
         visits: int | None = None,
         seconds: float | None = None,
@@ -108,12 +186,10 @@ class Engine(Closeable):
         options: RootOptions = ROOT_DEFAULTS,
         wanted: Wanted = WITH_OWNERSHIP,
     ) -> Iterator[SearchResult]:
-        """What a search finds, each `every` seconds and at its end; leaving it ends the search."""
+        """Results every so many seconds and at the end; leaving the loop ends the search."""
         reports: SimpleQueue[SearchResult] = SimpleQueue()
-        limits = Limits(visits=visits, seconds=seconds)
-        task = self.start(
-            position, limits, options=options, wanted=wanted, on_progress=reports.put, every=every
-        )
+        request = _request(position, visits, seconds, options, wanted)
+        task = self.start(replace(request, progress_interval=every), reports.put)
         try:
             while not task.done:
                 try:
@@ -122,11 +198,11 @@ class Engine(Closeable):
                     continue
             yield task.result()
         finally:
-            task.cancel()
+            task.stop()
 
     async def stream_async(
         self,
-        position: Position,
+        position: Position | SearchRequest,
         *,
         visits: int | None = None,
         seconds: float | None = None,
@@ -138,78 +214,48 @@ class Engine(Closeable):
         loop = asyncio.get_running_loop()
         reports: asyncio.Queue[SearchResult] = asyncio.Queue()
 
-        def report_from_thread(result: SearchResult) -> None:
+        def report(result: SearchResult) -> None:
             loop.call_soon_threadsafe(reports.put_nowait, result)
 
-        task = self.start(
-            position,
-            Limits(visits=visits, seconds=seconds),
-            options=options,
-            wanted=wanted,
-            on_progress=report_from_thread,
-            every=every,
-        )
-        end = asyncio.wrap_future(task.future)
+        request = _request(position, visits, seconds, options, wanted)
+        task = self.start(replace(request, progress_interval=every), report)
+        end = asyncio.ensure_future(asyncio.wrap_future(task.future))
         try:
             while not end.done():
-                report = asyncio.ensure_future(reports.get())
-                await asyncio.wait({report, end}, return_when=asyncio.FIRST_COMPLETED)
-                if report.done():
-                    yield report.result()
+                next_report = asyncio.ensure_future(reports.get())
+                await asyncio.wait({next_report, end}, return_when=asyncio.FIRST_COMPLETED)
+                if next_report.done():
+                    yield next_report.result()
                 else:
-                    report.cancel()
+                    next_report.cancel()
             yield await end
         finally:
-            task.cancel()
+            task.stop()
 
     def genmove(self, position: Position, level: str | Level = FULL, seed: int = 0) -> Decision:
         """What a level of strength does in a position: a move, a pass or resignation.
 
-        The same seed makes the same choice. Raises ValueError for what is no level, and when the
+        The same seed makes the same choice. Raises ValueError for an unknown level, and when the
         game is over.
         """
         named = level_named(level) if isinstance(level, str) else level
-        return choose(self, position, named, seed)
-
-    def start(
-        self,
-        position: Position,
-        limits: Limits,
-        *,
-        options: RootOptions = ROOT_DEFAULTS,
-        wanted: Wanted = WITH_OWNERSHIP,
-        on_progress: Progress | None = None,
-        every: float = 0.1,
-    ) -> Task:
-        """Begin a search in the background, in the place of the one under way."""
-        return self._background.start(
-            position,
-            limits,
-            options=options,
-            wanted=wanted,
-            on_progress=on_progress,
-            every=every,
-        )
-
-    def snapshot(self, task: Task) -> SearchResult | None:
-        """What a search has found so far; None before it begins and after its end."""
-        return self._background.snapshot(task)
+        return decide(position, named, seed, self.search)
 
     def stop(self) -> None:
-        """End the search under way."""
-        self._background.stop()
+        """End the search under way in the engine's tree."""
+        self.tree.stop()
 
     def set_params(self, **changes: float | bool) -> None:
         """Search with other parameters from now on; raises ValueError for what cannot be.
 
-        Ends the search under way. The tree is kept unless it was grown by what changes.
+        Ends the search under way. The tree is kept where it can go on with them.
         """
         try:
             params = replace(self.params, **changes)  # type: ignore[arg-type]
         except TypeError as error:
             raise ValueError(str(error)) from None
-        self.params = params
-        self._background.set_params(params)
+        self.stop()
+        self.params = self.scheduler.params = params
 
     def moves_after(
         self, branch: Iterable[Point | None], wanted: Wanted | None = None
@@ -218,12 +264,35 @@ class Engine(Closeable):
 
         Raises ValueError for a line that is not legal, or before any search.
         """
-        return self._background.moves_after(branch, wanted)
+        return self.tree.moves_after(branch, wanted)
 
     def clear(self) -> None:
-        """Forget the tree; ends the search under way."""
-        self._background.forget()
+        """Forget the tree and all remembered evaluations; ends the search under way."""
+        self.tree.clear()
+        if self.cache is not None:
+            self.cache.clear()
 
     def close(self) -> None:
-        """End the search under way and the thread."""
-        self._background.close()
+        """End all searches and the thread."""
+        self.scheduler.close()
+
+
+async def wait_for(task: SearchTask) -> SearchResult:
+    """Await a task; cancelling that ends its search."""
+    try:
+        return await asyncio.wrap_future(task.future)
+    except asyncio.CancelledError:
+        task.stop()
+        raise
+
+
+def _request(
+    position: Position | SearchRequest,
+    visits: int | None,
+    seconds: float | None,
+    options: RootOptions,
+    wanted: Wanted,
+) -> SearchRequest:
+    if isinstance(position, SearchRequest):
+        return position
+    return SearchRequest(position, Limits(visits=visits, seconds=seconds), options, wanted)

@@ -8,9 +8,9 @@ games end: own eyes are not filled, and whether to pass is searched with care at
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,12 @@ from tengen.game.geometry import Point, point_index
 from tengen.game.kernels.playout import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
+from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import SearchResult
-from tengen.search.search import ROOT_DEFAULTS, RootOptions
 
+Answer = TypeVar("Answer")
+
+WITH_OWNERSHIP = Wanted(ownership=True)
 FRESH = RootOptions(fresh=True)  # what others found out in this game must make no level stronger
 CARE_VISITS = 32  # that every level gives to the question whether the game is over
 OVER_PRIOR = 0.1  # of a pass, from which the game may be over
@@ -66,20 +69,6 @@ class Decision(NamedTuple):
     result: SearchResult  # what it saw of the position
 
 
-class Searcher(Protocol):
-    """What looks at positions, such as an Engine."""
-
-    def search(
-        self,
-        position: Position,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
-        options: RootOptions = ROOT_DEFAULTS,
-    ) -> SearchResult:
-        """Search a position and wait for it."""
-
-
 def level_named(id_: str) -> Level:
     """A level by its id, however it is written; raises ValueError that lists them."""
     for level in LEVELS:
@@ -89,17 +78,42 @@ def level_named(id_: str) -> Level:
     raise ValueError(f"no level is called {id_[:40]!r}; there are {known}")
 
 
-def choose(
-    engine: Searcher, position: Position, level: Level, seed: int, seconds: float | None = None
-) -> Decision:
-    """What a level does in a position, in at most so many seconds; raises ValueError at its end.
+Deciding: TypeAlias = Generator[SearchRequest, SearchResult, Answer]
 
-    The same seed makes the same choice in the same position of a game.
+
+def decide(
+    position: Position, level: Level, seed: int, search: Callable[[SearchRequest], SearchResult]
+) -> Decision:
+    """What a level does in a position, with searches that are waited for; see `deciding`."""
+    steps = deciding(position, level, seed)
+    try:
+        request = next(steps)
+        while True:
+            request = steps.send(search(request))
+    except StopIteration as end:
+        decision: Decision = end.value
+        return decision
+
+
+def deciding(
+    position: Position,
+    level: Level,
+    seed: int,
+    *,
+    seconds: float | None = None,
+    wanted: Wanted = WITH_OWNERSHIP,
+) -> Deciding[Decision]:
+    """What a level does in a position, as a generator: yields requests, is sent their results.
+
+    The same seed makes the same choice in the same position of a game. Each search takes at most so
+    many seconds. Raises ValueError if the game is over.
     """
     if position.is_over:
         raise ValueError("the game is over: there is no move to choose")
-    options = ROOT_DEFAULTS if level == FULL else FRESH
-    result = engine.search(position, visits=level.visits, seconds=seconds, options=options)
+    root = ROOT_DEFAULTS if level == FULL else FRESH
+    result = yield SearchRequest(
+        position, Limits(visits=level.visits, seconds=seconds), root, wanted
+    )
     resign = (
         result.winrate < level.resign_winrate
         and position.move_number >= RESIGN_MOVES * position.size.area
@@ -107,10 +121,11 @@ def choose(
     if _may_be_over(result):
         careful = result
         if level.visits < CARE_VISITS:
-            careful = engine.search(position, visits=CARE_VISITS, seconds=seconds, options=FRESH)
+            limits = Limits(visits=CARE_VISITS, seconds=seconds)
+            careful = yield SearchRequest(position, limits, FRESH)
         move = None if _pass_is_as_good(careful) else _best(careful)
     elif level.temperature:
-        move = _drawn(engine, result, level, seed)
+        move = yield from _drawn(result, level, seed)
     else:
         move = _best(result)
     return Decision(move, resign, result)
@@ -140,34 +155,39 @@ def _best(result: SearchResult) -> Point | None:
     return next((move for move in moves if move is None or sensible[move.y, move.x]), None)
 
 
-def _drawn(engine: Searcher, result: SearchResult, level: Level, seed: int) -> Point | None:
-    """A move that comes to mind and is not below the level's floor; a pass if there is none."""
+def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | None]:
+    """A move drawn from the policy that is not below the level's floor; a pass if there is none."""
     position = result.position
     sensible = _sensible(position)
-    mind: Iterable[tuple[Point | None, float]] = (
+    drawn_from: Iterable[tuple[Point | None, float]] = (
         [(each.move, each.play_weight) for each in result.moves]
         if result.moves
         else zip(_points(position), result.policy[:-1].tolist(), strict=True)
     )
     weights = {
-        move: w for move, w in mind if w > 0 and move is not None and sensible[move.y, move.x]
+        move: w for move, w in drawn_from if w > 0 and move is not None and sensible[move.y, move.x]
     }
     if not weights:
         return _best(result)
-    scores = {each.move: each.score for each in result.moves}
+    scores: dict[Point | None, float] = {each.move: each.score for each in result.moves}
 
-    def score(move: Point) -> float:
-        """For the side to play; by a glance at the position after it, if it was not searched."""
+    def score(move: Point) -> Deciding[float]:
+        """For the side to play; of the position after it, if the move was not searched."""
         if move not in scores:
             after = position.play(move)
-            over = after.is_over  # by the move limit
-            scores[move] = 0.0 if over else -engine.search(after, visits=1, options=FRESH).score
+            scores[move] = 0.0
+            if not after.is_over:  # by the move limit
+                glance = yield SearchRequest(after, Limits(visits=1), FRESH)
+                scores[move] = -glance.score
         return scores[move]
 
     best = max(weights, key=weights.__getitem__)
     random = np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
     for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
-        if move == best or score(move) >= score(best) - level.floor:
+        if move == best:
+            return move
+        lost = (yield from score(best)) - (yield from score(move))
+        if lost <= level.floor:
             return move
     return best
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tengen.engine.levels import Level, level_named
 from tengen.network.files.bundled import BUNDLED
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 
 GTP = "gtp:"
 LEVEL = "level:"

@@ -13,12 +13,12 @@ from tengen.game.geometry import index_point
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
-from tengen.search.driver import Driver, forest_for
-from tengen.search.kernels.forest import EXPANDED, reset_tree
-from tengen.search.kernels.reuse import advance, recenter_utility
-from tengen.search.kernels.root import choose_move, prepare_root
+from tengen.search.kernels.root import choose_move
 from tengen.search.params import SearchParams
+from tengen.search.request import RootOptions
+from tengen.search.tree_batch import LeafFlight, TreeBatch
 
+_SPARE_NODES = 16
 _FLATNESS = (1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # of the policies that openings are drawn from
 
 
@@ -48,57 +48,47 @@ class _PlayerTrees:
 
     def __init__(self, player: Player, starts: Sequence[Position], seed: int) -> None:
         self.player = player
-        area = max(start.size.area for start in starts)
-        moves = max(start.move_limit or 0 for start in starts)
         # In a graph a root may lead to more nodes than it has visits.
-        self._node_room = (2 if player.params.graph else 1) * player.visits + player.leaves + 16
-        self.forest = forest_for(
+        visits = (2 if player.params.graph else 1) * player.visits
+        self.trees = TreeBatch(
             player.evaluator,
-            len(starts),
-            area,
-            node_room=self._node_room,
-            moves=moves,
-            ownership=False,
+            player.params,
+            trees=len(starts),
+            area=max(start.size.area for start in starts),
+            node_room=visits + player.leaves + _SPARE_NODES,
+            moves=max(start.move_limit or 0 for start in starts),
+            leaves=player.leaves,
+            threads=feeding_threads(player.evaluator),
         )
-        threads = feeding_threads(player.evaluator)
-        self.driver = Driver(player.evaluator, player.params, self.forest, player.leaves, threads)
-        self._weights = np.zeros(self.forest.policy.shape[1], np.float32)
-        self._forward = np.zeros(self._node_room, np.int32)
-        self._queue = np.zeros(self._node_room, np.int32)
+        self._all = np.arange(len(starts))
+        self._weights = np.zeros(self.trees.forest.policy.shape[1], np.float32)
+        root = RootOptions(gumbel=player.gumbel)
         for g, start in enumerate(starts):
-            self.driver.place(g, start, seed)
-            self.forest.trees[g]["leaves"] = player.leaves
-            self.forest.trees[g]["gumbel"] = player.gumbel
+            self.trees.set_root(g, start, root, seed=(seed, g))
 
     def think(self, g: int) -> None:
-        self.forest.trees[g]["target"] = self.player.visits
+        """Search the position of game g from now on."""
+        self.trees.prepare(np.array([g]))
+        self.trees.forest.trees[g]["target"] = self.player.visits
 
     def rest(self, g: int) -> None:
-        self.forest.trees[g]["target"] = 0
+        """Search the position of game g no more."""
+        self.trees.forest.trees[g]["target"] = 0
+
+    def start(self) -> LeafFlight:
+        """Start a flight of leaves of all games."""
+        return self.trees.start(self._all)
 
     def done(self) -> list[int]:
-        """The games in which it has thought enough, or has no room to think on."""
-        trees = self.forest.trees
-        enough = self.forest.nodes[trees["root"]]["visits"] >= trees["target"]
+        """The games whose search has its visits, or has filled its memory."""
+        forest = self.trees.forest
+        trees = forest.trees
+        enough = forest.nodes[trees["root"]]["visits"] >= trees["target"]
         return np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0))).tolist()
 
     def choose(self, g: int) -> int:
-        return int(choose_move(self.forest, g, self.driver.settings, self._weights))
-
-    def advance(self, g: int, point: int, position: Position) -> None:
-        advance(self.forest, g, point, self._forward, self._queue)
-        self.driver.look_back(g, position)
-        if self.player.gumbel:
-            reset_tree(self.forest, g)  # its rounds begin without visits
-        elif self.forest.nodes[self.forest.trees[g]["root"]]["visits"]:
-            recenter_utility(self.forest, g, self.driver.settings)
-
-    def prepare(self) -> None:
-        """Give roots that were just evaluated, or just became roots, their priors."""
-        trees = self.forest.trees
-        roots = self.forest.nodes[trees["root"]]
-        for g in np.flatnonzero((trees["prepared"] == 0) & (roots["status"] == EXPANDED)):
-            prepare_root(self.forest, g, self.driver.settings)
+        """The point of the move to play in game g."""
+        return int(choose_move(self.trees.forest, g, self.trees.settings, self._weights))
 
 
 def play_in_lockstep(
@@ -130,10 +120,9 @@ def play_in_lockstep(
     for g in range(len(boards)):
         sides[to_move(g)].think(g)
     while going and not should_stop():
-        flights = [side.driver.start_range(0, len(boards)) for side in sides]
+        flights = [side.start() for side in sides]
         for side, flight in zip(sides, flights, strict=True):
-            side.driver.finish(flight)
-            side.prepare()
+            side.trees.finish(flight)
         for side in sides:
             for g in side.done():
                 point = side.choose(g)
@@ -147,7 +136,7 @@ def play_in_lockstep(
                     going -= 1
                     continue
                 for each in sides:
-                    each.advance(g, point, positions[g])
+                    each.trees.follow(g, [move], positions[g])
                 sides[to_move(g)].think(g)
     return games
 

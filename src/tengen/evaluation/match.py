@@ -26,9 +26,10 @@ from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
 from tengen.network.evaluator import Evaluator
-from tengen.search.params import Limits, SearchParams
+from tengen.search.params import SearchParams
+from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions
 from tengen.search.result import SearchResult
-from tengen.search.search import ROOT_DEFAULTS, RootOptions, Search
+from tengen.search.search import Search
 
 RESULTS = "results.jsonl"
 

@@ -19,7 +19,7 @@ from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
 from tengen.network.backends.registry import best_device, find_devices, open_evaluator
 from tengen.network.files.loading import load_network
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.search.warmup import compile_kernels
 

@@ -17,7 +17,8 @@ from tengen.network.wrappers import CachingEvaluator
 from tengen.reviewing.turns import Turn, main_line
 from tengen.search.grove import never
 from tengen.search.many import search_many
-from tengen.search.result import Judgement, SearchResult, Wanted
+from tengen.search.request import Wanted
+from tengen.search.result import Judgement, SearchResult
 
 DEFAULT_VISITS = 100
 MISTAKE = 1.0  # points lost from which on a move is one

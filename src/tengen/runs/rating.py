@@ -27,7 +27,7 @@ from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.runs.folder import RunFolder
 from tengen.runs.json_lines import append_line, read_lines
 from tengen.runs.params import RatingParams
-from tengen.search.params import Limits
+from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams, fair_komi
 
 

@@ -1,4 +1,4 @@
-"""The parameters of the search, with their reasons; the limits of one search."""
+"""The parameters of the search, with their reasons."""
 
 from __future__ import annotations
 
@@ -123,30 +123,3 @@ def settings_array(params: SearchParams) -> NDArray[np.void]:
 def settings_of(params: SearchParams) -> Any:
     """The parameters as one record."""
     return settings_array(params)[0]
-
-
-DEFAULT_VISITS = 400
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a search ends: at the first limit reached. Without any, after DEFAULT_VISITS visits."""
-
-    visits: int | None = None  # of the root, those kept from the move before included
-    playouts: int | None = None  # descents of this search alone
-    seconds: float | None = None
-    stop_when_decided: bool = False  # no visits left could change the choice
-    stop_when_clear: bool = False  # or they would all have to go to another move, and not suffice
-
-    def __post_init__(self) -> None:
-        for name in ("visits", "playouts", "seconds"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} must be over 0, not {value!r}")
-
-    @property
-    def most_visits(self) -> float:
-        """The visits it may come to, infinity where only time or playouts limit it."""
-        if self.visits is not None:
-            return self.visits
-        return DEFAULT_VISITS if self.playouts is None and self.seconds is None else math.inf

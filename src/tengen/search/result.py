@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Point, index_point
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
+from tengen.network.evaluator import Evaluation
 from tengen.search.kernels.forest import (
     LEAD,
     MAX_DEPTH,
     NO_RESULT,
     SCORE,
     SCORE_SQUARE,
+    STATISTICS,
     UTILITY,
     VALUE,
     Forest,
@@ -27,7 +29,7 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.read import STACK, TRIED, average_ownership, read_tried
 from tengen.search.kernels.root import play_weights
-from tengen.search.uncertainty import Uncertainty
+from tengen.search.request import Wanted
 
 # Winrate and points that a pass may cost: what is worth playing is worth a point or more.
 _PASS_TOLERANCE = 0.005, 0.5
@@ -49,11 +51,19 @@ class Judgement:
     utility: float
 
 
+class Uncertainty(NamedTuple):
+    """How far the network expects to be wrong; 0 where it does not say."""
+
+    value: float  # of win minus loss, in the next turns
+    score: float  # points, in the next turns
+    variance_time: float  # turns for which the outcome stays open
+
+
 @dataclass(frozen=True, eq=False)
 class RawJudgement(Judgement):
-    """What the network itself thinks of a position, and how unsure it is."""
+    """The network's own judgement of a position, without search."""
 
-    uncertainty: Uncertainty | None  # None if it is not known any more
+    uncertainty: Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +99,8 @@ class SearchResult(Judgement):
     evaluated: int  # leaves that the network saw in this search
     shared: int  # leaves that an equal position in the tree had an evaluation for
     seconds: float
-    stopped_by: str  # which limit ended it; "running" for a look at a search under way
+    stopped_by: str  # the limit that ended it; "running" for a search under way
+    root_evaluation: Evaluation | None = None  # the network's full output, if wanted and known
 
     @property
     def move(self) -> Point | None:
@@ -108,26 +119,14 @@ class SearchResult(Judgement):
         """The line expected from here."""
         return self.moves[0].pv if self.moves else ()
 
+    def with_root_evaluation(self, evaluation: Evaluation) -> SearchResult:
+        """The same with the network's full output at the root."""
+        return replace(self, root_evaluation=evaluation)
+
     @property
     def score_lead(self) -> float:
         """Points by which the side to play leads."""
         return self.lead
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What of a result is worth its time."""
-
-    ownership: bool = False
-    moves_ownership: bool = False
-    pv_length: int = 15
-
-    def within(self, *, ownership: bool) -> Wanted:
-        """What of it a tree can tell, which may not remember who owns what."""
-        return self if ownership else replace(self, ownership=False, moves_ownership=False)
-
-
-THE_USUAL = Wanted()
 
 
 class Start(NamedTuple):
@@ -146,6 +145,25 @@ def start_of(forest: Forest, g: int) -> Start:
     return Start(time.monotonic(), visits, int(tree["evaluated"]), int(tree["shared"]))
 
 
+def empty_result(position: Position, reason: str) -> SearchResult:
+    """The result of a search that ended before it began."""
+    nothing = _judged(0, 0.0, [0.0] * STATISTICS, 1)
+    return SearchResult(
+        position=position,
+        moves=(),
+        policy=np.zeros(position.size.area + 1, np.float32),
+        raw=RawJudgement(**nothing, uncertainty=Uncertainty(0.0, 0.0, 0.0)),
+        ownership=None,
+        ownership_stdev=None,
+        reused=0,
+        evaluated=0,
+        shared=0,
+        seconds=0.0,
+        stopped_by=reason,
+        **nothing,
+    )
+
+
 def read_result(
     forest: Forest,
     g: int,
@@ -155,7 +173,7 @@ def read_result(
     start: Start,
     reason: str,
 ) -> SearchResult:
-    """What tree g knows of the position it stands at; how unsure the network was it does not."""
+    """What tree g has found about the position at its root."""
     tree = forest.trees[g]
     root = forest.nodes[tree["root"]]
     sign = 3 - 2 * int(position.to_play)
@@ -166,7 +184,10 @@ def read_result(
         position=position,
         moves=_with_sensible_pass(read_moves(forest, g, settings, position, wanted)),
         policy=root_policy(forest, g, position),
-        raw=RawJudgement(**judgement(root, sign, own=True), uncertainty=None),
+        raw=RawJudgement(
+            **judgement(root, sign, own=True),
+            uncertainty=Uncertainty(*root["uncertainty"].tolist()),
+        ),
         ownership=ownership,
         ownership_stdev=stdev,
         reused=start.visits,

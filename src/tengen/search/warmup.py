@@ -5,9 +5,9 @@ from __future__ import annotations
 from tengen.features.feature_set import FeatureSet
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import Wanted
-from tengen.search.search import RootOptions, Search
+from tengen.search.params import SearchParams
+from tengen.search.request import Limits, RootOptions, Wanted
+from tengen.search.search import Search
 
 
 def compile_kernels(features: FeatureSet) -> None:

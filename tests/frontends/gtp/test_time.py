@@ -11,7 +11,7 @@ from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.thinking import limits_for
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
-from tengen.search.params import DEFAULT_VISITS
+from tengen.search.request import DEFAULT_VISITS
 from tests.frontends.gtp.client import SMALL, session
 
 UNLIMITED = replace(SMALL, visits=None)

@@ -20,9 +20,9 @@ from tengen.network.evaluator import (
     encode,
     evaluate,
 )
-from tengen.search.params import Limits
-from tengen.search.result import SearchResult, Wanted
-from tengen.search.search import TIME, RootOptions, Search
+from tengen.search.request import TIME, Limits, RootOptions, Wanted
+from tengen.search.result import SearchResult
+from tengen.search.search import Search
 
 LEAST_SECONDS = 1e-3
 

@@ -14,7 +14,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, parse_point
 from tengen.game.position import Position
 from tengen.game.rules import HandicapBonus, Rules
-from tengen.search.search import Avoid
+from tengen.search.request import Avoid
 
 MOST_MOVES = 5000  # each keeps a board and the history up to it
 

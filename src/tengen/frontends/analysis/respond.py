@@ -16,8 +16,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation
-from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
-from tengen.search.uncertainty import Uncertainty
+from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Uncertainty
 
 Answer: TypeAlias = dict[str, Any]
 

@@ -32,7 +32,7 @@ from tengen.game.geometry import MAX_SIDE, Point, Size
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.game.rules import HandicapBonus, Rules, check_komi, parse_rules
-from tengen.search.search import Avoid
+from tengen.search.request import Avoid
 
 LEAST_SIDE = 2
 MOST_PRIORITY = 2**62

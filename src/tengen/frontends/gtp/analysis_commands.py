@@ -50,7 +50,7 @@ class AnalysisCommands:
         while not session.loader.ready:
             if session.inbox.wait(LOOK_EVERY):
                 return
-        from tengen.search.params import Limits
+        from tengen.search.request import Limits
         from tengen.search.result import SearchResult
 
         sign = session.settings.sign_for(color)
@@ -123,7 +123,7 @@ class AnalysisCommands:
     @command("benchmark", "kata-benchmark")
     def benchmark(self, visits: int = BENCHMARK_VISITS) -> str:
         """How fast the position is searched, from a new tree."""
-        from tengen.search.params import Limits
+        from tengen.search.request import Limits
 
         session = self._session
         engine = session.engine()

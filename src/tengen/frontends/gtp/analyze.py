@@ -14,9 +14,8 @@ from tengen.game.color import Color, parse_color
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
-    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Wanted
-    from tengen.search.search import RootOptions
-    from tengen.search.uncertainty import Uncertainty
+    from tengen.search.request import RootOptions, Wanted
+    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Uncertainty
 
 DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
 
@@ -58,7 +57,7 @@ class Analysis:
 
     def wanted(self, pv_length: int) -> Wanted:
         """What the search has to find out for it."""
-        from tengen.search.result import Wanted
+        from tengen.search.request import Wanted
 
         return Wanted(
             ownership=self.ownership or self.ownership_stdev,
@@ -138,7 +137,7 @@ def _interval(text: str) -> float:
 def root_options(asked: Analysis, position: Position, symmetry_pruning: bool) -> RootOptions:
     """What is asked of the search's root; raises GtpError for moves off the board."""
     from tengen.game.geometry import Point
-    from tengen.search.search import Avoid, RootOptions
+    from tengen.search.request import Avoid, RootOptions
 
     avoid = []
     for color, moves, depth, allow in asked.restrictions:
@@ -304,7 +303,7 @@ def _root_info(result: SearchResult, sign: int) -> str:
 
 def rounded_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
     """As KataGo reports it: -1 where it is unknown, as for networks before its version 9."""
-    from tengen.search.uncertainty import Uncertainty
+    from tengen.search.result import Uncertainty
 
     return (
         uncertainty

@@ -123,7 +123,7 @@ class GoguiCommands:
 
     def _search(self) -> SearchResult:
         from tengen.frontends.gtp.thinking import limits_for
-        from tengen.search.result import Wanted
+        from tengen.search.request import Wanted
 
         session = self._session
         color = session.position.to_play

@@ -9,8 +9,8 @@ from tengen.frontends.gtp.session import Session
 if TYPE_CHECKING:
     from tengen.engine.levels import Decision, Level
     from tengen.game.position import Position
-    from tengen.search.result import SearchResult, Wanted
-    from tengen.search.search import RootOptions
+    from tengen.search.request import RootOptions, Wanted
+    from tengen.search.result import SearchResult
 
 
 class _Looking(NamedTuple):
@@ -27,7 +27,7 @@ class _Looking(NamedTuple):
         seconds: float | None = None,
         options: RootOptions | None = None,
     ) -> SearchResult:
-        from tengen.search.params import Limits
+        from tengen.search.request import Limits
 
         limits = Limits(visits=visits, seconds=seconds)
         # It is short, and half a search would be another level.

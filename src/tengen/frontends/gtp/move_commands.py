@@ -96,7 +96,7 @@ class MoveCommands:
     def kgs_genmove_cleanup(self, color: Color) -> str:
         """Capture dead stones, one move after another; pass when there are none left."""
         from tengen.game.rules import parse_rules
-        from tengen.search.search import allow_only
+        from tengen.search.request import allow_only
 
         session = self._session
         points = points_to_clean_up(session.position, color, session.dead_stones())

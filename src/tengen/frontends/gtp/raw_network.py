@@ -33,7 +33,7 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
 
     from tengen.game.color import Color
     from tengen.game.geometry import symmetry_points
-    from tengen.search.uncertainty import Uncertainty
+    from tengen.search.result import Uncertainty
 
     seen = evaluate_position(evaluator, position.transformed(symmetry))
     places = np.argsort(symmetry_points(symmetry, position.size))

@@ -28,7 +28,7 @@ class ServerCommands:
         """What the search expects, which is not the score by the rules."""
         from tengen.game.color import Color
         from tengen.game.dead_stones import SEARCH_VISITS
-        from tengen.search.params import Limits
+        from tengen.search.request import Limits
 
         found = self._session.search(anew(self._session.position), Limits(visits=SEARCH_VISITS))
         color = found.position.to_play if found.lead > 0 else found.position.to_play.opponent

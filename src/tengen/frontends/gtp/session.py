@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tengen.game.rules import Rules
     from tengen.search.background import Task
     from tengen.search.clock import Clock, TimeControl
-    from tengen.search.params import Limits, SearchParams
-    from tengen.search.result import SearchResult, Wanted
-    from tengen.search.search import RootOptions
+    from tengen.search.params import SearchParams
+    from tengen.search.request import Limits, RootOptions, Wanted
+    from tengen.search.result import SearchResult
 
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
@@ -193,8 +193,7 @@ class Session:
 
         What is not stoppable waits for its limit alone.
         """
-        from tengen.search.result import Wanted
-        from tengen.search.search import RootOptions
+        from tengen.search.request import RootOptions, Wanted
 
         engine = self.engine(analysis=analysis)
         task = engine.start(
@@ -219,7 +218,7 @@ class Session:
         """Think about the position until something changes, if that is wanted."""
         if self.level or not self.settings.ponder or self.position.is_over or self.resigned:
             return
-        from tengen.search.params import Limits
+        from tengen.search.request import Limits
 
         limits = Limits(visits=PONDER_VISITS, seconds=PONDER_SECONDS)
         self._task = self.engine().start(self.position, limits)
@@ -236,8 +235,7 @@ class Session:
     def dead_stones(self) -> frozenset[Point]:
         """The stones that would not survive, as a search sees it; raises GtpError."""
         from tengen.game.dead_stones import SEARCH_VISITS, dead_stones
-        from tengen.search.params import Limits
-        from tengen.search.result import Wanted
+        from tengen.search.request import Limits, Wanted
 
         position = self.position
         if self._dead is None or self._dead[0] is not position:

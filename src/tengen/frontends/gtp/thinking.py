@@ -16,9 +16,8 @@ from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.engine.levels import Decision
-    from tengen.search.params import Limits
+    from tengen.search.request import Limits, RootOptions
     from tengen.search.result import SearchResult
-    from tengen.search.search import RootOptions
 
 FEWEST_VISITS = 2  # that a move is worth: the position's own, and one of a move
 SHORTEST = 0.001  # seconds
@@ -47,9 +46,7 @@ def think(
     options: RootOptions | None = None,
 ) -> Thought:
     """Search for a move of this colour within the limits in force; raises GtpError."""
-    from tengen.search.params import Limits
-    from tengen.search.result import Wanted
-    from tengen.search.search import CANCELLED, TIME
+    from tengen.search.request import CANCELLED, TIME, Limits, Wanted
 
     start = time.monotonic()
     session.engine()  # loading takes its time, and the clock runs
@@ -95,7 +92,7 @@ def think(
 def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
     """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
     from tengen.search.clock import budget, expected_moves_left
-    from tengen.search.params import Limits
+    from tengen.search.request import Limits
 
     settings, position = session.settings, session.position
     moves = expected_moves_left(position.size.area, position.move_number)

@@ -30,6 +30,7 @@ from tengen.search.kernels.forest import (
     SCORE,
     SCORE_SQUARE,
     TERMINAL,
+    UNCERTAINTIES,
     UTILITY,
     VALUE,
     WAITING,
@@ -309,6 +310,8 @@ def _copy_evaluation(forest, g, leaf, transposition):
     node.own_weight = known.own_weight
     for k in range(UTILITY + 1):
         node.own[k] = known.own[k]
+    for k in range(UNCERTAINTIES):
+        node.uncertainty[k] = known.uncertainty[k]
     node.status = EXPANDED
     node.n_candidates = known.n_candidates
     node.block = g * forest.candidate_room + tree.n_candidates + 1

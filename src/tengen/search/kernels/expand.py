@@ -13,10 +13,13 @@ from tengen.search.kernels.forest import (
     LEAD,
     NO_RESULT,
     SCORE,
+    SCORE_ERROR,
     SCORE_SQUARE,
     TERMINAL,
     UTILITY,
     VALUE,
+    VALUE_ERROR,
+    VARIANCE_TIME,
     bring_best_forward,
     copy_values,
     enter_in_table,
@@ -72,6 +75,9 @@ def _evaluate(forest, path, n, evaluation, settings):
     own[UTILITY] = utility_of(
         settings, own[VALUE], own[SCORE], own[SCORE_SQUARE], tree.centre, root_area
     )
+    node.uncertainty[VALUE_ERROR] = evaluation.value_error[n]
+    node.uncertainty[SCORE_ERROR] = evaluation.score_error[n]
+    node.uncertainty[VARIANCE_TIME] = evaluation.variance_time[n]
     node.own_weight = _weight_of(evaluation.value_error[n], evaluation.score_error[n], settings)
     if forest.ownership.shape[0]:
         owner = forest.ownership[leaf]

@@ -12,7 +12,7 @@ turned once, when they come in (``expand_leaves``).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ FRESH, WAITING, EXPANDED, TERMINAL = 0, 1, 2, 3
 VALUE, NO_RESULT, SCORE, SCORE_SQUARE, LEAD, UTILITY, UTILITY_SQUARE = range(7)
 OWN_STATISTICS = UTILITY + 1
 STATISTICS = UTILITY_SQUARE + 1
+# How far the network expects to be wrong: short-term errors of value and score, and how many turns
+# the outcome stays open.
+VALUE_ERROR, SCORE_ERROR, VARIANCE_TIME = range(3)
+UNCERTAINTIES = VARIANCE_TIME + 1
 
 # What a parent reads of its children is in the first of a node's two cache lines.
 CACHE_LINE = 64
@@ -54,6 +58,7 @@ _NODE_FIELDS: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [
     ("key", "u8"),  # equal where the same lies before the players
     ("own_weight", "f4"),  # of one own visit
     ("own", "f4", (OWN_STATISTICS,)),
+    ("uncertainty", "f4", (UNCERTAINTIES,)),  # of its own evaluation; 0 where it is unknown
 ]
 _NODE_SIZE = np.dtype(_NODE_FIELDS, align=True).itemsize
 NODE = np.dtype(
@@ -186,19 +191,19 @@ def _zeros_in_cache_lines(count: int, dtype: np.dtype[np.void]) -> Records:
     return memory[first : first + count * dtype.itemsize].view(dtype)
 
 
-def node_bytes(forest: Forest) -> int:
-    """How much memory a node takes, its candidates left out."""
-    return int(
-        NODE.itemsize
-        + EDGE.itemsize
-        + forest.caught.itemsize * forest.caught.shape[1]
-        + (forest.ownership.shape[1] if len(forest.ownership) else 0)
-        + forest.table.itemsize * forest.table_room // forest.node_room
-    )
+def node_bytes(area: int, candidates: float, *, ladders: bool, ownership: bool) -> int:
+    """The memory of one node and what belongs to it, on boards of this area.
+
+    `candidates` is how many moves of a node are kept, on average.
+    """
+    table = 2.25 * np.dtype(np.int32).itemsize  # 1.5 to 3 entries for each node
+    caught = words_for(area) * np.dtype(np.uint64).itemsize * ladders
+    return int(NODE.itemsize + EDGE.itemsize + table + caught + area * ownership + 4 * candidates)
 
 
-# Edges: a prior in the upper 23 bits (a positive float32 without its last 8 bits) and 511 - point
-# in the lower 9, so that comparing edges as integers compares priors, and equal priors points.
+# Packed moves: a prior in the upper 23 bits (a positive float32 without its last 8 bits) and 511
+# minus the point in the lower 9, so that comparing them as integers compares priors, and among
+# equal priors points.
 
 
 @kernel(inline=True)
@@ -295,6 +300,8 @@ def new_node(forest, g, to_play):
         node.own[k] = np.float32(0)
     for k in range(STATISTICS):
         node.means[k] = np.float32(0)
+    for k in range(UNCERTAINTIES):
+        node.uncertainty[k] = np.float32(0)
     return index
 
 
@@ -370,8 +377,3 @@ def enter_in_table(forest, g, index):
         if forest.nodes[entry - 1].key == key:
             return
         slot = (slot + 1) & np.int64(mask)
-
-
-def tree_bytes(forest: Forest, tree: Any) -> int:
-    """How much memory the nodes of a tree take now."""
-    return int(tree["n_nodes"]) * node_bytes(forest) + 4 * int(tree["n_candidates"])

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tengen.network.batching import SharedEvaluator
     from tengen.network.evaluator import Evaluator
     from tengen.search.memory import Memory
+    from tengen.search.request import RootOptions
     from tengen.search.result import SearchResult
-    from tengen.search.search import RootOptions
 
 WORKERS = 16  # searches that have begun
 REVIEWERS = 2  # and reviews, which take long
@@ -56,9 +56,7 @@ class Desk:
         options: RootOptions | None = None,
     ) -> SearchResult:
         """Search a position, who owns what included."""
-        from tengen.search.params import Limits
-        from tengen.search.result import Wanted
-        from tengen.search.search import ROOT_DEFAULTS
+        from tengen.search.request import ROOT_DEFAULTS, Limits, Wanted
 
         self._search.set_position(position, options or ROOT_DEFAULTS)
         limits = Limits(visits=visits, seconds=seconds)

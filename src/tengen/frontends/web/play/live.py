@@ -22,8 +22,9 @@ from tengen.frontends.web.play.opponent import going_on
 from tengen.frontends.web.play.turnstile import TurnTaking
 from tengen.game.position import Position
 from tengen.network.evaluator import encode, evaluate
-from tengen.search.params import Limits, SearchParams
-from tengen.search.result import SearchResult, Wanted
+from tengen.search.params import SearchParams
+from tengen.search.request import Limits, Wanted
+from tengen.search.result import SearchResult
 from tengen.search.search import Search
 
 EVERY = 0.12  # seconds between reports

@@ -1,4 +1,4 @@
-"""Memory for search trees: enough for each, and not too much for all of them."""
+"""The memory that all search trees of an engine share."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ import threading
 from contextlib import suppress
 
 LEAST_MEGABYTES = 16.0  # for a tree
-# A tree of n visits takes less than (n + spare) nodes of these sizes.
-_SPARE_NODES = 600
-# Blocks of this size go back to the system when they are freed. The C library would raise it with
-# each one freed, and keep ever more of the trees that threads leave behind.
+# Freed blocks of this size go back to the system. The C library would raise the threshold with
+# each one freed, and keep ever more of the memory of dropped trees.
 _OWN_BLOCK = 1 << 20
 _MMAP_THRESHOLD = -3  # the C library's name for it
-_NODE_BYTES, _NODE_BYTES_PER_POINT = 500, 6
 
 
-def megabytes_for(visits: int, area: int) -> float:
-    """What a tree of so many visits takes at most, on a board of this area."""
-    return (visits + _SPARE_NODES) * (_NODE_BYTES + _NODE_BYTES_PER_POINT * area) / 1e6
-
-
-class Memory:
+class TreeMemory:
     """Megabytes shared by trees: a large one gets at most half of what is left."""
 
     def __init__(self, megabytes: float) -> None:
@@ -32,14 +24,14 @@ class Memory:
         self._lock = threading.Lock()
 
     def take(self, need: float) -> float:
-        """As many as are needed, or as can be had."""
+        """As many megabytes as are needed, or as can be had."""
         with self._lock:
             taken = min(need, max(self._left / 2, LEAST_MEGABYTES))
             self._left -= taken
             return taken
 
     def give_back(self, megabytes: float) -> None:
-        """They are free again, the tree being gone."""
+        """Free the memory of a dropped tree."""
         with self._lock:
             self._left += megabytes
         _c_library("malloc_trim", 0)

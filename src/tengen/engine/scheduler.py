@@ -1,0 +1,582 @@
+"""Runs all searches of an engine in one thread, sharing the network among their owners.
+
+Each round finds leaves in the trees whose turn it is, evaluates them as one batch, and looks at the
+trees whose leaves have come back. Higher priorities go first; among equals, the owner that has had
+the fewest leaves evaluated.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import os
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from queue import SimpleQueue
+from typing import NamedTuple
+
+import numpy as np
+
+from tengen.closeable import Closeable
+from tengen.engine.kept_tree import KeptTree
+from tengen.engine.task import SearchTask
+from tengen.engine.tree_memory import TreeMemory
+from tengen.engine.tree_pool import (
+    FEWEST_TREES,
+    PoolKind,
+    RunningSearch,
+    TreePool,
+    pool_kind,
+    small_tree_megabytes,
+    small_trees,
+    usual_trees,
+)
+from tengen.game.position import Position
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode
+from tengen.search.params import SearchParams
+from tengen.search.request import CANCELLED, TIME
+from tengen.search.result import SearchResult, empty_result
+from tengen.search.tree_batch import LeafFlight, deep_tree, tree_megabytes
+from tengen.search.tree_search import TreeSearch
+
+BATCH = 64  # leaves of a flight, if the trees have as many
+DEEP_SEARCHES = 24  # of an owner at a time
+SECONDS_AT_A_TIME = 4.0  # in which an owner's searches under way should be done
+IDLE_POOLS = 3  # of small trees that are kept for the next search of their kind
+NICENESS = 5
+CLOSED = "the engine has been closed"
+
+
+class _Flight(NamedTuple):
+    """A batch under way: leaves of trees, or positions to evaluate without search."""
+
+    parts: list[tuple[TreePool, LeafFlight]]
+    pending: Pending | None
+    raw: Future[Evaluation] | None = None
+
+
+class _Ready(NamedTuple):
+    """A tree that may look for leaves."""
+
+    pool: TreePool
+    g: int
+    running: RunningSearch
+
+
+class Scheduler(Closeable):
+    """All methods may be called from any thread. `lock` is held while trees are read or changed."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams,
+        *,
+        leaves: int | None = None,
+        seed: int = 0,
+        megabytes: float = math.inf,
+        max_searches: int | None = None,
+        low_priority: bool = False,
+    ) -> None:
+        """Trees take at most so many megabytes together; an owner has at most so many searches
+        under way. A thread of low priority gives way to those that answer people.
+        """
+        self.evaluator, self.params = evaluator, params
+        self._leaves, self._seed = leaves, seed
+        self._max_searches, self._low_priority = max_searches, low_priority
+        self._memory = TreeMemory(megabytes)
+        self._batch = max(BATCH, evaluator.best_batch)
+        streams = getattr(evaluator, "streams", 1)
+        self._max_flights = 2 if streams == 1 else streams + 2
+        self.lock = threading.RLock()
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()  # for the thread to make
+        self._wake = threading.Event()
+        self._unfinished = 0  # tasks submitted whose results were not delivered
+        self._counting = threading.Condition()
+        self._closed = False
+        self._number = count()
+        self._waiting: dict[object, list[tuple[int, int, SearchTask]]] = {}  # heaps by owner
+        self._waiting_for_tree: list[SearchTask] = []
+        self._some_stopped = False
+        self._raw: deque[tuple[Batch, Future[Evaluation]]] = deque()
+        self._pools: list[TreePool] = []
+        self._running: Counter[tuple[object, int]] = Counter()  # by owner and priority
+        self._served: dict[object, float] = {}  # leaves evaluated, of owners with searches
+        self._clock = 0.0  # of the owner served last
+        self._flights: deque[_Flight] = deque()
+        self._deliveries: list[Callable[[], None]] = []
+        self._began, self._leaves_done = 0.0, 0  # since the network was last idle
+        self._thread = threading.Thread(target=self._work, name="search", daemon=True)
+        self._thread.start()
+
+    # Asking: nothing here waits for the thread
+
+    def submit(self, tasks: Sequence[SearchTask]) -> None:
+        """Search these, the first ones first; raises ValueError when closed."""
+        for task in tasks:
+            task.on_stop = self._note_stop
+            if task.tree is not None:
+                task.tree.stop()
+                task.tree.latest = task
+        with self._counting:
+            if self._closed:
+                raise ValueError(CLOSED)
+            self._unfinished += len(tasks)
+            self._calls.put(lambda: self._enqueue(tasks))
+        self._wake.set()
+
+    def evaluate(self, positions: Sequence[Position]) -> Future[Evaluation]:
+        """The network's evaluation of positions, without search."""
+        future: Future[Evaluation] = Future()
+        future.set_running_or_notify_cancel()
+        batch = encode(self.evaluator.features, positions)
+        with self._counting:
+            if self._closed:
+                raise ValueError(CLOSED)
+            self._calls.put(lambda: self._raw.append((batch, future)))
+        self._wake.set()
+        return future
+
+    def drop_tree(self, tree: KeptTree) -> None:
+        """Free a kept tree after the end of the search in it."""
+        self._calls.put(lambda: self._release_kept(tree))
+        self._wake.set()
+
+    def drain(self, until: threading.Event) -> None:
+        """Wait until all results were delivered, or the event is set."""
+        with self._counting:
+            while self._unfinished and not until.is_set():
+                self._counting.wait(0.1)
+
+    def close(self) -> None:
+        """Stop all searches and end the thread; tasks that have not begun are cancelled."""
+        with self._counting:
+            self._closed = True
+        self._wake.set()
+        self._thread.join()
+
+    def _note_stop(self) -> None:
+        self._some_stopped = True
+        self._wake.set()
+
+    # The thread
+
+    def _work(self) -> None:
+        if self._low_priority and sys.platform == "linux":
+            with suppress(OSError):
+                os.nice(NICENESS)
+        while True:
+            self._wake.clear()
+            with self.lock:
+                self._make_calls()
+                self._admit()
+                room = len(self._flights) < self._max_flights
+                started = room and not self._closed and self._start_flight()
+            if not started and self._flights:
+                self._finish_flight(self._flights.popleft())
+            elif not started and self._closed:
+                break
+            elif not started and not self._deliveries:
+                self._began = 0.0
+                self._wake.wait()
+            self._deliver()
+        self._cancel_all()
+        self._deliver()
+
+    def _make_calls(self) -> None:
+        while not self._calls.empty():
+            self._calls.get()()
+
+    def _deliver(self) -> None:
+        """Hand out results and progress, without the lock: whoever gets them may call us."""
+        deliveries, self._deliveries = self._deliveries, []
+        for deliver in deliveries:
+            deliver()
+
+    def _enqueue(self, tasks: Sequence[SearchTask]) -> None:
+        for task in tasks:
+            if task.tree is not None:
+                self._waiting_for_tree.append(task)
+            else:
+                entry = -task.request.priority, next(self._number), task
+                heapq.heappush(self._waiting.setdefault(task.owner, []), entry)
+
+    def _cancel_all(self) -> None:
+        """End all tasks when the engine closes: those that run with what they have."""
+        self._make_calls()
+        tasks = [task for heap in self._waiting.values() for _, _, task in heap]
+        for task in [*tasks, *self._waiting_for_tree]:
+            self._end(task, None)
+        for pool in self._pools:
+            for running in pool.running.values():
+                self._end(running.task, running.search.result(CANCELLED))
+        for _, future in self._raw:
+            self._deliveries.append(partial(future.set_exception, ValueError(CLOSED)))
+
+    # Beginning and ending searches
+
+    def _admit(self) -> None:
+        """Begin the tasks that may begin."""
+        for task in list(self._waiting_for_tree):
+            assert task.tree is not None
+            if not task.tree.is_searched:
+                self._waiting_for_tree.remove(task)
+                self._begin(task)
+        if self._some_stopped:
+            self._some_stopped = False
+            self._end_stopped()
+        for owner, heap in list(self._waiting.items()):
+            while heap and self._may_begin(heap[0][2]):
+                task = heapq.heappop(heap)[2]
+                if not task.begun:  # as another one's next turn
+                    self._begin(task)
+            if not heap:
+                del self._waiting[owner]
+
+    def _end_stopped(self) -> None:
+        """End the waiting tasks that were stopped."""
+        for heap in self._waiting.values():
+            for _, _, task in heap:
+                if task.stopped and not task.begun:
+                    self._begin(task)
+            heap[:] = [entry for entry in heap if not entry[2].begun]
+            heapq.heapify(heap)
+
+    def _may_begin(self, task: SearchTask) -> bool:
+        """Has the owner fewer searches of this or a higher priority under way than it may have?"""
+        priority = task.request.priority
+        under_way = sum(
+            n for (owner, p), n in self._running.items() if owner is task.owner and p >= priority
+        )
+        if self._max_searches is not None:
+            return under_way < self._max_searches
+        visits = task.request.limits.max_visits
+        if visits == math.inf:
+            return under_way < DEEP_SEARCHES
+        # The fewer at a time, the sooner the first ones are done.
+        rate = self._leaves_done / max(0.01, time.monotonic() - self._began)
+        in_time = max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / visits))
+        return under_way < min(in_time, usual_trees(int(visits)))
+
+    def _begin(self, task: SearchTask) -> None:
+        """Find a tree for a task, and start its search."""
+        task.begun = True
+        if task.stopped:
+            self._end(task, empty_result(task.request.position, CANCELLED))
+            return
+        try:
+            pool, g = self._tree_for(task)
+            self._begin_in(pool, g, task)
+        except Exception as error:  # whoever asked must hear of it, and the thread go on
+            self._end(task, error)
+
+    def _begin_in(self, pool: TreePool, g: int, task: SearchTask) -> None:
+        request, trees = task.request, pool.trees
+        growth = 0 if pool.kind is None else pool.kind.visits
+        trees.stand_at(g, request.position, request.root, seed=(self._seed, 0), growth=growth)
+        search = TreeSearch(trees, g, request.limits, request.wanted)
+        interval, first = request.progress_interval, request.first_progress
+        wait = first if first is not None else interval if interval is not None else math.inf
+        running = pool.running[g] = RunningSearch(task, search, search.start.time + wait)
+        owner = task.owner
+        self._running[owner, request.priority] += 1
+        self._served.setdefault(owner, self._clock)
+        if self._began == 0.0:
+            self._began, self._leaves_done = time.monotonic(), 0
+        self._look_at(pool, g, running)
+
+    def _tree_for(self, task: SearchTask) -> tuple[TreePool, int]:
+        """The kept tree of a task, or a free one; what it knows is kept if it fits."""
+        request, tree = task.request, task.tree
+        params = request.params or self.params
+        if tree is None:
+            ownership, visits = request.wanted.any_ownership, request.limits.max_visits
+        else:
+            ownership, visits = tree.ownership, tree.max_visits or math.inf
+        kind = pool_kind(request, params, ownership, visits)
+        if tree is not None and tree.pool is not None:
+            if self._goes_on(tree.pool, kind, params, request.position):
+                return tree.pool, tree.g
+            self._release_kept(tree)
+        pool = next(
+            (p for p in self._pools if kind is not None and p.kind == kind and p.free), None
+        )
+        if pool is None:
+            megabytes = params.megabytes if tree is None else tree.megabytes
+            pool = self._new_pool(kind, params, request.position, ownership, visits, megabytes)
+            self._pools.append(pool)
+        g = pool.free.pop()
+        if tree is not None:
+            tree.pool, tree.g = pool, g
+            pool.kept[g] = tree
+        return pool, g
+
+    def _goes_on(
+        self, pool: TreePool, kind: PoolKind | None, params: SearchParams, position: Position
+    ) -> bool:
+        """Can a kept tree be used for a search with these parameters?"""
+        if pool.kind is not None or kind is not None:
+            return pool.kind == kind
+        return pool.trees.fits(position) and pool.trees.set_params(params)
+
+    def _new_pool(
+        self,
+        kind: PoolKind | None,
+        params: SearchParams,
+        position: Position,
+        ownership: bool,
+        visits: float,
+        megabytes: float,
+    ) -> TreePool:
+        evaluator, features = self.evaluator, self.evaluator.features
+        if kind is None:
+            area = position.size.area
+            need = min(
+                megabytes, 2 * tree_megabytes(visits, area, features, ownership=ownership) + 1
+            )
+            taken = self._memory.take(need)
+            leaves = self._leaves or evaluator.best_batch
+            trees = deep_tree(
+                evaluator, params, position, ownership=ownership, leaves=leaves, megabytes=taken
+            )
+            return TreePool(trees, None, taken)
+        wanted = self._max_searches or usual_trees(kind.visits)
+        each = small_tree_megabytes(evaluator, kind)
+        taken = self._memory.take(min(wanted * each, params.megabytes * FEWEST_TREES))
+        n = max(1, min(wanted, int(taken / each)))
+        return TreePool(small_trees(evaluator, kind, n, self._batch + n), kind, taken)
+
+    def _finish(self, pool: TreePool, g: int, reason: str) -> None:
+        """End the search in a tree, and go on with the next turn of its game if it waits."""
+        running = pool.running.pop(g)
+        task = running.task
+        self._forget_running(task)
+        result = running.search.result(reason)
+        self._end(task, self._with_root_evaluation(task, result))
+        following = task.next_turn
+        if following is not None and self._may_follow(following):
+            following.begun = True
+            self._begin_in(pool, g, following)
+        elif task.tree is None:
+            pool.release(g)
+            self._drop_idle_pools()
+        elif task.tree.is_dropped:
+            self._release_kept(task.tree)
+
+    def _release_kept(self, tree: KeptTree) -> None:
+        tree.is_dropped = tree.is_searched
+        if tree.pool is not None and not tree.is_searched:
+            tree.pool.release(tree.g)
+            tree.pool = None
+            self._drop_idle_pools()
+
+    def _may_follow(self, task: SearchTask) -> bool:
+        """Does the next turn of a game still wait, and nothing more urgent before it?"""
+        if task.begun or task.stopped:
+            return False
+        waiting = self._waiting.get(task.owner, [])
+        return not waiting or waiting[0][0] >= -task.request.priority
+
+    def _forget_running(self, task: SearchTask) -> None:
+        key = task.owner, task.request.priority
+        self._running[key] -= 1
+        if not self._running[key]:
+            del self._running[key]
+            if not any(owner is task.owner for owner, _ in self._running):
+                self._served.pop(task.owner, None)
+
+    def _with_root_evaluation(self, task: SearchTask, result: SearchResult) -> SearchResult:
+        """The result with the network's output at a root that was kept from another search."""
+        wanted = task.request.wanted.root_evaluation
+        if not wanted or result.root_evaluation is not None or not result.visits:
+            return result
+        batch = encode(self.evaluator.features, [result.position])
+        found = self.evaluator.submit(batch).result()
+        return result.with_root_evaluation(Evaluation(*(values[0] for values in found)))
+
+    def _end(self, task: SearchTask, outcome: SearchResult | Exception | None) -> None:
+        """Deliver the outcome of a task; None: it is cancelled."""
+
+        def deliver() -> None:
+            future = task.future
+            if outcome is None:
+                future.cancel()
+            if future.set_running_or_notify_cancel():
+                if isinstance(outcome, Exception):
+                    future.set_exception(outcome)
+                elif outcome is not None:
+                    future.set_result(outcome)
+            with self._counting:
+                self._unfinished -= 1
+                self._counting.notify_all()
+
+        self._deliveries.append(deliver)
+
+    def _drop_idle_pools(self) -> None:
+        idle = [pool for pool in self._pools if pool.is_idle]
+        kept = [pool for pool in idle if pool.kind is not None][-IDLE_POOLS:]
+        for pool in idle:
+            if pool not in kept and not any(pool is p for f in self._flights for p, _ in f.parts):
+                self._pools.remove(pool)
+                self._memory.give_back(pool.megabytes)
+
+    # Searching
+
+    def _start_flight(self) -> bool:
+        """Find leaves in the trees whose turn it is, and submit them; False if none is ready."""
+        if self._raw:
+            batch, future = self._raw.popleft()
+            self._flights.append(_Flight([], self.evaluator.submit(batch), future))
+            return True
+        chosen = self._choose_trees()
+        if not chosen:
+            return False
+        parts: list[tuple[TreePool, LeafFlight]] = []
+        for pool, numbers in chosen.items():
+            trees, records = pool.trees, np.array(numbers)
+            leaves = -(-self._batch // sum(map(len, chosen.values())))
+            trees.forest.trees["leaves"][records] = min(trees.leaves, leaves)
+            part = trees.find_leaves(records)
+            for g in numbers:
+                running = pool.running[g]
+                running.in_flight += 1
+                self._served[running.task.owner] += max(1.0, part.rows / len(numbers))
+            parts.append((pool, part))
+        inputs = [part.inputs for _, part in parts if part.rows]
+        pending = None
+        if inputs:
+            joined = inputs[0] if len(inputs) == 1 else _joined(inputs)
+            pending = self.evaluator.submit(joined)
+        self._flights.append(_Flight(parts, pending))
+        return True
+
+    def _choose_trees(self) -> dict[TreePool, list[int]]:
+        """The trees whose turn it is, by pool: a share of all, so that the next flight has some."""
+        ready = self._ready_trees()
+        if not ready:
+            return {}
+
+        def turn(each: _Ready) -> tuple[int, float]:
+            task = each.running.task
+            return -task.request.priority, self._served[task.owner]
+
+        ready.sort(key=turn)
+        self._clock = self._served[ready[0].running.task.owner]
+        size = ready[0].running.task.request.position.size
+        share = -(-self._n_running() // self._max_flights)
+        chosen: dict[TreePool, list[int]] = {}
+        for pool, g, running in ready:
+            if running.task.request.position.size == size:
+                chosen.setdefault(pool, []).append(g)
+                share -= 1
+                if share <= 0:
+                    break
+        return chosen
+
+    def _n_running(self) -> int:
+        return sum(self._running.values())
+
+    def _ready_trees(self) -> list[_Ready]:
+        """The searches that may have another flight; those past a limit are ended on the way."""
+        ready = []
+        for pool in list(self._pools):
+            for g, running in list(pool.running.items()):
+                if running.in_flight >= pool.flights_per_tree:
+                    continue
+                if running.task.stopped or running.search.limits.seconds is not None:
+                    self._look_at(pool, g, running)
+                    if pool.running.get(g) is not running:
+                        continue
+                if not running.ending:
+                    ready.append(_Ready(pool, g, running))
+        return ready
+
+    def _finish_flight(self, flight: _Flight) -> None:
+        """Wait for a batch, expand its leaves, and look at their trees."""
+        try:
+            evaluation = None if flight.pending is None else flight.pending.result()
+        except Exception as error:
+            self._fail(flight, error)
+            return
+        if flight.raw is not None:
+            assert evaluation is not None
+            flight.raw.set_result(evaluation)
+            return
+        with self.lock:
+            try:
+                self._take_in(flight, evaluation)
+            except Exception as error:  # an error of ours must not end the thread
+                self._fail(flight, error)
+
+    def _take_in(self, flight: _Flight, evaluation: Evaluation | None) -> None:
+        begin = 0
+        for pool, part in flight.parts:
+            end = begin + part.rows
+            if pool not in self._pools:  # its network failed meanwhile
+                begin = end
+                continue
+            rows = None
+            if part.rows and evaluation is not None:
+                whole = end - begin == len(evaluation.policy)
+                rows = evaluation if whole else Evaluation(*(a[begin:end] for a in evaluation))
+            pool.trees.expand(part, rows)
+            pool.trees.prepare(part.trees)
+            self._leaves_done += part.rows
+            begin = end
+            now = time.monotonic()
+            for g in part.trees.tolist():
+                running = pool.running[g]
+                running.in_flight -= 1
+                running.search.note_batch(now - running.checked)
+                running.checked = now
+                self._look_at(pool, g, running)
+
+    def _look_at(self, pool: TreePool, g: int, running: RunningSearch) -> None:
+        """Report, make room in, or end the search in a tree."""
+        reason = running.search.stop_reason(cancelled=running.task.stopped)
+        if reason == TIME and not pool.trees.visits(g):
+            reason = None  # whatever the time, something must be known
+        running.ending = reason is not None
+        if pool.trees.forest.trees[g]["full"]:
+            running.ending = True  # until its flights have come back
+            if not running.in_flight and reason is None:
+                pool.trees.make_room(g)
+                running.ending = False
+        if reason is not None and not running.in_flight:
+            self._finish(pool, g, reason)
+        elif time.monotonic() >= running.next_report:
+            self._report(running)
+
+    def _report(self, running: RunningSearch) -> None:
+        task = running.task
+        interval = task.request.progress_interval
+        running.next_report = time.monotonic() + (math.inf if interval is None else interval)
+        result = self._with_root_evaluation(task, running.search.result())
+        on_progress = task.on_progress
+        if on_progress is not None:
+            self._deliveries.append(lambda: on_progress(result))
+
+    def _fail(self, flight: _Flight, error: Exception) -> None:
+        """Tell everybody in a flight; their trees have leaves that never come back."""
+        if flight.raw is not None:
+            flight.raw.set_exception(error)
+        with self.lock:
+            for pool in [pool for pool, _ in flight.parts if pool in self._pools]:
+                self._pools.remove(pool)
+                self._memory.give_back(pool.megabytes)
+                for tree in pool.kept.values():
+                    tree.pool = None
+                for running in pool.running.values():
+                    self._forget_running(running.task)
+                    self._end(running.task, error)
+                pool.running.clear()
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    return Batch(*(np.concatenate(arrays) for arrays in zip(*batches, strict=True)))

@@ -1,0 +1,461 @@
+"""A batch of search trees that share one network: what drives every search outside self-play.
+
+One deep search is a batch of one tree. Searching is a cycle of two steps: `start` finds leaves and
+submits them to the network, `finish` waits for their evaluations and backs them up. Several batches
+of leaves may be in flight, so that the network works while more leaves are found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.features.feature_set import FeatureSet
+from tengen.game.geometry import Point, Size, point_index
+from tengen.game.kernels.ladder import mark_ladders
+from tengen.game.kernels.moves import PASS
+from tengen.game.position import Position
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+from tengen.search.kernels.descend import find_leaves
+from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
+from tengen.search.kernels.expand import expand_leaves
+from tengen.search.kernels.forest import (
+    EXPANDED,
+    MAX_DEPTH,
+    Forest,
+    new_forest,
+    node_bytes,
+    reset_tree,
+)
+from tengen.search.kernels.parallel import expand_leaves_in_parallel, find_leaves_in_parallel
+from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
+from tengen.search.kernels.root import prepare_root
+from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
+from tengen.search.params import SearchParams, settings_array
+from tengen.search.request import ROOT_DEFAULTS, RootOptions, Wanted
+from tengen.search.result import (
+    MoveResult,
+    SearchResult,
+    Start,
+    child_by,
+    read_moves_below,
+    read_result,
+)
+from tengen.search.root_symmetry import symmetric_moves_to_avoid, with_symmetric_moves
+from tengen.user_messages import say
+
+ENDLESS = 2**31 - 1
+CHUNKS_PER_THREAD = 4  # so that no thread waits long for another
+_MOVES_AHEAD = 2048  # room in a history before a deep tree has to be allocated again
+_SHARE_OF_LEGAL_MOVES = 0.85  # of the board's area, on average over a deep tree
+_SPARE_NODES = 32
+# Parameters that a tree can go on with: they select among its moves, or its values are computed
+# again. The others are in its priors, its weights or its memory.
+_TREE_GOES_ON = {
+    *("exploration", "exploration_log", "exploration_base"),
+    *("stdev_scale", "stdev_prior", "stdev_prior_weight"),
+    *("fpu_reduction", "root_fpu_reduction", "fpu_trusts_tried", "virtual_loss"),
+    *("static_score", "dynamic_score", "score_scale", "centre_to_zero", "value_weight"),
+    *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
+}
+
+
+@dataclass
+class LeafFlight:
+    """Leaves on their way through the network."""
+
+    leaves: LeafBatch
+    trees: NDArray[np.int64]  # [n] whose leaves these are
+    ends: NDArray[np.int64]  # [chunks] where the rows of each chunk of trees end
+    pending: Pending | None = None  # None: no leaf needs the network
+
+    @property
+    def rows(self) -> int:
+        """How many rows the network evaluates."""
+        return int(self.ends[-1])
+
+    @property
+    def inputs(self) -> Batch:
+        """What the network sees."""
+        return Batch(self.leaves.planes[: self.rows], self.leaves.globals[: self.rows])
+
+
+class TreeBatch:
+    """Trees on boards of up to one area, with the same parameters and room. Not thread-safe.
+
+    After the network failed, leaves stay pending for ever: drop the batch and make a new one.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        params: SearchParams,
+        *,
+        trees: int,
+        area: int,
+        node_room: int,
+        moves: int,
+        ownership: bool = False,
+        leaves: int = 1,
+        threads: int = 1,
+        leaf_room: int | None = None,
+        candidate_room: int | None = None,
+    ) -> None:
+        """Each tree has room for so many nodes and at most `leaves` leaves in a flight.
+
+        Positions have been reached by at most `moves` moves. A flight has at most `leaf_room`
+        leaves; without one, as many as the trees may find.
+        """
+        self.evaluator, self.ownership, self.leaves = evaluator, ownership, leaves
+        self._features = evaluator.features
+        self.forest: Forest = new_forest(
+            trees,
+            area,
+            node_room=node_room,
+            candidate_room=candidate_room or node_room * (area + 2),
+            moves=moves + MAX_DEPTH,
+            ladders=self._features.sees_ladders,
+            ownership=ownership,
+        )
+        self._settings: NDArray[np.void] = settings_array(params)
+        self.params = params
+        self.positions: list[Position | None] = [None] * trees  # at the roots
+        self.roots: list[RootOptions] = [ROOT_DEFAULTS] * trees
+        self.root_evaluations: list[Evaluation | None] = [None] * trees  # without the batch axis
+        self._chunks = 1 if threads == 1 else min(trees, CHUNKS_PER_THREAD * threads)
+        self._scratches = new_descent_scratches(self._chunks)
+        self._reuse_scratch = np.zeros((2, node_room), np.int32)
+        self._leaf_room = leaf_room or trees * leaves
+        self._size = Size(0, 0)  # of the largest board
+        self._spare: list[LeafBatch] = []
+        self._said_full = False
+
+    @property
+    def settings(self) -> np.void:
+        """The parameters as kernels know them."""
+        settings: np.void = self._settings[0]
+        return settings
+
+    def set_params(self, params: SearchParams) -> bool:
+        """Search with other parameters; returns False if trees grown by the old ones are no use."""
+        changed = {name for name, value in vars(params).items() if value != vars(self.params)[name]}
+        if not changed <= _TREE_GOES_ON:
+            return False
+        self.params, self._settings = params, settings_array(params)
+        if changed:
+            for g in range(len(self.forest.trees)):
+                if self.positions[g] is not None and self.visits(g):
+                    recenter_utility(self.forest, g, self.settings)
+        return True
+
+    # Roots
+
+    def fits(self, position: Position) -> bool:
+        """Is there room for the moves of a position, and is its board of the right size?"""
+        enough = position.move_number + MAX_DEPTH < self.forest.histories.shape[1]
+        return enough and self._size in (Size(0, 0), position.size)
+
+    def stand_at(
+        self,
+        g: int,
+        position: Position,
+        root: RootOptions = ROOT_DEFAULTS,
+        *,
+        seed: Sequence[int] = (0, 0),
+        growth: int = 0,
+    ) -> None:
+        """Root tree g at a position; the subtree is kept if the tree leads there.
+
+        It is not kept if it would leave no room for `growth` more nodes.
+        """
+        if not self._keeps_subtree(g, position, root, growth):
+            self.set_root(g, position, root, seed=seed)
+
+    def _keeps_subtree(self, g: int, position: Position, root: RootOptions, growth: int) -> bool:
+        before = self.positions[g]
+        if before is None or root.gumbel or root.fresh or root != self.roots[g]:
+            return False
+        moves = moves_between(before, position)
+        if moves is None or not self.fits(position):
+            return False
+        if moves and (root.avoid or root.symmetry_pruning):
+            return False
+        if moves:
+            self.follow(g, moves, position)
+        self.positions[g] = position
+        return int(self.forest.trees[g]["n_nodes"]) + growth <= self.forest.node_room
+
+    def set_root(
+        self,
+        g: int,
+        position: Position,
+        root: RootOptions = ROOT_DEFAULTS,
+        *,
+        seed: Sequence[int] = (0, 0),
+    ) -> None:
+        """Start tree g anew at a position whose game is not over by the move limit."""
+        forest = self.forest
+        boards, history = position.arrays(room=0)
+        forest.boards[g] = boards[0]
+        forest.histories[g, : len(history)] = history
+        self._read_earlier_ladders(g, position)
+        tree = forest.trees[g]
+        tree["move_limit"] = ENDLESS if position.move_limit is None else position.move_limit
+        tree["target"] = 0
+        tree["rng"] = np.random.SeedSequence(seed).generate_state(1, np.uint64) | 1
+        reset_tree(forest, g)
+        self.positions[g], self.roots[g] = position, root
+        self.root_evaluations[g] = None
+        self._apply_root_options(g, position, root)
+        self._grow_board(position.size)
+
+    def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
+        forest, tree = self.forest, self.forest.trees[g]
+        tree["noisy"] = root.noisy
+        tree["forced"] = self.params.forced_playouts if root.noisy else 0
+        tree["gumbel"] = root.gumbel
+        tree["leaves"] = self.leaves
+        avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
+        tree["avoids"] = bool(avoid)
+        forest.avoid[g] = 0
+        for color, move, depth in avoid:
+            point = _point_index(move, position)
+            forest.avoid[g, color, point] = max(forest.avoid[g, color, point], min(depth, 255))
+
+    def _grow_board(self, size: Size) -> None:
+        """Let leaf batches have room for boards of this size."""
+        largest = Size(max(self._size.width, size.width), max(self._size.height, size.height))
+        if largest != self._size:
+            self._size = largest
+            self._spare.clear()
+
+    def follow(self, g: int, moves: Sequence[Point | None], position: Position) -> None:
+        """Move the root of tree g along moves up to a position, keeping the subtree below it."""
+        for move in moves:
+            advance(self.forest, g, _point_index(move, position), *self._reuse_scratch)
+        self.positions[g] = position
+        self.root_evaluations[g] = None
+        self._read_earlier_ladders(g, position)
+        if self.roots[g].gumbel:
+            reset_tree(self.forest, g)  # its rounds begin without visits
+        elif self.visits(g):
+            recenter_utility(self.forest, g, self.settings)
+
+    def _read_earlier_ladders(self, g: int, position: Position) -> None:
+        """Read the ladders of one and two turns ago, which are inputs of the network."""
+        self.forest.caught_before[g] = 0
+        if not self._features.sees_ladders:
+            return
+        scratch = nth_descent_scratch(self._scratches, 0).features
+        for turn in range(min(2, position.move_number)):
+            position = position.undo()
+            boards, _ = position.arrays(room=0)
+            caught = self.forest.caught_before[g, turn]
+            mark_ladders(boards[0], scratch.ladder, caught, scratch.catching)
+
+    def prepare(self, trees: NDArray[np.int64]) -> None:
+        """Give the roots among these that were just evaluated, or became roots, their priors."""
+        records = self.forest.trees[trees]
+        roots = self.forest.nodes[records["root"]]
+        for g in trees[(roots["status"] == EXPANDED) & (records["prepared"] == 0)].tolist():
+            prepare_root(self.forest, g, self.settings)
+
+    # Searching
+
+    def start(self, trees: NDArray[np.int64]) -> LeafFlight:
+        """Find leaves in these trees and submit them to the network."""
+        flight = self.find_leaves(trees)
+        if flight.rows:
+            flight.pending = self.evaluator.submit(flight.inputs)
+        return flight
+
+    def find_leaves(self, trees: NDArray[np.int64]) -> LeafFlight:
+        """Find leaves in these trees; whoever takes them sees to their evaluation."""
+        leaves = self._spare.pop() if self._spare else self._new_leaf_batch()
+        forest, kind = self.forest, self._features.kind
+        ends = np.zeros(self._chunks, np.int64)
+        if self._chunks == 1:
+            scratch, last = nth_descent_scratch(self._scratches, 0), len(leaves.paths)
+            ends[0] = find_leaves(forest, trees, leaves, 0, last, self.settings, scratch, kind)
+        else:
+            trees = trees[forest.trees["target"][trees] > 0]
+            find_leaves_in_parallel(
+                forest, trees, leaves, self.leaves, ends, self._settings, self._scratches, kind
+            )
+        return LeafFlight(leaves, trees, ends)
+
+    def _new_leaf_batch(self) -> LeafBatch:
+        return new_leaf_batch(self._leaf_room, self._features, self._size)
+
+    def finish(self, flight: LeafFlight) -> None:
+        """Wait for the evaluations of a flight, expand its leaves and prepare new roots."""
+        self.expand(flight, None if flight.pending is None else flight.pending.result())
+        self.prepare(flight.trees)
+
+    def expand(self, flight: LeafFlight, evaluation: Evaluation | None) -> None:
+        """Expand the leaves of a flight with their evaluations, and back them up."""
+        leaves, ends = flight.leaves, flight.ends
+        if evaluation is not None:
+            # One memory layout, whatever the network returned: each other compiles kernels anew.
+            evaluation = Evaluation(*(np.ascontiguousarray(field) for field in evaluation))
+            if self._chunks == 1:
+                self._keep_root_evaluations(flight, evaluation)
+                shares = self._scratches.shares[0]
+                expand_leaves(self.forest, leaves, 0, ends[0], evaluation, self.settings, shares)
+            else:
+                expand_leaves_in_parallel(
+                    self.forest,
+                    flight.trees,
+                    leaves,
+                    self.leaves,
+                    ends,
+                    evaluation,
+                    self._settings,
+                    self._scratches,
+                )
+        self._spare.append(leaves)
+
+    def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:
+        unevaluated = self.forest.nodes["visits"][self.forest.trees["root"][flight.trees]] == 0
+        if not unevaluated.any():
+            return
+        paths = flight.leaves.paths[: flight.rows]
+        for row in np.flatnonzero(paths["depth"] == 0).tolist():
+            root = Evaluation(*(np.copy(field[row]) for field in evaluation))
+            self.root_evaluations[int(paths["tree"][row])] = root
+
+    def make_room(self, g: int) -> None:
+        """Give up the least visited subtrees of a full tree; no leaf of it may be in flight."""
+        forest = self.forest
+        if not self._said_full:
+            self._said_full = True
+            tree = forest.trees[g]
+            candidates = int(tree["n_candidates"]) / max(1, int(tree["n_nodes"]))
+            used = int(tree["n_nodes"]) * self._node_bytes(candidates) / 1e6
+            say(
+                f"the search tree fills its {used:.0f} MB at {self.visits(g):,} visits; from now "
+                "on its least visited branches are given up (raise `megabytes` to keep more)"
+            )
+        compact(forest, g, _visits_to_keep(forest, g), *self._reuse_scratch)
+
+    def _node_bytes(self, candidates: float) -> int:
+        area = self.forest.ownership.shape[1]
+        ladders = self._features.sees_ladders
+        return node_bytes(area, candidates, ladders=ladders, ownership=self.ownership)
+
+    # Reading
+
+    def visits(self, g: int) -> int:
+        """The visits of the root of tree g."""
+        return int(self.forest.nodes[self.forest.trees[g]["root"]]["visits"])
+
+    def result(self, g: int, wanted: Wanted, start: Start, reason: str) -> SearchResult:
+        """What tree g has found at its root."""
+        position, root = self.positions[g], self.roots[g]
+        assert position is not None
+        wanted = wanted.within(ownership=self.ownership)
+        result = read_result(self.forest, g, self.settings, position, wanted, start, reason)
+        if root.symmetry_pruning:
+            moves = with_symmetric_moves(result.moves, position, root)
+            result = replace(result, moves=moves)
+        if wanted.root_evaluation:
+            result = replace(result, root_evaluation=self.root_evaluations[g])
+        return result
+
+    def moves_after(
+        self, g: int, branch: Iterable[Point | None], wanted: Wanted
+    ) -> tuple[Position, tuple[MoveResult, ...]]:
+        """The end of a line from the root of tree g, and the moves tried there.
+
+        Raises ValueError for a line that is not legal.
+        """
+        position = self.positions[g]
+        assert position is not None
+        index: int | None = int(self.forest.trees[g]["root"])
+        for move in branch:
+            position = position.play(move)
+            if index is not None:
+                index = child_by(self.forest, index, move, position.width)
+        if index is None:
+            return position, ()
+        return position, read_moves_below(self.forest, index, self.settings, position, wanted)
+
+
+def node_room(visits: int) -> int:
+    """The nodes of a tree that has had so many visits, and gets as many again."""
+    return 2 * (visits + _SPARE_NODES)
+
+
+def tree_megabytes(visits: float, area: int, features: FeatureSet, *, ownership: bool) -> float:
+    """The memory that a tree of so many visits needs at most, or infinity."""
+    if visits == math.inf:
+        return math.inf
+    room = node_room(int(visits))
+    ladders = features.sees_ladders
+    return room * node_bytes(area, area + 2, ladders=ladders, ownership=ownership) / 1e6
+
+
+def deep_tree(
+    evaluator: Evaluator,
+    params: SearchParams,
+    position: Position,
+    *,
+    ownership: bool = True,
+    leaves: int | None = None,
+    megabytes: float | None = None,
+) -> TreeBatch:
+    """A batch of one tree that fills its memory, `params.megabytes` unless given.
+
+    Leaves in flight follow the evaluator's best batch unless given.
+    """
+    area, features = position.size.area, evaluator.features
+    candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
+    node = node_bytes(area, candidates, ladders=features.sees_ladders, ownership=ownership)
+    available = (params.megabytes if megabytes is None else megabytes) * 1e6
+    room = max(2 * (area + 2), int(available / node))  # at least the root's moves
+    return TreeBatch(
+        evaluator,
+        params,
+        trees=1,
+        area=area,
+        node_room=room,
+        candidate_room=room * candidates + area + 2,
+        moves=position.move_number + _MOVES_AHEAD,
+        ownership=ownership,
+        leaves=leaves or evaluator.best_batch,
+    )
+
+
+def moves_between(before: Position, after: Position) -> list[Point | None] | None:
+    """The moves that lead from one position to a later one of the same game, or None."""
+    moves: list[Point | None] = []
+    position = after
+    while position.move_number > before.move_number and position.last_move is not None:
+        if position.previous is None or position.previous.to_play is not position.last_move.color:
+            return None
+        moves.append(position.last_move.point)
+        position = position.previous
+    same = (
+        position.move_number == before.move_number
+        and position == before
+        and position.moves == before.moves
+        and position.move_limit == before.move_limit
+    )
+    return moves[::-1] if same else None
+
+
+def _point_index(move: Point | None, position: Position) -> int:
+    return PASS if move is None else point_index(move, position.width)
+
+
+def _visits_to_keep(forest: Forest, g: int) -> int:
+    """The visits below which subtrees are given up so that about half of the nodes stay."""
+    children = np.zeros(32, np.int64)
+    children_by_visits(forest, g, children)
+    kept = children[::-1].cumsum()[::-1]
+    enough = np.flatnonzero(kept <= forest.node_room // 2)
+    return 1 << max(1, int(enough[0]))
