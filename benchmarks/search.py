@@ -25,7 +25,7 @@ from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.network.fake import FakeEvaluator
 from tengen.network.files.loading import load_network
 from tengen.search.tree_batch import TreeBatch
-from tengen.search.kernels.forest import EXPANDED, reset_tree, tree_bytes
+from tengen.search.kernels.forest import EXPANDED, reset_tree
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.root import choose_move, prepare_root
 from tengen.search.request import Limits
@@ -221,9 +221,9 @@ def memory(evaluator: Evaluator) -> None:
         search = Search(evaluator, ownership=True)
         search.set_position(Position(size, "tromp-taylor", 7.5))
         search.run(Limits(visits=visits))
-        forest = search._trees.forest  # type: ignore[union-attr]
-        million = tree_bytes(forest, forest.trees[0]) / visits
-        less = len(forest.ownership[0])
+        assert search._trees is not None
+        million = search._trees.used_bytes(0) / visits
+        less = size * size  # bytes of ownership for each visit
         print(
             f"{size}x{size}: {million:,.0f} MB for a million visits from the empty board,"
             f" {million - less:,.0f} without ownership"

@@ -12,7 +12,7 @@ from tengen.engine.engine import Engine
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.request import Limits
+from tengen.search.request import Limits, SearchRequest
 
 
 def slow(batch: Batch) -> Evaluation:
@@ -84,8 +84,8 @@ def test_cancelling_an_awaited_search_ends_it() -> None:
 
 def test_a_new_search_ends_the_one_under_way() -> None:
     with Engine(FakeEvaluator(slow)) as engine:
-        long = engine.start(Position(5), Limits(seconds=60))
-        short = engine.start(Position(4), Limits(visits=10))
+        long = engine.start(SearchRequest(Position(5), Limits(seconds=60)))
+        short = engine.start(SearchRequest(Position(4), Limits(visits=10)))
         assert short.result(20).position.size.area == 16
         assert long.result(20).stopped_by == "cancelled"
 
@@ -116,7 +116,7 @@ def test_the_tree_goes_on_under_other_parameters_where_it_can() -> None:
 def test_closing_ends_the_thread() -> None:
     before = set(threading.enumerate())
     engine = Engine(FakeEvaluator(slow))
-    engine.start(Position(5), Limits(seconds=60))
+    engine.start(SearchRequest(Position(5), Limits(seconds=60)))
     assert set(threading.enumerate()) - before
     engine.close()
     assert not set(threading.enumerate()) - before
@@ -135,4 +135,4 @@ def test_a_network_that_failed_once_is_asked_again() -> None:
     with Engine(FakeEvaluator(failing_once)) as engine:
         with pytest.raises(RuntimeError, match="out of memory"):
             engine.search(Position(5), visits=50)
-        assert engine.start(Position(5), Limits(visits=50)).result(20).visits == 50
+        assert engine.start(SearchRequest(Position(5), Limits(visits=50))).result(20).visits == 50

@@ -30,8 +30,8 @@ from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import load_sgf
 from tengen.network.fake import FakeEvaluator
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
+from tengen.search.request import Limits
 from tests.frontends.gtp.opponents import black_wins, surveyor
 
 # A program that speaks GTP and plays the moves of a list, whatever the opponent does.

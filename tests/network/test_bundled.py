@@ -20,8 +20,8 @@ from tengen.network.files.bundled import BUNDLED, bundled_network
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import find_network, load_network
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
+from tengen.search.request import Limits
 from tengen.search.search import Search
 from tests.bundled import needs_bundled_network
 from tests.search.tactics import TACTICS, Tactic

@@ -11,8 +11,7 @@ from tengen.game.geometry import Point, Size, Symmetry
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.fake import uniform
-from tengen.search.request import Limits
-from tengen.search.request import Avoid, RootOptions, allow_only
+from tengen.search.request import Avoid, Limits, RootOptions, allow_only
 from tests.search.scripts import opinions, preferring
 from tests.search.trees import edges_of, forest_of, move_of, places, searching
 

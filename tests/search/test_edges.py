@@ -19,10 +19,8 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.kernels.reuse import compact
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
-from tengen.search.request import Wanted
-from tengen.search.request import Avoid, RootOptions, allow_only
+from tengen.search.request import Avoid, Limits, RootOptions, Wanted, allow_only
 from tests.search.books import check_books
 from tests.search.scripts import opinions, preferring
 from tests.search.trees import edges_of, forest_of, nodes_of, searching, working_memory

@@ -18,13 +18,13 @@ from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import EXPANDED, TERMINAL, Forest, packed_point, packed_prior
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.utility import expected_atan
 from tengen.search.params import SearchParams
-from tests.search.trees import search_once
+from tengen.search.tree_batch import TreeBatch
 from tests.search.reference import EVALUATION, STATISTICS, Node, Opinion, ReferenceSearch, play
+from tests.search.trees import search_once
 
 OWN, MEANS = "own", "means"  # fields of a node
 LEAVES = (1, 3, 8)  # to look for at a time; one game of each at a time in one forest

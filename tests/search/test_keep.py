@@ -14,25 +14,21 @@ from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import (
     EXPANDED,
     TERMINAL,
     Forest,
     nth_candidate,
     packed_point,
-    tree_bytes,
 )
 from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
+from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions
 from tengen.search.result import judgement
-from tengen.search.request import ROOT_DEFAULTS, RootOptions
+from tengen.search.tree_batch import TreeBatch
 from tests.search.books import check_books
 from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions, preferring
 from tests.search.trees import (
-    search_once,
-    settings_of_tree,
     MEANS,
     dump,
     edges_of,
@@ -41,7 +37,9 @@ from tests.search.trees import (
     node_after,
     nodes_of,
     places,
+    search_once,
     searching,
+    settings_of_tree,
     working_memory,
 )
 
@@ -298,7 +296,8 @@ def test_a_small_memory_holds_a_long_search(capsys: pytest.CaptureFixture[str]) 
         assert tree["n_nodes"] <= forest.node_room
         assert tree["n_edges"] <= forest.node_room
         assert tree["n_candidates"] <= forest.candidate_room
-        used.append(tree_bytes(forest, tree))
+        assert search._trees is not None
+        used.append(search._trees.used_bytes(0))
         mine, theirs = (batch.planes[:, plane, good.y, good.x] for plane in (OWN, OPPONENT))
         win = 0.5 + 0.4 * (mine - theirs)
         return opinions()(batch)._replace(value=np.stack([win, 1 - win, 0 * win], 1))

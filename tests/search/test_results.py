@@ -17,11 +17,9 @@ from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
+from tengen.search.request import ROOT_DEFAULTS, Avoid, Limits, RootOptions, Wanted
 from tengen.search.result import MoveResult, SearchResult
-from tengen.search.request import Wanted
-from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions
 from tengen.search.search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, black_leads, doubting, opinions, preferring
 from tests.search.trees import edges_of, forest_of, move_of, places, random_position, searching
@@ -140,7 +138,7 @@ def test_the_moves_at_the_end_of_a_line_are_told() -> None:
         search.moves_after([Point(2, 2), Point(2, 2)])
 
 
-def test_the_networks_doubts_are_told_whatever_became_of_its_tree() -> None:
+def test_the_uncertainty_of_the_root_is_known_whatever_became_of_its_tree() -> None:
     def telling(batch: Batch) -> Evaluation:
         stones = batch.planes[:, [OWN, OPPONENT]].sum((1, 2, 3))
         return opinions()(batch)._replace(
@@ -149,7 +147,7 @@ def test_the_networks_doubts_are_told_whatever_became_of_its_tree() -> None:
 
     position = Position(5, komi=0.5)
     search = searching(position, telling)
-    assert search.result().raw.uncertainty is None
+    assert search.result().raw.uncertainty == (0, 0, 0)
     for _ in range(3):
         result = search.run(Limits(visits=300))
         stones = np.count_nonzero(position.stones)
@@ -160,7 +158,7 @@ def test_the_networks_doubts_are_told_whatever_became_of_its_tree() -> None:
         search.set_position(position)
         assert search.result().visits > 0  # the tree goes on
     search.set_position(Position(5, komi=3.5))
-    assert search.result().raw.uncertainty is None
+    assert search.result().raw.uncertainty == (0, 0, 0)
 
 
 def test_parameters_change_under_a_tree_that_goes_on_unless_it_was_grown_by_them() -> None:

@@ -36,9 +36,8 @@ from tengen.search.kernels.root import (
     play_weights,
     prepare_root,
 )
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams, settings_of
-from tengen.search.request import RootOptions, allow_only
+from tengen.search.request import Limits, RootOptions, allow_only
 from tengen.search.search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
 from tests.search.trees import (

@@ -13,10 +13,9 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.kernels.forest import EXPANDED, TERMINAL
-from tengen.search.request import DEFAULT_VISITS, Limits
 from tengen.search.params import SearchParams
+from tengen.search.request import DEFAULT_VISITS, ROOT_DEFAULTS, Limits, RootOptions
 from tengen.search.result import SearchResult
-from tengen.search.request import ROOT_DEFAULTS, RootOptions
 from tengen.search.search import Search
 from tests.search.scripts import black_leads, by_area, opinions, preferring
 from tests.search.trees import dump, edges_of, forest_of, random_position, searching

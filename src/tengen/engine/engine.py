@@ -16,7 +16,6 @@ from tengen.engine.kept_tree import KeptTree
 from tengen.engine.levels import FULL, WITH_OWNERSHIP, Decision, Level, decide, level_named
 from tengen.engine.scheduler import Scheduler
 from tengen.engine.task import Progress, SearchTask
-from tengen.engine.tree_pool import usual_trees
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO, open_evaluator
@@ -110,7 +109,7 @@ class Engine(Closeable):
         return task
 
     def submit_game(
-        self, requests: Sequence[SearchRequest], *, owner: object = None, trees: int | None = None
+        self, requests: Sequence[SearchRequest], *, owner: object = None
     ) -> list[SearchTask]:
         """Start the searches of the turns of a game, in their order.
 
@@ -120,8 +119,7 @@ class Engine(Closeable):
         for task, following in pairwise(tasks):
             task.next_turn = following
         if tasks:
-            visits = tasks[0].request.limits.max_visits
-            trees = trees or usual_trees(int(min(visits, 1e6)))
+            trees = self.scheduler.searches_at_a_time(tasks[0].request.limits.max_visits)
             length = max(1, -(-len(tasks) // trees))
             # The first turns of all stretches first; a tree that is done helps from the far end.
             order = (0, *range(length - 1, 0, -1))

@@ -143,6 +143,11 @@ class Scheduler(Closeable):
         self._wake.set()
         return future
 
+    def searches_at_a_time(self, visits: float) -> int:
+        """How many searches of so many visits an owner has under way at most."""
+        usual = DEEP_SEARCHES if visits == math.inf else usual_trees(int(visits))
+        return self._max_searches or usual
+
     def drop_tree(self, tree: KeptTree) -> None:
         """Free a kept tree after the end of the search in it."""
         self._calls.put(lambda: self._release_kept(tree))
@@ -254,15 +259,12 @@ class Scheduler(Closeable):
         under_way = sum(
             n for (owner, p), n in self._running.items() if owner is task.owner and p >= priority
         )
-        if self._max_searches is not None:
-            return under_way < self._max_searches
         visits = task.request.limits.max_visits
-        if visits == math.inf:
-            return under_way < DEEP_SEARCHES
-        # The fewer at a time, the sooner the first ones are done.
-        rate = self._leaves_done / max(0.01, time.monotonic() - self._began)
-        in_time = max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / visits))
-        return under_way < min(in_time, usual_trees(int(visits)))
+        most = self.searches_at_a_time(visits)
+        if visits != math.inf:  # the fewer at a time, the sooner the first ones are done
+            rate = self._leaves_done / max(0.01, time.monotonic() - self._began)
+            most = min(most, max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / visits)))
+        return under_way < most
 
     def _begin(self, task: SearchTask) -> None:
         """Find a tree for a task, and start its search."""
@@ -346,7 +348,7 @@ class Scheduler(Closeable):
                 evaluator, params, position, ownership=ownership, leaves=leaves, megabytes=taken
             )
             return TreePool(trees, None, taken)
-        wanted = self._max_searches or usual_trees(kind.visits)
+        wanted = self.searches_at_a_time(kind.visits)
         each = small_tree_megabytes(evaluator, kind)
         taken = self._memory.take(min(wanted * each, params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
@@ -407,11 +409,10 @@ class Scheduler(Closeable):
             future = task.future
             if outcome is None:
                 future.cancel()
-            if future.set_running_or_notify_cancel():
-                if isinstance(outcome, Exception):
-                    future.set_exception(outcome)
-                elif outcome is not None:
-                    future.set_result(outcome)
+            if not future.done() and isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            elif not future.done() and outcome is not None:
+                future.set_result(outcome)
             with self._counting:
                 self._unfinished -= 1
                 self._counting.notify_all()
@@ -432,7 +433,7 @@ class Scheduler(Closeable):
         """Find leaves in the trees whose turn it is, and submit them; False if none is ready."""
         if self._raw:
             batch, future = self._raw.popleft()
-            self._flights.append(_Flight([], self.evaluator.submit(batch), future))
+            self._submit([batch], _Flight([], None, future))
             return True
         chosen = self._choose_trees()
         if not chosen:
@@ -449,12 +450,19 @@ class Scheduler(Closeable):
                 self._served[running.task.owner] += max(1.0, part.rows / len(numbers))
             parts.append((pool, part))
         inputs = [part.inputs for _, part in parts if part.rows]
-        pending = None
-        if inputs:
-            joined = inputs[0] if len(inputs) == 1 else _joined(inputs)
-            pending = self.evaluator.submit(joined)
-        self._flights.append(_Flight(parts, pending))
+        self._submit(inputs, _Flight(parts, None))
         return True
+
+    def _submit(self, inputs: list[Batch], flight: _Flight) -> None:
+        """Hand the inputs of a flight to the network, as one batch."""
+        pending = None
+        try:
+            if inputs:
+                pending = self.evaluator.submit(inputs[0] if len(inputs) == 1 else _joined(inputs))
+        except Exception as error:
+            self._fail(flight, error)
+        else:
+            self._flights.append(flight._replace(pending=pending))
 
     def _choose_trees(self) -> dict[TreePool, list[int]]:
         """The trees whose turn it is, by pool: a share of all, so that the next flight has some."""
@@ -558,9 +566,16 @@ class Scheduler(Closeable):
         interval = task.request.progress_interval
         running.next_report = time.monotonic() + (math.inf if interval is None else interval)
         result = self._with_root_evaluation(task, running.search.result())
-        on_progress = task.on_progress
-        if on_progress is not None:
-            self._deliveries.append(lambda: on_progress(result))
+
+        def deliver() -> None:
+            try:
+                if task.on_progress is not None and not task.future.done():
+                    task.on_progress(result)
+            except Exception as error:  # whoever asked hears of it, and the thread goes on
+                task.stopped = True
+                task.future.set_exception(error)
+
+        self._deliveries.append(deliver)
 
     def _fail(self, flight: _Flight, error: Exception) -> None:
         """Tell everybody in a flight; their trees have leaves that never come back."""

@@ -333,19 +333,20 @@ class TreeBatch:
         forest = self.forest
         if not self._said_full:
             self._said_full = True
-            tree = forest.trees[g]
-            candidates = int(tree["n_candidates"]) / max(1, int(tree["n_nodes"]))
-            used = int(tree["n_nodes"]) * self._node_bytes(candidates) / 1e6
+            used = self.used_bytes(g) / 1e6
             say(
                 f"the search tree fills its {used:.0f} MB at {self.visits(g):,} visits; from now "
                 "on its least visited branches are given up (raise `megabytes` to keep more)"
             )
         compact(forest, g, _visits_to_keep(forest, g), *self._reuse_scratch)
 
-    def _node_bytes(self, candidates: float) -> int:
-        area = self.forest.ownership.shape[1]
-        ladders = self._features.sees_ladders
-        return node_bytes(area, candidates, ladders=ladders, ownership=self.ownership)
+    def used_bytes(self, g: int) -> int:
+        """The memory that the nodes of tree g take now."""
+        area, ladders = self.forest.ownership.shape[1], self._features.sees_ladders
+        tree = self.forest.trees[g]
+        nodes = int(tree["n_nodes"])
+        node = node_bytes(area, 0, ladders=ladders, ownership=self.ownership)
+        return nodes * node + 4 * int(tree["n_candidates"])
 
     # Reading
 
