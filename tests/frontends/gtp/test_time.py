@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from tengen.frontends.gtp.genmove import limits_for
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.frontends.gtp.thinking import limits_for
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
 from tengen.search.params import DEFAULT_VISITS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.analyze import rounded_uncertainty
-from tengen.frontends.gtp.game import anew
+from tengen.frontends.gtp.position_edits import anew
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ LARGEST = 1e9  # of any setting
 
 
 @dataclass(frozen=True)
-class Settings:
+class GtpSettings:
     """How to play and report. Raises GtpError for what cannot be."""
 
     visits: int | None = None
@@ -55,10 +55,10 @@ class Settings:
         return 1 if self.perspective in (SIDE_TO_MOVE, to_play.name) else -1
 
 
-def initial_settings(options: GtpOptions) -> Settings:
+def initial_settings(options: GtpOptions) -> GtpSettings:
     """The settings that a session starts with; raises GtpError."""
-    shared = {each.name for each in fields(options)} & {each.name for each in fields(Settings)}
-    return Settings(**{name: getattr(options, name) for name in shared})
+    shared = {each.name for each in fields(options)} & {each.name for each in fields(GtpSettings)}
+    return GtpSettings(**{name: getattr(options, name) for name in shared})
 
 
 class _Parameter(NamedTuple):
@@ -110,17 +110,17 @@ _SEARCH: dict[str, str] = {
 NAMES = (*_SETTINGS, *_SEARCH)
 
 
-def read(settings: Settings, name: str) -> str:
+def read(settings: GtpSettings, name: str) -> str:
     """The value of a setting as text; raises GtpError."""
     return json.dumps(_value(settings, name)).strip('"')
 
 
-def read_all(settings: Settings) -> str:
+def read_all(settings: GtpSettings) -> str:
     """All settings as one line of JSON."""
     return json.dumps({name: _value(settings, name) for name in sorted(NAMES)})
 
 
-def _value(settings: Settings, name: str) -> Any:
+def _value(settings: GtpSettings, name: str) -> Any:
     if name == "resignThreshold":
         return round(2 * settings.resign_winrate - 1, 6)
     if name in _SETTINGS:
@@ -133,7 +133,7 @@ def _value(settings: Settings, name: str) -> Any:
     raise GtpError(f"unknown parameter: {name[:80]}")
 
 
-def changed(settings: Settings, name: str, text: str) -> Settings:
+def changed(settings: GtpSettings, name: str, text: str) -> GtpSettings:
     """The settings with one of them changed; raises ValueError."""
     if name in _SEARCH:
         return _with_search(settings, _SEARCH[name], text)
@@ -154,7 +154,7 @@ def changed(settings: Settings, name: str, text: str) -> Settings:
     return replace(settings, **{changed_field: value})
 
 
-def _with_search(settings: Settings, name: str, text: str) -> Settings:
+def _with_search(settings: GtpSettings, name: str, text: str) -> GtpSettings:
     from tengen.search.params import SearchParams
 
     is_switch = isinstance(getattr(SearchParams(), name), bool)

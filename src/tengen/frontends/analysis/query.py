@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from tengen.frontends.analysis.fields import (
+from tengen.frontends.analysis.query_fields import (
     Fields,
     QueryError,
     color_of,
@@ -19,14 +19,19 @@ from tengen.frontends.analysis.fields import (
     read_wholes,
     shown,
 )
-from tengen.frontends.analysis.positions import (
+from tengen.frontends.analysis.query_positions import (
     MOST_MOVES,
-    Game,
     Placed,
+    QueryGame,
     positions_of,
     read_point,
 )
-from tengen.frontends.analysis.settings import LONGEST_PV, MOST_VISITS, Settings, override
+from tengen.frontends.analysis.query_settings import (
+    LONGEST_PV,
+    MOST_VISITS,
+    QuerySettings,
+    override,
+)
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size
 from tengen.game.illegal_moves import IllegalMoveError
@@ -47,7 +52,7 @@ class Notice(NamedTuple):
     text: str
 
 
-class Turn(NamedTuple):
+class QueryTurn(NamedTuple):
     """One position to analyse."""
 
     number: int
@@ -79,8 +84,8 @@ class Query:
     """Positions of one game, and what is asked about them."""
 
     id: str
-    turns: tuple[Turn, ...]
-    settings: Settings
+    turns: tuple[QueryTurn, ...]
+    settings: QuerySettings
     avoid: tuple[Avoid, ...]
     include: Include
     first_report: float | None  # seconds until there is word from a search under way
@@ -123,7 +128,7 @@ FIELDS = {
 }
 
 
-def read_query(fields: Fields, defaults: Settings) -> Query:
+def read_query(fields: Fields, defaults: QuerySettings) -> Query:
     """A query whose `id` is known to be text; raises QueryError."""
     game = _game(fields)
     numbers, priorities = _turns(fields, len(game.moves))
@@ -142,7 +147,7 @@ def read_query(fields: Fields, defaults: Settings) -> Query:
         notices.append(Notice("analyzeTurns", "no turn was asked for: there will be no answer"))
     return Query(
         id=fields["id"],
-        turns=tuple(Turn(number, line[number], priorities[number]) for number in numbers),
+        turns=tuple(QueryTurn(number, line[number], priorities[number]) for number in numbers),
         settings=settings,
         avoid=avoid,
         include=include,
@@ -155,13 +160,13 @@ def read_query(fields: Fields, defaults: Settings) -> Query:
 # The game
 
 
-def _game(fields: Fields) -> Game:
+def _game(fields: Fields) -> QueryGame:
     size = Size(_side(fields, "boardXSize"), _side(fields, "boardYSize"))
     rules, komi = _rules(fields)
     if fields.get("moves") is None:
         raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
     player = fields.get("initialPlayer")
-    return Game(
+    return QueryGame(
         size,
         rules,
         komi,
@@ -247,7 +252,7 @@ def _point(name: str, value: Any, size: Size) -> Point | None:
         raise QueryError(name, str(error)[:200]) from None
 
 
-def _positions(game: Game) -> list[Position]:
+def _positions(game: QueryGame) -> list[Position]:
     try:
         return positions_of(game)
     except IllegalMoveError as error:
@@ -283,7 +288,7 @@ def _turns(fields: Fields, moves: int) -> tuple[list[int], Mapping[int, int]]:
     return sorted(by_turn), by_turn
 
 
-def _settings(fields: Fields, settings: Settings) -> tuple[Settings, list[Notice]]:
+def _settings(fields: Fields, settings: QuerySettings) -> tuple[QuerySettings, list[Notice]]:
     notices = []
     given = fields.get("overrideSettings")
     if given is not None:

@@ -23,7 +23,7 @@ ANALYSIS_PARAMS = SearchParams(wide_root_noise=0.04)
 
 
 @dataclass(frozen=True)
-class Settings:
+class QuerySettings:
     """How to search a position and report on it."""
 
     visits: int = 500
@@ -65,7 +65,7 @@ class _Known(NamedTuple):
     high: float = 1.0
 
 
-# Fields of Settings.
+# Fields of QuerySettings.
 _WHOLE = {
     "maxVisits": _Known("visits", 1, 2**50),
     "maxPlayouts": _Known("playouts", 1, 2**50),
@@ -114,7 +114,7 @@ _WITHOUT_EFFECT = (
 )
 
 
-def override(settings: Settings, given: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+def override(settings: QuerySettings, given: Mapping[str, Any]) -> tuple[QuerySettings, list[str]]:
     """The settings changed by `overrideSettings`, and a text for each that was left out."""
     left_out = []
     for name, value in given.items():
@@ -125,7 +125,7 @@ def override(settings: Settings, given: Mapping[str, Any]) -> tuple[Settings, li
     return settings, left_out
 
 
-def _changed(settings: Settings, name: str, value: Any) -> Settings:
+def _changed(settings: QuerySettings, name: str, value: Any) -> QuerySettings:
     """The settings with one of them changed; raises ValueError that says what would be right."""
     if name in _WHOLE:
         known = _WHOLE[name]
@@ -153,12 +153,12 @@ def _changed(settings: Settings, name: str, value: Any) -> Settings:
     raise ValueError("not known here")
 
 
-def _with(settings: Settings, name: str, value: float | bool) -> Settings:
+def _with(settings: QuerySettings, name: str, value: float | bool) -> QuerySettings:
     change: dict[str, Any] = {name: value}
     return replace(settings, **change)
 
 
-def _with_param(settings: Settings, name: str, value: float | bool) -> Settings:
+def _with_param(settings: QuerySettings, name: str, value: float | bool) -> QuerySettings:
     change: dict[str, Any] = {name: value}
     return replace(settings, params=replace(settings.params, **change))
 

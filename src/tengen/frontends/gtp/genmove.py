@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import Analysis, root_options
-from tengen.frontends.gtp.game import for_search
 from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
 from tengen.frontends.gtp.level_moves import decide
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.position_edits import for_search
+from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Thought(NamedTuple):
 
 
 def think(
-    session: Session,
+    session: GtpSession,
     color: Color,
     asked: Analysis | None = None,
     report: Callable[[SearchResult], None] | None = None,
@@ -92,7 +92,7 @@ def think(
     return Thought(result, time.monotonic() - start, cancelled)
 
 
-def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
+def limits_for(session: GtpSession, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
     """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
     from tengen.search.clock import budget, expected_moves_left
     from tengen.search.params import Limits
@@ -127,7 +127,7 @@ def is_unsettled(result: SearchResult) -> bool:
     return max(others) > CLOSE * best
 
 
-def looks_lost(session: Session, color: Color, thought: Thought) -> bool:
+def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:
     """Is a game like this one given up, if it looks so for long enough?"""
     settings, position, result = session.settings, session.position, thought.result
     if thought.decision is not None:
