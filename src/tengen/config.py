@@ -1,47 +1,88 @@
-"""Settings in a TOML file: read with every mistake named, written with every key explained.
+"""Settings declared once, as dataclasses: read from TOML with every mistake named, and explained.
 
-A section is a frozen dataclass whose fields all have defaults; who owns it defines it. A field is
-true or false, a number, text, or a tuple or list of these.
+A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
+a number, text, a tuple or list of these, or one of them or None. Fields made by `option` are also
+options of the command line (tengen.frontends.command).
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import json
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, field, fields
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
 
 
+class Option(NamedTuple):
+    """How a field of a dataclass looks on the command line."""
+
+    help: str
+    flag: str | None = None  # such as --log; None: derived from the field's name
+    metavar: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def option(
+    default: Any,
+    text: str,
+    *,
+    flag: str | None = None,
+    metavar: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    in_file: bool = True,
+) -> Any:
+    """A dataclass field that is an option of the command line; `...` as default: required."""
+    info = Option(text, flag, metavar, low, high)
+    metadata = {"option": info, "in_file": in_file}
+    if default is ...:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def drawn_option(draw: Callable[[], Any], text: str) -> Any:
+    """As `option`, with a default that is drawn anew each time; not in files."""
+    return field(default_factory=draw, metadata={"option": Option(text), "in_file": False})
+
+
 def load_sections(path: str | Path, sections: Sections) -> dict[str, Any]:
     """The settings in a file, defaults for what it leaves out; see `parse_sections`."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not TOML: {error}") from None
-    return parse_sections(text, str(path), sections)
+    return parse_sections(_read(path), str(path), sections)
 
 
 def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
     """One dataclass for each section; raises ValueError that names the section and the key."""
+    keys = parse_keys(text, source, sections)
+    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
+
+
+def load_keys(path: str | Path, sections: Sections) -> dict[str, dict[str, Any]]:
+    """The keys that a file sets, by section; raises ValueError as `parse_sections`."""
+    return parse_keys(_read(path), str(path), sections)
+
+
+def parse_keys(text: str, source: str, sections: Sections) -> dict[str, dict[str, Any]]:
+    """The keys that a text sets, by section; raises ValueError as `parse_sections`."""
+    import tomllib  # here, as json below: every command imports this module when it starts
+
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{source}: not TOML: {error}") from None
-    found = {name: kind() for name, kind in sections.items()}
+    found = {}
     for name, values in content.items():
         if name not in sections or not isinstance(values, dict):
             raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
         try:
-            found[name] = _section(sections[name], values)
+            found[name] = _typed_keys(sections[name], values, sections)
+            sections[name](**found[name])  # raises ValueError for values out of range
         except ValueError as error:
             raise ValueError(f"{source}: [{name}] {error}") from None
     return found
@@ -50,22 +91,47 @@ def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]
 def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> str:
     """A commented file of these dataclasses by section.
 
-    What is a default is commented out, unless it is to stay as it is when the defaults change.
+    Defaults are commented out, unless they are to stay as they are when the defaults change.
     """
     lines = ["# Settings. A line such as #key = value is a default; remove the # to change it."]
     if defaults_too:
         lines = ["# Settings, all of them."]
+    kinds = {name: type(section) for name, section in values.items()}
     for name, section in values.items():
         lines += ["", f"[{name}]"]
         defaults = type(section)()
-        remarks = _remarks(type(section))
-        for each in fields(section):
+        comments = _comments(type(section))
+        hints = get_type_hints(type(section))
+        for each in _fields_in_file(type(section), kinds):
             value = getattr(section, each.name)
-            if remark := remarks.get(each.name):
+            info: Option | None = each.metadata.get("option")
+            if remark := info.help if info else comments.get(each.name):
                 lines.append(f"# {remark}")
             sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
-            lines.append(f"{sign}{each.name} = {_toml(value)}")
+            # TOML has no None: such a default only shows what may be written.
+            unset = f"# {each.name} = ({_called(_not_none(hints[each.name]))})"
+            lines.append(f"{sign}{each.name} = {_toml(value)}" if value is not None else unset)
     return "\n".join(lines) + "\n"
+
+
+def _fields_in_file(kind: type[Any], sections: Sections) -> list[Field[Any]]:
+    """The fields that a section may set: those inherited from another section belong there."""
+    bases = [base for base in sections.values() if base is not kind and issubclass(kind, base)]
+    inherited = {id(each) for base in bases for each in fields(base)}
+    return [
+        each
+        for each in fields(kind)
+        if id(each) not in inherited and each.metadata.get("in_file", True)
+    ]
+
+
+def _read(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
 
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -82,9 +148,9 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _section(kind: type[Any], values: dict[str, Any]) -> Any:
+def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    known = {each.name: hints[each.name] for each in fields(kind)}
+    known = {each.name: _not_none(hints[each.name]) for each in _fields_in_file(kind, sections)}
     taken = {}
     for key, value in values.items():
         if key not in known:
@@ -93,7 +159,7 @@ def _section(kind: type[Any], values: dict[str, Any]) -> Any:
             taken[key] = _as(known[key], value)
         except TypeError:
             raise ValueError(f"{key} must be {_called(known[key])}, not {value!r}") from None
-    return kind(**taken)
+    return taken
 
 
 def _as(wanted: Any, value: Any) -> Any:
@@ -113,6 +179,12 @@ def _as(wanted: Any, value: Any) -> Any:
     if type(value) is not wanted:
         raise TypeError
     return value
+
+
+def _not_none(wanted: Any) -> Any:
+    """X of X | None."""
+    kinds = get_args(wanted)
+    return next(kind for kind in kinds if kind is not NoneType) if NoneType in kinds else wanted
 
 
 def _items(wanted: Any) -> list[Any]:
@@ -139,6 +211,8 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _toml(value: object) -> str:
+    import json
+
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):  # JSON's escapes are TOML's, but for one character
@@ -148,20 +222,18 @@ def _toml(value: object) -> str:
     return repr(value)
 
 
-_FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
-
-
-def _remarks(kind: type) -> dict[str, str]:
-    """What the source says about each field, beside it or above it."""
-    remarks: dict[str, str] = {}
+def _comments(kind: type) -> dict[str, str]:
+    """The comment on each field in the source, beside it or above it."""
+    declaration = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
+    comments: dict[str, str] = {}
     above: list[str] = []
     for line in inspect.getsource(kind).splitlines():
         text = line.strip()
         if text.startswith("#"):
             above.append(text.lstrip("# "))
-        elif match := _FIELD.fullmatch(text):
-            remarks[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
+        elif match := declaration.fullmatch(text):
+            comments[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
             above = []
         else:
             above = []
-    return remarks
+    return comments

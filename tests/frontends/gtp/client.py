@@ -23,7 +23,7 @@ from tengen.search.params import SearchParams
 from tests.frontends.gtp.opponents import surveyor
 
 PATIENCE = 60.0  # seconds to wait for a line: far beyond what any takes
-SMALL = GtpOptions(board_size=5, visits=16, komi=0.5)
+SMALL = GtpOptions(seed=0, board_size=5, visits=16, komi=0.5)
 
 
 @cache

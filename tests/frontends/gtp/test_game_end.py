@@ -110,7 +110,7 @@ def test_the_final_score_is_the_result_of_the_record(rules: str, komi: float) ->
 
 
 def test_whole_games_end_with_one_score() -> None:
-    with session(options=GtpOptions(board_size=5, visits=12, resign=False)) as client:
+    with session(options=GtpOptions(seed=0, board_size=5, visits=12, resign=False)) as client:
         for rules in ("tromp-taylor", "chinese", "japanese"):
             client.body(f"kata-set-rules {rules}")
             client.body("clear_board")

@@ -14,7 +14,7 @@ from tengen.search.clock import TimeControl
 from tengen.search.params import DEFAULT_VISITS
 from tests.frontends.gtp.client import SMALL, session
 
-UNLIMITED = replace(SMALL, visits=None)
+UNLIMITED = replace(SMALL, visits=0)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_without_any_limit_a_search_is_finite() -> None:
 
 
 def test_the_clock_limits_a_search_besides_what_was_set() -> None:
-    with session(None, GtpOptions(visits=50, seconds=3.0)) as client:
+    with session(None, GtpOptions(seed=0, visits=50, seconds=3.0)) as client:
         client.body("time_settings 3600 0 0")
         limits, spare = limits_for(client.session, Color.BLACK)
         assert limits.visits == 50

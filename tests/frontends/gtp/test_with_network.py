@@ -32,7 +32,7 @@ def _engine() -> Engine:
 
 @pytest.fixture
 def client() -> Iterator[Client]:
-    options = GtpOptions(model=str(NETWORK), board_size=9, visits=100)
+    options = GtpOptions(seed=0, model=str(NETWORK), board_size=9, visits=100)
     each = Client(EngineLoader(lambda: LoadedEngine(_engine(), 8)), options)
     yield each
     each.close()

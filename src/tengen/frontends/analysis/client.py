@@ -7,9 +7,9 @@ while all that still loads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import tengen
@@ -42,12 +42,14 @@ class AnalysisService:
     visits: int
     perspective: str
     clear_cache: Callable[[], None]
+    search: Mapping[str, Any] = field(default_factory=dict)  # of SearchParams, changed
 
     def settings(self) -> QuerySettings:
         """What holds where a query says nothing."""
-        from tengen.frontends.analysis.query_settings import QuerySettings
+        from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
 
-        return QuerySettings(visits=self.visits, perspective=self.perspective)
+        params = replace(ANALYSIS_PARAMS, **self.search)
+        return QuerySettings(visits=self.visits, perspective=self.perspective, params=params)
 
 
 class OutputLine(NamedTuple):

@@ -51,6 +51,7 @@ class Loading:
             visits=options.visits,
             perspective=options.perspective,
             clear_cache=self._clear_cache,
+            search=options.search,
         )
         self._loading = InBackground(lambda: self._shared_by_all(make()))
         self._loading.future.add_done_callback(self._tell)

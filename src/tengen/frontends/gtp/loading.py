@@ -65,10 +65,14 @@ def start_loading(options: GtpOptions) -> EngineLoader:
 
     def make() -> LoadedEngine:
         from tengen.engine.engine import Engine
+        from tengen.search.params import SearchParams
 
         network = load_evaluator(options.model, options.device)
         engine = Engine(
-            network.evaluator, params=options.params, leaves=options.leaves, seed=options.seed
+            network.evaluator,
+            params=SearchParams(**options.search),
+            leaves=options.leaves or None,
+            seed=options.seed,
         )
         note(f"ready: {engine.name} on {engine.device}")
         return LoadedEngine(engine, network.version, network.file)

@@ -27,7 +27,7 @@ from tengen.frontends.protocol_stdout import own_stdout
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
-    with Log(options.log_file) as log, _stdout() as stdout:
+    with Log(options.log) as log, _stdout() as stdout:
         loader = start_loading(options)
         # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
         stdin = open(0, "rb", closefd=False)  # noqa: SIM115
