@@ -1,7 +1,8 @@
 """Settings declared once, as dataclasses: read from TOML with every mistake named, and explained.
 
 A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
-a number, text, a tuple or list of these, or one of them or None. Fields made by `option` are also
+a number, text, a tuple or list of these, or one of them or None, which a file writes as 0 or "".
+Fields made by `option` are also
 options of the command line (tengen.frontends.command).
 """
 
@@ -12,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, field, fields
+from itertools import takewhile
 from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
@@ -108,20 +110,22 @@ def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> 
             if remark := info.help if info else comments.get(each.name):
                 lines.append(f"# {remark}")
             sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
-            # TOML has no None: such a default only shows what may be written.
-            unset = f"# {each.name} = ({_called(_not_none(hints[each.name]))})"
-            lines.append(f"{sign}{each.name} = {_toml(value)}" if value is not None else unset)
+            written = _none_in_file(each, hints[each.name]) if value is None else value
+            if written is None:  # show what may be written
+                lines.append(f"# {each.name} = ({_called(_not_none(hints[each.name]))})")
+            else:
+                lines.append(f"{sign}{each.name} = {_toml(written)}")
     return "\n".join(lines) + "\n"
 
 
 def _fields_in_file(kind: type[Any], sections: Sections) -> list[Field[Any]]:
-    """The fields that a section may set: those inherited from another section belong there."""
-    bases = [base for base in sections.values() if base is not kind and issubclass(kind, base)]
-    inherited = {id(each) for base in bases for each in fields(base)}
+    """The fields that a section may set; one inherited with an earlier section belongs there."""
+    earlier = takewhile(lambda each: each is not kind, sections.values())
+    shared = {id(each) for section in earlier for each in fields(section)}
     return [
         each
         for each in fields(kind)
-        if id(each) not in inherited and each.metadata.get("in_file", True)
+        if id(each) not in shared and each.metadata.get("in_file", True)
     ]
 
 
@@ -150,8 +154,9 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    known = {each.name: _not_none(hints[each.name]) for each in _fields_in_file(kind, sections)}
-    taken = {}
+    by_name = {each.name: each for each in _fields_in_file(kind, sections)}
+    known = {name: _not_none(hints[name]) for name in by_name}
+    taken: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
             raise ValueError(f"has no key {key!r}{_nearest(key, known)}")
@@ -159,6 +164,8 @@ def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> 
             taken[key] = _as(known[key], value)
         except TypeError:
             raise ValueError(f"{key} must be {_called(known[key])}, not {value!r}") from None
+        if taken[key] == _none_in_file(by_name[key], hints[key]):
+            taken[key] = None
     return taken
 
 
@@ -179,6 +186,16 @@ def _as(wanted: Any, value: Any) -> Any:
     if type(value) is not wanted:
         raise TypeError
     return value
+
+
+def _none_in_file(each: Field[Any], hint: Any) -> Any:
+    """What stands for None in a file, as TOML has none: 0 where the least is more, "" for text.
+
+    None where nothing does.
+    """
+    kind, info = _not_none(hint), each.metadata.get("option")
+    has_stand_in = kind is not hint and (kind is str or (info is not None and info.low))
+    return kind() if has_stand_in else None
 
 
 def _not_none(wanted: Any) -> Any:

@@ -73,8 +73,9 @@ def test_the_settings_are_explained() -> None:
         ("[gtp]\nvisits = 3\n", r"\[gtp\] has no key 'visits'"),
         ("[gtp]\nconfig = 'other.toml'\n", r"\[gtp\] has no key 'config'"),
         ("[gtp]\nkomi = 'much'\n", r"\[gtp\] komi must be a number, not 'much'"),
-        ("[engine]\nseconds = -1\n", r"\[engine\] seconds must be 0 or more"),
+        ("[engine]\nseconds = -1\n", r"\[engine\] seconds must be over 0"),
         ("[analysis]\nvisits = 0\n", r"\[analysis\] visits must be at least 1"),
+        ("[analysis]\nmodel = 'x'\n", r"\[analysis\] has no key 'model'"),
         ("engine = 3\n", r"\[engine\] is no section"),
         ("model", r"not TOML"),
     ],
@@ -116,5 +117,8 @@ def test_a_file_sets_a_commands_options_unless_the_command_line_does(tmp_path: P
 
 def test_a_level_keeps_its_own_limits(tmp_path: Path) -> None:
     path = tmp_path / "tengen.toml"
-    path.write_text("[engine]\nvisits = 9\nseconds = 2\n")
-    assert options_in_file(GtpOptions, path, {"level": "casual"}) == {"search": {}}
+    path.write_text("[engine]\nvisits = 9\nseconds = 2\nleaves = 0\n")
+    assert options_in_file(GtpOptions, path, {"level": "casual"}) == {
+        "leaves": None,
+        "search": {},
+    }

@@ -28,11 +28,14 @@ class NetworkOptions:
 class EngineOptions(NetworkOptions):
     """A network, and the limits of a search; raises ValueError for values out of range."""
 
-    visits: int = option(0, "for each move; 0: no limit, or 400 without --seconds", low=0)
-    seconds: float = option(0.0, "for each move; 0: no limit", low=0)
-    leaves: int = option(0, "leaves in one batch of the network; 0: what suits the device", low=0)
+    visits: int | None = option(None, "for each move; 400 unless seconds are set", low=1)
+    seconds: float | None = option(None, "for each move, as the clock allows", low=0.001)
+    leaves: int | None = option(
+        None, "leaves in one batch of the network; else what suits the device", low=1
+    )
 
     def __post_init__(self) -> None:
         for name in ("visits", "seconds", "leaves"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be over 0, not {value!r}")

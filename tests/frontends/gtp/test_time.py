@@ -14,7 +14,7 @@ from tengen.search.clock import TimeControl
 from tengen.search.params import DEFAULT_VISITS
 from tests.frontends.gtp.client import SMALL, session
 
-UNLIMITED = replace(SMALL, visits=0)
+UNLIMITED = replace(SMALL, visits=None)
 
 
 @pytest.mark.parametrize(

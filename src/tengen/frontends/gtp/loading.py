@@ -71,7 +71,7 @@ def start_loading(options: GtpOptions) -> EngineLoader:
         engine = Engine(
             network.evaluator,
             params=SearchParams(**options.search),
-            leaves=options.leaves or None,
+            leaves=options.leaves,
             seed=options.seed,
         )
         note(f"ready: {engine.name} on {engine.device}")

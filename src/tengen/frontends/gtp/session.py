@@ -275,7 +275,7 @@ def _level(options: GtpOptions) -> Level | None:
         return None
     from tengen.engine.levels import level_named
 
-    if options.visits or options.seconds:
+    if options.visits is not None or options.seconds is not None:
         raise GtpError("a level has visits of its own; leave out --visits and --seconds, or it")
     return level_named(options.level)
 

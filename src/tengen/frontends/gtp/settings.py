@@ -58,9 +58,7 @@ class GtpSettings:
 def initial_settings(options: GtpOptions) -> GtpSettings:
     """The settings that a session starts with; raises GtpError."""
     shared = {each.name for each in fields(options)} & {each.name for each in fields(GtpSettings)}
-    values = {name: getattr(options, name) for name in shared}
-    limits = {"visits": options.visits or None, "seconds": options.seconds or None}
-    return GtpSettings(**{**values, **limits})
+    return GtpSettings(**{name: getattr(options, name) for name in shared})
 
 
 class _Parameter(NamedTuple):
