@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, field, fields
 from itertools import takewhile
 from pathlib import Path
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
 class Option(NamedTuple):
@@ -54,24 +55,39 @@ def drawn_option(draw: Callable[[], Any], text: str) -> Any:
     return field(default_factory=draw, metadata={"option": Option(text), "in_file": False})
 
 
-def load_sections(path: str | Path, sections: Sections) -> dict[str, Any]:
+def load_sections(
+    path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
+) -> dict[str, Any]:
     """The settings in a file, defaults for what it leaves out; see `parse_sections`."""
-    return parse_sections(_read(path), str(path), sections)
+    keys = load_keys(path, sections, aliases)
+    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
 
 
 def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
     """One dataclass for each section; raises ValueError that names the section and the key."""
-    keys = parse_keys(text, source, sections)
+    keys = _parse_keys(text, source, sections, NO_ALIASES)
     return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
 
 
-def load_keys(path: str | Path, sections: Sections) -> dict[str, dict[str, Any]]:
-    """The keys that a file sets, by section; raises ValueError as `parse_sections`."""
-    return parse_keys(_read(path), str(path), sections)
+def load_keys(
+    path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
+) -> dict[str, dict[str, Any]]:
+    """The keys that a file sets, by section; raises ValueError as `parse_sections`.
+
+    `aliases` are other names of keys.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    return _parse_keys(text, str(path), sections, aliases)
 
 
-def parse_keys(text: str, source: str, sections: Sections) -> dict[str, dict[str, Any]]:
-    """The keys that a text sets, by section; raises ValueError as `parse_sections`."""
+def _parse_keys(
+    text: str, source: str, sections: Sections, aliases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
     import tomllib  # here, as json below: every command imports this module when it starts
 
     try:
@@ -83,6 +99,7 @@ def parse_keys(text: str, source: str, sections: Sections) -> dict[str, dict[str
         if name not in sections or not isinstance(values, dict):
             raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
         try:
+            values = {aliases.get(key, key): value for key, value in values.items()}
             found[name] = _typed_keys(sections[name], values, sections)
             sections[name](**found[name])  # raises ValueError for values out of range
         except ValueError as error:
@@ -127,15 +144,6 @@ def _fields_in_file(kind: type[Any], sections: Sections) -> list[Field[Any]]:
         for each in fields(kind)
         if id(each) not in shared and each.metadata.get("in_file", True)
     ]
-
-
-def _read(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ValueError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not TOML: {error}") from None
 
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -115,6 +115,13 @@ def test_a_file_sets_a_commands_options_unless_the_command_line_does(tmp_path: P
     }
 
 
+def test_katagos_names_of_parameters_are_understood(tmp_path: Path) -> None:
+    path = tmp_path / "tengen.toml"
+    path.write_text("[search]\ncpuctExploration = 2\n")
+    assert load_settings(path)["search"].exploration == 2.0
+    assert options_in_file(GtpOptions, path)["search"] == {"exploration": 2.0}
+
+
 def test_a_level_keeps_its_own_limits(tmp_path: Path) -> None:
     path = tmp_path / "tengen.toml"
     path.write_text("[engine]\nvisits = 9\nseconds = 2\nleaves = 0\n")

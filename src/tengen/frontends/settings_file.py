@@ -1,4 +1,7 @@
-"""Settings files: the options of an engine, of its search, and of commands, each in its section."""
+"""Settings files: the options of an engine, of its search, and of commands, each in its section.
+
+The section [search] takes KataGo's names of parameters, too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tengen.config import load_keys, load_sections, write_sections
+from tengen.engine.katago_params import SEARCH_FIELDS
 from tengen.engine.settings import EngineOptions
 from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.gtp.options import GtpOptions
@@ -24,7 +28,7 @@ SECTIONS: dict[str, type[Any]] = {
 
 def load_settings(path: str | Path) -> dict[str, Any]:
     """A dataclass for each section of a file; raises ValueError that names section and key."""
-    return load_sections(path, SECTIONS)
+    return load_sections(path, SECTIONS, SEARCH_FIELDS)
 
 
 def write_settings(settings: dict[str, Any] | None = None) -> str:
@@ -40,7 +44,7 @@ def options_in_file(
 
     Raises ValueError that names section and key.
     """
-    keys = load_keys(path, SECTIONS)
+    keys = load_keys(path, SECTIONS, SEARCH_FIELDS)
     own = next((name for name, section in SECTIONS.items() if section is kind), "")
     known = {each.name: each for each in fields(kind)}
     inherited = {each.name for each in fields(EngineOptions) if known.get(each.name) is each}

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.engine.katago_params import SIDE_TO_MOVE
 from tengen.frontends.analysis.query import Include, Query
-from tengen.frontends.analysis.query_settings import SIDE_TO_MOVE
 from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position

@@ -26,12 +26,7 @@ from tengen.frontends.analysis.query_positions import (
     positions_of,
     read_point,
 )
-from tengen.frontends.analysis.query_settings import (
-    LONGEST_PV,
-    MOST_VISITS,
-    QuerySettings,
-    override,
-)
+from tengen.frontends.analysis.query_settings import QuerySettings, changed, override
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size
 from tengen.game.illegal_moves import IllegalMoveError
@@ -102,6 +97,8 @@ _INCLUDES = {
     "includePVVisits": "pv_visits",
     "includeNoResultValue": "no_result",
 }
+# KataGo's parameters that are fields of a query, too.
+_PARAMS_OF_QUERIES = "maxVisits", "analysisPVLen", "rootPolicyTemperature", "rootFpuReductionMax"
 FIELDS = {
     "id",
     "moves",
@@ -113,10 +110,6 @@ FIELDS = {
     "boardXSize",
     "boardYSize",
     "analyzeTurns",
-    "maxVisits",
-    "rootPolicyTemperature",
-    "rootFpuReductionMax",
-    "analysisPVLen",
     "avoidMoves",
     "allowMoves",
     "overrideSettings",
@@ -125,6 +118,7 @@ FIELDS = {
     "priority",
     "priorities",
     *_INCLUDES,
+    *_PARAMS_OF_QUERIES,
 }
 
 
@@ -298,22 +292,23 @@ def _settings(fields: Fields, settings: QuerySettings) -> tuple[QuerySettings, l
         if left_out:
             text = f"left out: {'; '.join(left_out)}"
             notices.append(Notice("overrideSettings", text[:1000]))
-    visits = read_whole(fields, "maxVisits", 1, 2**50)
-    if visits is not None:
-        settings = replace(settings, visits=min(visits, MOST_VISITS))
-    length = read_whole(fields, "analysisPVLen", 1, LONGEST_PV)
-    if length is not None:
-        settings = replace(settings, pv_length=length)
-    temperature = read_number(fields, "rootPolicyTemperature", 0.01, 100)
-    if temperature is not None:
-        settings = replace(
-            settings, root_temperature=temperature, root_temperature_early=temperature
-        )
-    reduction = read_number(fields, "rootFpuReductionMax", 0, 2)
-    if reduction is not None:
-        params = replace(settings.params, root_fpu_reduction=reduction)
-        settings = replace(settings, params=params)
+    for name in _PARAMS_OF_QUERIES:
+        if fields.get(name) is not None:
+            settings = _with_param(fields, name, settings)
     return settings, notices
+
+
+def _with_param(fields: Fields, name: str, settings: QuerySettings) -> QuerySettings:
+    """The settings with a parameter that is a field of the query itself; raises QueryError."""
+    if isinstance(fields[name], str):
+        raise QueryError(name, "a number is needed, not text")
+    try:
+        settings = changed(settings, name, fields[name])
+    except ValueError as error:
+        raise QueryError(name, str(error)) from None
+    if name == "rootPolicyTemperature":  # of the whole game
+        settings = replace(settings, root_temperature_early=settings.root_temperature)
+    return settings
 
 
 def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
