@@ -88,12 +88,7 @@ class Analyst:
 
 def wanted_by(query: Query) -> Wanted:
     """What a query's answers need of a result."""
-    include = query.include
-    return Wanted(
-        ownership=include.ownership or include.ownership_stdev,
-        moves_ownership=include.moves_ownership or include.moves_ownership_stdev,
-        pv_length=query.settings.pv_length + 1,
-    )
+    return query.include.wanted(query.settings.pv_length + 1)
 
 
 def _run(

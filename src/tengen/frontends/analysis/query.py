@@ -27,6 +27,7 @@ from tengen.frontends.analysis.query_positions import (
     read_point,
 )
 from tengen.frontends.analysis.query_settings import QuerySettings, changed, override
+from tengen.frontends.katago_reports import ReportFields, all_moves_but
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size
 from tengen.game.illegal_moves import IllegalMoveError
@@ -55,25 +56,6 @@ class QueryTurn(NamedTuple):
     priority: int
 
 
-@dataclass(frozen=True)
-class Include:
-    """What an answer has besides the usual."""
-
-    ownership: bool = False
-    ownership_stdev: bool = False
-    moves_ownership: bool = False
-    moves_ownership_stdev: bool = False
-    policy: bool = False
-    pv_visits: bool = False
-    no_result: bool = False
-
-    @property
-    def any_ownership(self) -> bool:
-        """Does the search have to remember who owns what?"""
-        root = self.ownership or self.ownership_stdev
-        return root or self.moves_ownership or self.moves_ownership_stdev
-
-
 @dataclass(frozen=True, eq=False)
 class Query:
     """Positions of one game, and what is asked about them."""
@@ -82,7 +64,7 @@ class Query:
     turns: tuple[QueryTurn, ...]
     settings: QuerySettings
     avoid: tuple[Avoid, ...]
-    include: Include
+    include: ReportFields
     first_report: float | None  # seconds until there is word from a search under way
     report_every: float | None
     notices: tuple[Notice, ...]
@@ -127,7 +109,7 @@ def read_query(fields: Fields, defaults: QuerySettings) -> Query:
     game = _game(fields)
     numbers, priorities = _turns(fields, len(game.moves))
     settings, notices = _settings(fields, defaults)
-    include = Include(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
+    include = ReportFields(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
     every = read_number(fields, "reportDuringSearchEvery", SHORTEST_REPORT, LONGEST_REPORT)
     first = read_number(fields, "firstReportDuringSearchAfter", SHORTEST_REPORT, LONGEST_REPORT)
     avoid = _avoid(fields, game.size)
@@ -333,11 +315,7 @@ def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
         if name == "allowMoves":
             if color in players:
                 raise QueryError(name, f"there may be one object for {color}, not two")
-            points = {*_all_moves(size)} - points
+            points = all_moves_but(points, size)
         players.add(color)
         found.update({(color, point): Avoid(color, point, depth) for point in points})
     return tuple(found.values())
-
-
-def _all_moves(size: Size) -> list[Point | None]:
-    return [None, *(Point(x, y) for y in range(size.height) for x in range(size.width))]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.frontends.gtp.analyze import Analysis, root_options
+from tengen.frontends.gtp.analyze import AnalyzeRequest, root_options
 from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
 from tengen.frontends.gtp.level_moves import decide
 from tengen.frontends.gtp.position_edits import for_search
@@ -40,7 +40,7 @@ class Thought(NamedTuple):
 def think(
     session: GtpSession,
     color: Color,
-    asked: Analysis | None = None,
+    asked: AnalyzeRequest | None = None,
     report: Callable[[SearchResult], None] | None = None,
     *,
     until_input: bool = False,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.analyze import (
-    Analysis,
+    AnalyzeRequest,
     Style,
     analysis_line,
     parse_analysis,
@@ -60,7 +60,7 @@ class MoveCommands:
         del arguments
         self._session.loader.check()
         reply.begin()
-        thought = think(self._session, color, Analysis(color=color, ownership=True))
+        thought = think(self._session, color, AnalyzeRequest(color=color, ownership=True))
         reply.line(cgos_json(thought.result))
         return f"play {self._move(color, thought, play=True)}"
 
@@ -113,7 +113,7 @@ class MoveCommands:
         return vertex
 
     def _analyzed(
-        self, asked: Analysis, reply: Reply, *, play: bool, until_input: bool = False
+        self, asked: AnalyzeRequest, reply: Reply, *, play: bool, until_input: bool = False
     ) -> str:
         session = self._session
         session.loader.check()
@@ -152,7 +152,7 @@ class MoveCommands:
         return vertex
 
 
-def reporter(reply: Reply, asked: Analysis, sign: int) -> Callable[[SearchResult], None]:
+def reporter(reply: Reply, asked: AnalyzeRequest, sign: int) -> Callable[[SearchResult], None]:
     """What writes a line about a result."""
 
     def report(result: SearchResult) -> None:

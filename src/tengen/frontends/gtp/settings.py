@@ -17,6 +17,7 @@ from tengen.engine.katago_params import (
 )
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.katago_reports import sign_for
 from tengen.game.color import Color
 
 
@@ -55,7 +56,7 @@ class GtpSettings:
 
     def sign_for(self, to_play: Color) -> int:
         """1 if reports are for the side to play, -1 if they are for its opponent."""
-        return 1 if self.perspective in (SIDE_TO_MOVE, to_play.name) else -1
+        return sign_for(self.perspective, to_play)
 
 
 def initial_settings(options: GtpOptions) -> GtpSettings:
