@@ -17,8 +17,8 @@ from tengen.engine.levels import LEVELS
 from tengen.evaluation.elo import share_of
 from tengen.evaluation.engine_spec import EngineSpec, parse_engine
 from tengen.evaluation.ratings import Result, fit
-from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, run_match
-from tengen.game.position import Position
+from tengen.frontends.match import run_match
+from tengen.frontends.options import MatchOptions
 
 GNU_GO = "GNU Go"
 NEAR_IT = "novice", "learner", "casual", "club"
@@ -29,8 +29,10 @@ def played(pair: tuple[EngineSpec, EngineSpec], games: int, options: argparse.Na
     """What two engines reach against each other."""
     names = [GNU_GO if engine.command else engine.name for engine in pair]
     folder = f"{options.out}/{' - '.join(names).replace(':', ' ')}" if options.out else None
-    empty = Position(SIDE, "tromp-taylor", KOMI, move_limit=MOVES_PER_POINT * SIDE**2)
-    tally = run_match(pair, empty, MatchOptions(games, parallel=options.parallel, folder=folder))
+    match = MatchOptions(
+        games=games, board_size=SIDE, komi=KOMI, parallel=options.parallel, out=folder
+    )
+    tally = run_match(pair, match)
     return Result(names[0], names[1], *tally)
 
 

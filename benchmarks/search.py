@@ -24,14 +24,13 @@ from tengen.jit import kernel
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.network.fake import FakeEvaluator
 from tengen.network.files.loading import load_network
-from tengen.search.tree_batch import TreeBatch
 from tengen.search.kernels.forest import EXPANDED, reset_tree
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.root import choose_move, prepare_root
-from tengen.search.request import Limits
 from tengen.search.params import SearchParams
-from tengen.search.request import RootOptions
+from tengen.search.request import Limits, RootOptions
 from tengen.search.search import Search
+from tengen.search.tree_batch import TreeBatch
 
 SHARED = Path(__file__).parents[2] / "shared"
 NETWORK = SHARED / "katago" / "g170-b6c96.bin.gz"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 import tengen
+from tests.frontends.analysis.conversation import Conversation
+from tests.frontends.gtp.client import session
 
 
 def test_the_exported_names_are_these() -> None:
@@ -36,6 +40,22 @@ def test_the_exported_names_are_these() -> None:
         "save_sgf",
     ]
     assert all(getattr(tengen, name).__name__ == name for name in tengen.__all__)
+
+
+def test_all_that_tell_the_version_agree() -> None:
+    assert tengen.__version__ == "0.2.0"
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/tengen/__init__.py"
+    assert Path(tengen.__file__) == Path("src/tengen/__init__.py").resolve()
+    command = [sys.executable, "-m", "tengen", "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert told == f"tengen {tengen.__version__}\n"
+    with session(None) as client:
+        assert client.body("version").endswith(f"(Tengen {tengen.__version__})")
+    with Conversation() as conversation:
+        answer = conversation.one({"id": "v", "action": "query_version"})
+    assert answer["version"] == tengen.__version__
 
 
 def test_other_names_are_refused() -> None:

@@ -1,47 +1,107 @@
-"""Settings in a TOML file: read with every mistake named, written with every key explained.
+"""Settings declared once, as dataclasses: read from TOML with every mistake named, and explained.
 
-A section is a frozen dataclass whose fields all have defaults; who owns it defines it. A field is
-true or false, a number, text, or a tuple or list of these.
+A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
+a number, text, a tuple or list of these, or one of them or None, which a file writes as 0 or "".
+Fields made by `option` are also
+options of the command line (tengen.frontends.command).
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import json
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, field, fields
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from types import MappingProxyType, NoneType
+from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 
-def load_sections(path: str | Path, sections: Sections) -> dict[str, Any]:
+class Option(NamedTuple):
+    """How a field of a dataclass looks on the command line."""
+
+    help: str
+    flag: str | None = None  # such as --log; None: derived from the field's name
+    metavar: str | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def option(
+    default: Any,
+    text: str,
+    *,
+    flag: str | None = None,
+    metavar: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    in_file: bool = True,
+) -> Any:
+    """A dataclass field that is an option of the command line; `...` as default: required."""
+    info = Option(text, flag, metavar, low, high)
+    metadata = {"option": info, "in_file": in_file}
+    if default is ...:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def drawn_option(draw: Callable[[], Any], text: str) -> Any:
+    """As `option`, with a default that is drawn anew each time; not in files."""
+    return field(default_factory=draw, metadata={"option": Option(text), "in_file": False})
+
+
+def load_sections(
+    path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
+) -> dict[str, Any]:
     """The settings in a file, defaults for what it leaves out; see `parse_sections`."""
+    keys = load_keys(path, sections, aliases)
+    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
+
+
+def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
+    """One dataclass for each section; raises ValueError that names the section and the key."""
+    keys = _parse_keys(text, source, sections, NO_ALIASES)
+    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
+
+
+def load_keys(
+    path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
+) -> dict[str, dict[str, Any]]:
+    """The keys that a file sets, by section; raises ValueError as `parse_sections`.
+
+    `aliases` are other names of keys.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
-    return parse_sections(text, str(path), sections)
+    return _parse_keys(text, str(path), sections, aliases)
 
 
-def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
-    """One dataclass for each section; raises ValueError that names the section and the key."""
+def _parse_keys(
+    text: str, source: str, sections: Sections, aliases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    import tomllib  # here, as json below: every command imports this module when it starts
+
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{source}: not TOML: {error}") from None
-    found = {name: kind() for name, kind in sections.items()}
+    found = {}
     for name, values in content.items():
         if name not in sections or not isinstance(values, dict):
             raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
         try:
-            found[name] = _section(sections[name], values)
+            values = {aliases.get(key, key): value for key, value in values.items()}
+            found[name] = _typed_keys(sections[name], values, sections)
+            sections[name](**found[name])  # raises ValueError for values out of range
         except ValueError as error:
             raise ValueError(f"{source}: [{name}] {error}") from None
     return found
@@ -50,22 +110,40 @@ def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]
 def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> str:
     """A commented file of these dataclasses by section.
 
-    What is a default is commented out, unless it is to stay as it is when the defaults change.
+    Defaults are commented out, unless they are to stay as they are when the defaults change.
     """
     lines = ["# Settings. A line such as #key = value is a default; remove the # to change it."]
     if defaults_too:
         lines = ["# Settings, all of them."]
+    kinds = {name: type(section) for name, section in values.items()}
     for name, section in values.items():
         lines += ["", f"[{name}]"]
         defaults = type(section)()
-        remarks = _remarks(type(section))
-        for each in fields(section):
+        comments = _comments(type(section))
+        hints = get_type_hints(type(section))
+        for each in _fields_in_file(type(section), kinds):
             value = getattr(section, each.name)
-            if remark := remarks.get(each.name):
+            info: Option | None = each.metadata.get("option")
+            if remark := info.help if info else comments.get(each.name):
                 lines.append(f"# {remark}")
             sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
-            lines.append(f"{sign}{each.name} = {_toml(value)}")
+            written = _none_in_file(each, hints[each.name]) if value is None else value
+            if written is None:  # show what may be written
+                lines.append(f"# {each.name} = ({_called(_not_none(hints[each.name]))})")
+            else:
+                lines.append(f"{sign}{each.name} = {_toml(written)}")
     return "\n".join(lines) + "\n"
+
+
+def _fields_in_file(kind: type[Any], sections: Sections) -> list[Field[Any]]:
+    """The fields that a section may set; one inherited with an earlier section belongs there."""
+    earlier = takewhile(lambda each: each is not kind, sections.values())
+    shared = {id(each) for section in earlier for each in fields(section)}
+    return [
+        each
+        for each in fields(kind)
+        if id(each) not in shared and each.metadata.get("in_file", True)
+    ]
 
 
 def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -82,10 +160,11 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _section(kind: type[Any], values: dict[str, Any]) -> Any:
+def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    known = {each.name: hints[each.name] for each in fields(kind)}
-    taken = {}
+    by_name = {each.name: each for each in _fields_in_file(kind, sections)}
+    known = {name: _not_none(hints[name]) for name in by_name}
+    taken: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
             raise ValueError(f"has no key {key!r}{_nearest(key, known)}")
@@ -93,7 +172,9 @@ def _section(kind: type[Any], values: dict[str, Any]) -> Any:
             taken[key] = _as(known[key], value)
         except TypeError:
             raise ValueError(f"{key} must be {_called(known[key])}, not {value!r}") from None
-    return kind(**taken)
+        if taken[key] == _none_in_file(by_name[key], hints[key]):
+            taken[key] = None
+    return taken
 
 
 def _as(wanted: Any, value: Any) -> Any:
@@ -113,6 +194,22 @@ def _as(wanted: Any, value: Any) -> Any:
     if type(value) is not wanted:
         raise TypeError
     return value
+
+
+def _none_in_file(each: Field[Any], hint: Any) -> Any:
+    """What stands for None in a file, as TOML has none: 0 where the least is more, "" for text.
+
+    None where nothing does.
+    """
+    kind, info = _not_none(hint), each.metadata.get("option")
+    has_stand_in = kind is not hint and (kind is str or (info is not None and info.low))
+    return kind() if has_stand_in else None
+
+
+def _not_none(wanted: Any) -> Any:
+    """X of X | None."""
+    kinds = get_args(wanted)
+    return next(kind for kind in kinds if kind is not NoneType) if NoneType in kinds else wanted
 
 
 def _items(wanted: Any) -> list[Any]:
@@ -139,6 +236,8 @@ def _nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _toml(value: object) -> str:
+    import json
+
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):  # JSON's escapes are TOML's, but for one character
@@ -148,20 +247,18 @@ def _toml(value: object) -> str:
     return repr(value)
 
 
-_FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
-
-
-def _remarks(kind: type) -> dict[str, str]:
-    """What the source says about each field, beside it or above it."""
-    remarks: dict[str, str] = {}
+def _comments(kind: type) -> dict[str, str]:
+    """The comment on each field in the source, beside it or above it."""
+    declaration = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
+    comments: dict[str, str] = {}
     above: list[str] = []
     for line in inspect.getsource(kind).splitlines():
         text = line.strip()
         if text.startswith("#"):
             above.append(text.lstrip("# "))
-        elif match := _FIELD.fullmatch(text):
-            remarks[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
+        elif match := declaration.fullmatch(text):
+            comments[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
             above = []
         else:
             above = []
-    return remarks
+    return comments

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tengen.engine.settings import load_config
 from tengen.frontends.benchmark import Rate, recommended, run_benchmark
+from tengen.frontends.options import BenchmarkOptions
+from tengen.frontends.settings_file import load_settings
 from tengen.network.files.tengen_format import save_network
 from tests.network.test_store import random_network
 
@@ -23,12 +24,20 @@ def test_it_shows_rates_and_writes_settings(
 ) -> None:
     model, config = tmp_path / "net.safetensors", tmp_path / "tengen.toml"
     save_network(random_network("b2c32", 1), model)
-    config.write_text("[engine]\nvisits = 77\n[search]\nexploration = 2.0\n")
-    run_benchmark(str(model), "cpu", 5, 0.1, str(config))
+    config.write_text(
+        "[engine]\nvisits = 77\n[search]\nexploration = 2.0\n[gtp]\nboard_size = 13\n"
+    )
+    run_benchmark(
+        BenchmarkOptions(
+            model=str(model), device="cpu", board_size=5, seconds=0.1, config=str(config)
+        )
+    )
     shown = capsys.readouterr().out
     assert "recommended" in shown
     assert "visits/s" in shown
-    engine, search = load_config(config).engine, load_config(config).search
+    settings = load_settings(config)
+    engine, search = settings["engine"], settings["search"]
     assert engine.model == str(model)
     assert engine.leaves >= 1
     assert (engine.visits, search.exploration) == (77, 2.0)
+    assert settings["gtp"].board_size == 13

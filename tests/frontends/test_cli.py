@@ -5,11 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tengen
+from tengen.engine.settings import NetworkOptions
+from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.options import (
+    BenchmarkOptions,
+    MatchOptions,
+    PlayOptions,
+    ReviewOptions,
+    SelfPlayOptions,
+    TrainOptions,
+)
 from tests.bundled import needs_bundled_network
 
 
@@ -109,3 +122,47 @@ def test_a_level_keeps_its_own_limits_beside_a_file_of_settings(tmp_path: Path) 
 @needs_bundled_network
 def test_leaving_a_game_in_the_terminal_is_no_error() -> None:
     assert run("play", "--terminal", "--board-size", "5", "--color", "white").returncode == 0
+
+
+OF_COMMANDS: dict[str, type[Any]] = {
+    "play": PlayOptions,
+    "match": MatchOptions,
+    "gtp": GtpOptions,
+    "analysis": AnalysisOptions,
+    "review": ReviewOptions,
+    "train": TrainOptions,
+    "selfplay": SelfPlayOptions,
+    "benchmark": BenchmarkOptions,
+    "config": NetworkOptions,
+}
+
+
+@pytest.mark.parametrize("command", OF_COMMANDS)
+def test_every_declared_option_is_explained_on_the_command_line(command: str) -> None:
+    shown = " ".join(run(command, "--help").stdout.split())
+    declared = [each for each in fields(OF_COMMANDS[command]) if "option" in each.metadata]
+    assert declared
+    for each in declared:
+        info = each.metadata["option"]
+        assert f"{info.flag or '--' + each.name.replace('_', '-')} " in shown
+        assert info.help[1:] in shown
+
+
+def test_a_settings_file_and_the_command_line_fill_the_same_options(tmp_path: Path) -> None:
+    path = tmp_path / "tengen.toml"
+    path.write_text("[gtp]\nname = 'A'\nresign_turns = 5\n[search]\nexploration = 2\n")
+    wanted = "resignConsecTurns", "cpuctExploration"
+    talk = "\n".join(["name", *(f"kata-get-param {name}" for name in wanted), "quit\n"])
+    process = run("gtp", "--config", str(path), "--name", "B", answers=talk)
+    assert process.stdout == "= B\n\n= 5\n\n= 2.0\n\n=\n\n"
+    path.write_text("[gtp]\nbord_size = 7\n")
+    process = run("gtp", "--config", str(path), answers="quit\n")
+    assert process.returncode == 2
+    assert "did you mean 'board_size'" in process.stderr
+
+
+def test_the_command_line_imports_nothing_heavy_to_begin_with() -> None:
+    heavy = "numpy", "numba", "openvino", "torch", "rich", "fastapi", "asyncio"
+    code = f"import sys, tengen.frontends.cli; print([m for m in {heavy} if m in sys.modules])"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.stdout == "[]\n", process.stderr

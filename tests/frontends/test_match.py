@@ -16,7 +16,8 @@ from tengen.engine.levels import level_named
 from tengen.evaluation.elo import Tally
 from tengen.evaluation.engine_spec import parse_engine
 from tengen.evaluation.match import Played, points, with_points
-from tengen.frontends.match import MatchOptions, run_match
+from tengen.frontends.match import run_match
+from tengen.frontends.options import MatchOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
@@ -118,10 +119,17 @@ def test_a_match_is_played_told_and_saved(
     networks: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engines = parse_engine(f"{networks[0]}@6"), parse_engine(f"{networks[1]}@3")
-    empty = Position(5, "tromp-taylor", 0.5, move_limit=50)
     folder = tmp_path / "deep" / "games"
-    options = MatchOptions(6, 3, device="cpu", seed=4, folder=str(folder.parent))
-    tally = run_match(engines, empty, options)
+    options = MatchOptions(
+        games=6,
+        board_size=5,
+        komi=0.5,
+        opening_moves=3,
+        device="cpu",
+        seed=4,
+        out=str(folder.parent),
+    )
+    tally = run_match(engines, options)
     assert tally.games == 6
     shown = capsys.readouterr().out
     assert f"one.safetensors@6 - other.safetensors@3: {tally} (wins, draws, losses)" in shown

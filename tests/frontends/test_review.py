@@ -11,7 +11,8 @@ import pytest
 
 from tengen.frontends import review as command
 from tengen.frontends.loading import Network
-from tengen.frontends.review import ReviewOptions, run_review
+from tengen.frontends.options import ReviewOptions
+from tengen.frontends.review import run_review
 from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator, uniform

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from tengen.features.feature_set import BASIC
-from tengen.frontends.train import TrainOptions, run_training
+from tengen.frontends.options import TrainOptions
+from tengen.frontends.train import run_training
 from tengen.game.position import Position
 from tengen.network.evaluator import encode
 from tengen.network.tutorial_evaluator import TutorialEvaluator

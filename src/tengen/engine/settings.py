@@ -1,39 +1,41 @@
-"""The settings of an engine in a file: which network, where, and how it searches."""
+"""The options of an engine: which network, where it runs, and how long it thinks.
+
+They are the section [engine] of settings files, and options of each command that uses an engine.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from tengen.config import load_sections, write_sections
+from tengen.config import option
+from tengen.network.backends.registry import AUTO, NAMES
 from tengen.network.files.bundled import BUNDLED
-from tengen.search.params import SearchParams
+
+MODEL = "a network file; bundled: the one that comes with Tengen"
+
+DEVICE = f"where networks run: {', '.join(NAMES)}"
 
 
 @dataclass(frozen=True)
-class EngineConfig:
-    """Which network, where, and how long it thinks."""
+class NetworkOptions:
+    """Which network, and where it runs."""
 
-    model: str = BUNDLED  # a network file; bundled: the one that comes with Tengen
-    device: str = "auto"  # auto, cpu, cuda or mps
-    visits: int = 400  # for each move
-    seconds: float = 0.0  # for each move; 0: only the visits count
-    leaves: int = 0  # positions that the network gets at a time; 0: what suits the device
+    model: str = option(BUNDLED, MODEL)
+    device: str = option(AUTO, DEVICE)
 
 
 @dataclass(frozen=True)
-class Config:
-    """All settings, by the sections of the file."""
+class EngineOptions(NetworkOptions):
+    """A network, and the limits of a search; raises ValueError for values out of range."""
 
-    engine: EngineConfig = field(default_factory=EngineConfig)
-    search: SearchParams = field(default_factory=SearchParams)
+    visits: int | None = option(None, "for each move; 400 unless seconds are set", low=1)
+    seconds: float | None = option(None, "for each move, as the clock allows", low=0.001)
+    leaves: int | None = option(
+        None, "leaves in one batch of the network; else what suits the device", low=1
+    )
 
-
-def load_config(path: str | Path) -> Config:
-    """The settings in a file; raises ValueError that names the section and the key."""
-    return Config(**load_sections(path, {"engine": EngineConfig, "search": SearchParams}))
-
-
-def write_config(config: Config) -> str:
-    """These settings as a file that explains each."""
-    return write_sections({"engine": config.engine, "search": config.search})
+    def __post_init__(self) -> None:
+        for name in ("visits", "seconds", "leaves"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} must be over 0, not {value!r}")

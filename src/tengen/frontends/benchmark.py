@@ -10,7 +10,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from tengen.engine.settings import Config, load_config, write_config
+from tengen.engine.settings import EngineOptions
+from tengen.frontends.options import BenchmarkOptions
+from tengen.frontends.settings_file import load_settings, write_settings
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -48,21 +50,20 @@ def recommended(rates: list[Rate]) -> Rate:
     return next(rate for rate in rates if rate.visits >= NEARLY * best)
 
 
-def run_benchmark(
-    model: str, device: str, board_size: int, seconds: float, config: str | None
-) -> None:
+def run_benchmark(options: BenchmarkOptions) -> None:
     """Measure, show a table, recommend, and write the settings if a file is named.
 
-    Of a file that is there already all other settings stay.
+    An existing file keeps all its other settings.
     """
-    evaluator = open_evaluator(load_network(model), device)
+    evaluator = open_evaluator(load_network(options.model), options.device)
+    board_size = options.board_size
     compile_kernels(evaluator.features)
     position = Position(board_size, "tromp-taylor")
     rates: list[Rate] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))
         for leaves in LEAVES:
-            rates.append(measure(evaluator, position, leaves, seconds))
+            rates.append(measure(evaluator, position, leaves, options.seconds))
             progress.advance(task)
             if leaves >= 4 * evaluator.best_batch:
                 break  # far beyond what the device likes
@@ -76,9 +77,14 @@ def run_benchmark(
         f"{evaluator.name} on {evaluator.device}, {board_size}x{board_size}", markup=False
     )
     console.print(table)
-    if config is not None:
-        path = Path(config)
-        known = load_config(path) if path.exists() else Config()
-        engine = replace(known.engine, model=model, device=device, leaves=best.leaves)
-        path.write_text(write_config(replace(known, engine=engine)), encoding="utf-8")
-        console.print(f"Settings written to {config}.", markup=False)
+    if options.config is not None:
+        path = Path(options.config)
+        settings = load_settings(path) if path.exists() else {}
+        settings["engine"] = replace(
+            settings.get("engine", EngineOptions()),
+            model=options.model,
+            device=options.device,
+            leaves=best.leaves,
+        )
+        path.write_text(write_settings(settings), encoding="utf-8")
+        console.print(f"Settings written to {path}.", markup=False)

@@ -1,4 +1,7 @@
-"""The command line: names, options and help texts. What the commands do is in the layers below."""
+"""The command line: one function a command. Options are declared by dataclasses.
+
+All heavy imports are inside the functions: `tengen gtp` must answer at once.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,20 @@ from typing import Annotated
 import typer
 
 import tengen
-from tengen.frontends.loopback import LOOPBACK
+from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
+from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.command_options import with_options
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.options import (
+    BenchmarkOptions,
+    MatchOptions,
+    PlayOptions,
+    ReviewOptions,
+    SelfPlayOptions,
+    TrainOptions,
+)
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
-
-MODEL = "A network file of Tengen's or KataGo's; else the one that comes with Tengen."
-SEED = "The same one makes the same moves; else each game has its own."
-LEVEL = "Strength, from beginner to full; docs/levels.md lists them."
 
 app = typer.Typer(
     help="A complete Go AI in Python.",
@@ -46,45 +56,24 @@ def _options(
 
 
 @app.command()
-def play(
-    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-    level: Annotated[str, typer.Option(help=LEVEL)] = "casual",
-    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
-    rules: Annotated[str, typer.Option(help="Name of a rule set, such as chinese.")] = "chinese",
-    komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
-    color: Annotated[str, typer.Option(help="Your colour: black or white.")] = "black",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    host: Annotated[str, typer.Option(help="Where to serve; elsewhere, with a token.")] = LOOPBACK,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="0: any; else the usual one, or the next.")
-    ] = None,
-    token: Annotated[
-        str | None, typer.Option(help="What browsers elsewhere must know; made up if need be.")
-    ] = None,
-    run: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Show a training run, too.")
-    ] = None,
-    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Play in the terminal.")] = False,
-    seed: Annotated[int | None, typer.Option(help=SEED)] = None,
-) -> None:
+@with_options
+def play(options: PlayOptions) -> None:
     """Play, analyse and review in the browser; or play in the terminal."""
     from tengen.engine.levels import level_named
     from tengen.game.color import parse_color
     from tengen.game.position import Position
 
-    opponent, human = level_named(level), parse_color(color)
-    position = Position(board_size, rules, komi)
-    if terminal:
+    opponent, human = level_named(options.level), parse_color(options.color)
+    position = Position(options.board_size, options.rules, options.komi)
+    if options.terminal:
         from tengen.engine.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        with Engine(model, device=device) as engine:
-            play_in_terminal(engine, opponent, position, human, _seed(seed))
+        with Engine(options.model, device=options.device) as engine:
+            play_in_terminal(engine, opponent, position, human, options.seed)
         return
-    from tengen.frontends.web.http.serve import WebOptions, play_in_browser
+    from tengen.frontends.web.http.serve import play_in_browser
 
-    options = WebOptions(model, device, host, port, token, run, browser)
     play_in_browser(options, position, human, opponent)
 
 
@@ -155,6 +144,7 @@ def net_export(
 
 
 @app.command()
+@with_options
 def match(
     first: Annotated[
         str,
@@ -164,269 +154,107 @@ def match(
         ),
     ],
     second: Annotated[str, typer.Argument(metavar="ENGINE", help="Its opponent.")],
-    games: Annotated[int, typer.Option(min=1, help="Games, half with each colour.")] = 100,
-    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
-    rules: Annotated[str, typer.Option(help="Name of a rule set.")] = "tromp-taylor",
-    komi: Annotated[float, typer.Option(help="Points for White.")] = 7.0,
-    opening_moves: Annotated[
-        int, typer.Option(min=0, help="Moves drawn from a network's policy to begin with.")
-    ] = 4,
-    parallel: Annotated[int, typer.Option(min=1, help="Games at a time with GTP engines.")] = 2,
-    sprt: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="LOW HIGH", help="Stop when the Elo is clearly below or above."),
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of openings and searches.")] = 1,
-    out: Annotated[
-        str | None, typer.Option(help="Folder for results and games; a stopped match goes on.")
-    ] = None,
+    options: MatchOptions,
 ) -> None:
     """Let two engines play, and say how much stronger one is."""
     from tengen.evaluation.engine_spec import parse_engine
-    from tengen.evaluation.sprt import Sprt
-    from tengen.frontends.match import MOVES_PER_POINT, MatchOptions, run_match
-    from tengen.game.position import Position
+    from tengen.frontends.match import run_match
 
-    limit = MOVES_PER_POINT * board_size**2
-    empty = Position(board_size, rules, komi, move_limit=limit)
-    engines = parse_engine(first), parse_engine(second)
-    test = Sprt(*sprt) if sprt else None
-    options = MatchOptions(games, opening_moves, parallel, device, seed, out, test)
-    run_match(engines, empty, options)
+    run_match((parse_engine(first), parse_engine(second)), options)
 
 
 @app.command()
-def gtp(
-    model: Annotated[str | None, typer.Option(help=MODEL)] = None,
-    level: Annotated[str | None, typer.Option(help=LEVEL)] = None,
-    visits: Annotated[int | None, typer.Option(min=1, help="For each move.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="For each move.")] = None,
-    adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Fewer visits where the move is clear.")
-    ] = False,
-    board_size: Annotated[int, typer.Option(min=2, max=19, help="Until the client sets it.")] = 19,
-    rules: Annotated[str, typer.Option(help="Name of a rule set.")] = "tromp-taylor",
-    komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
-    resign: Annotated[bool, typer.Option(help="Give up lost games.")] = True,
-    ponder: Annotated[bool, typer.Option(help="Think while the opponent does.")] = False,
-    name: Annotated[str, typer.Option(help="What the client is told.")] = "Tengen",
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
-    seed: Annotated[int | None, typer.Option(help=SEED)] = None,
-    config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
-    log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
-) -> None:
+@with_options
+def gtp(options: GtpOptions) -> None:
     """Speak GTP on stdin and stdout, for Sabaki, Lizzie, q5Go, GoGui and servers."""
-    from tengen.frontends.gtp import GtpOptions, run_gtp
+    from tengen.frontends.gtp.run import run_gtp
 
-    options = GtpOptions(
-        model=model or BUNDLED,
-        device=device or "auto",
-        level=level,
-        visits=visits,
-        seconds=seconds,
-        adaptive=adaptive,
-        rules=rules,
-        komi=komi,
-        board_size=board_size,
-        resign=resign,
-        ponder=ponder,
-        seed=_seed(seed),
-        name=name,
-        log_file=log,
-    )
-    if config is not None:
-        from dataclasses import replace
-
-        from tengen.engine.settings import load_config
-
-        settings = load_config(config)
-        options = replace(
-            options,
-            model=model or settings.engine.model,
-            device=device or settings.engine.device,
-            # A level has limits of its own; only who says others on the command line is refused.
-            visits=visits or (None if level else settings.engine.visits),
-            seconds=seconds or (None if level else settings.engine.seconds or None),
-            leaves=settings.engine.leaves or None,
-            params=settings.search,
-        )
     run_gtp(options)
 
 
 @app.command()
-def analysis(
-    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-    visits: Annotated[int, typer.Option(min=1, help="Where a query does not say.")] = 500,
-    searches: Annotated[
-        int | None, typer.Option(min=1, help="Positions at a time; else what suits the device.")
-    ] = None,
-    perspective: Annotated[
-        str, typer.Option(help="Whose win rates: BLACK, WHITE or SIDETOMOVE.")
-    ] = "BLACK",
-    listen: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Serve a WebSocket in place of stdin.")
-    ] = None,
-    token: Annotated[
-        str | None, typer.Option(help="What WebSocket clients must know; needed beyond loopback.")
-    ] = None,
-    quit_without_waiting: Annotated[
-        bool, typer.Option("--quit-without-waiting", help="Drop open queries at the end of input.")
-    ] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
-) -> None:
+@with_options
+def analysis(options: AnalysisOptions) -> None:
     """Speak KataGo's JSON analysis protocol, for KaTrain and other programs."""
-    from tengen.frontends.analysis.options import AnalysisOptions
     from tengen.frontends.analysis.server import run_analysis
 
-    run_analysis(
-        AnalysisOptions(
-            model=model,
-            device=device,
-            visits=visits,
-            searches=searches,
-            perspective=perspective,
-            quit_without_waiting=quit_without_waiting,
-            listen=listen,
-            token=token,
-            log=log,
-        )
-    )
+    run_analysis(options)
 
 
 @app.command()
+@with_options
 def review(
     game: Annotated[str, typer.Argument(metavar="GAME.sgf", help="The game.")],
-    visits: Annotated[int, typer.Option(min=2, help="For each position.")] = 100,
-    model: Annotated[
-        str | None, typer.Option(help="A network file; else the one that comes with Tengen.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    out: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where to write; else beside the game.")
-    ] = None,
+    options: ReviewOptions,
 ) -> None:
     """Review a game: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
 
     Ctrl-C writes what is known by then.
     """
-    from tengen.frontends.review import ReviewOptions, run_review
+    from tengen.frontends.review import run_review
 
-    run_review(game, ReviewOptions(visits=visits, model=model, device=device, out=out))
+    run_review(game, options)
 
 
 @app.command()
+@with_options
 def train(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
-    minutes: Annotated[float | None, typer.Option(help="How long the whole run takes.")] = None,
-    games: Annotated[int | None, typer.Option(help="Or how many games.")] = None,
-    iterations: Annotated[int | None, typer.Option(help="Or how many iterations.")] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Architecture, such as b6c96; see `tengen net list`.")
-    ] = None,
-    board_size: Annotated[
-        int | None, typer.Option(min=2, max=19, help="Side of the board.")
-    ] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="A recipe: katago (the default), gumbel or tutorial.")
-    ] = None,
-    config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="One of them, as in training.rate=0.001."),
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of weights and games.")] = None,
+    options: TrainOptions,
     serve: Annotated[
         int | None,
-        typer.Option(
-            metavar="PORT", min=0, max=65535, help="Show it learning on a page at this port."
-        ),
+        typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
     """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
-    from tengen.frontends.train import TrainOptions, run_training
+    from tengen.frontends.train import run_training
 
-    settings = tuple(setting or ())
-    run_training(
-        run,
-        TrainOptions(
-            preset,
-            config,
-            model,
-            board_size,
-            device,
-            seed,
-            minutes,
-            games,
-            iterations,
-            settings,
-        ),
-        serve,
-    )
+    run_training(run, options, serve)
 
 
 @app.command()
+@with_options
 def selfplay(
-    out: Annotated[str, typer.Option(metavar="FOLDER", help="Where the games go.")],
+    options: SelfPlayOptions,
     model: Annotated[str, typer.Argument(metavar="NETWORK", help=MODEL)] = BUNDLED,
-    games: Annotated[int, typer.Option(min=1, help="How many.")] = 1000,
-    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 9,
-    visits: Annotated[int, typer.Option(min=1, help="Of full searches.")] = 96,
-    sgf: Annotated[bool, typer.Option(help="Write each game as SGF, too.")] = True,
-    rows: Annotated[
-        str | None, typer.Option(metavar="katago", help="Write training rows for KataGo, too.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    seed: Annotated[int, typer.Option(help="Seed of the games.")] = 1,
 ) -> None:
     """Let a network play itself, and write the games as shards and SGF."""
-    from tengen.frontends.selfplay import SelfPlayOptions, run_self_play
+    from tengen.frontends.selfplay import run_self_play
     from tengen.selfplay.params import SelfPlayParams
 
-    if rows not in (None, "katago"):
-        raise typer.BadParameter("rows are written for katago alone: --rows katago")
-    params = SelfPlayParams(visits=visits, board_sizes=(board_size,), stagger=False)
-    options = SelfPlayOptions(Path(out), games, sgf, rows == "katago", device, seed)
+    if options.rows not in (None, "katago"):
+        raise typer.BadParameter("rows are written for KataGo alone: --rows katago")
+    sizes = (options.board_size,)
+    params = SelfPlayParams(visits=options.visits, board_sizes=sizes, stagger=False)
     run_self_play(model, params, options)
 
 
 @app.command()
-def benchmark(
-    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-    board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,
-    seconds: Annotated[float, typer.Option(min=0.1, help="For each measurement.")] = 3.0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    config: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the recommended settings.")
-    ] = None,
-) -> None:
+@with_options
+def benchmark(options: BenchmarkOptions) -> None:
     """Measure visits/s with more and more leaves in flight, and recommend settings."""
     from tengen.frontends.benchmark import run_benchmark
 
-    run_benchmark(model, device, board_size, seconds, config)
+    run_benchmark(options)
 
 
 @app.command("config")
-def write_settings(
+@with_options
+def write_settings_file(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Such as tengen.toml.")],
-    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    options: NetworkOptions,
 ) -> None:
-    """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
-    from tengen.engine.settings import Config, EngineConfig, write_config
+    """Write a settings file with each setting explained; `tengen benchmark --config` tunes it."""
+    from tengen.frontends.settings_file import write_settings
 
     if Path(file).exists():
-        raise ValueError(f"{file} is there already; name another file, or remove it")
-    settings = Config(EngineConfig(model=model, device=device))
-    Path(file).write_text(write_config(settings), "utf-8")
+        raise ValueError(f"{file} exists; name another file, or remove it")
+    engine = EngineOptions(model=options.model, device=options.device)
+    Path(file).write_text(write_settings({"engine": engine}), "utf-8")
 
 
 @app.command()
-def doctor(
-    model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-) -> None:
+def doctor(model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED) -> None:
     """Show what is installed, what would run networks, what is missing, and whether it works."""
     from tengen.frontends.doctor import examine
 
@@ -434,17 +262,10 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _seed(wanted: int | None) -> int:
-    """The seed that is wanted, or any."""
-    from secrets import randbits
-
-    return randbits(32) if wanted is None else wanted
-
-
 def main() -> None:
-    """Run a command; what goes wrong is one line on stderr, never a traceback.
+    """Run a command. An error is one line on stderr, not a traceback.
 
-    Exit code 2 stands for bad usage or bad input, 1 for anything else.
+    Exit code 2: bad usage or bad input; 1: anything else.
     """
     try:
         raise SystemExit(app(sys.argv[1:] or ["--help"], "tengen", standalone_mode=False) or 0)
@@ -459,8 +280,8 @@ def main() -> None:
 
 
 def _explained(error: Exception) -> tuple[str, int]:
-    """What to tell the user, and the exit code."""
-    if hasattr(error, "format_message"):  # the command line could not be understood
+    """The message for the user, and the exit code."""
+    if hasattr(error, "format_message"):  # of the command line's parser
         return f"{error.format_message()} (tengen --help shows what there is)", 2
     if isinstance(error, ValueError):
         return str(error), 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from tengen.evaluation.match import (
     with_points,
 )
 from tengen.evaluation.sprt import Sprt
+from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.batching import SharedEvaluator
@@ -33,29 +33,17 @@ MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
 
 
-@dataclass(frozen=True)
-class MatchOptions:
-    """How to play a match."""
-
-    games: int = 100
-    opening_moves: int = 4
-    parallel: int = 2  # games at a time, where an engine is no network with visits
-    device: str = "auto"
-    seed: int = 1
-    folder: str | None = None  # for results and games; a match that was stopped goes on
-    sprt: Sprt | None = None
-
-
-def run_match(
-    engines: tuple[EngineSpec, EngineSpec], empty: Position, options: MatchOptions
-) -> Tally:
+def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> Tally:
     """Play pairs of games with colours exchanged and print the result, the first engine's view."""
+    limit = MOVES_PER_POINT * options.board_size**2
+    empty = Position(options.board_size, options.rules, options.komi, move_limit=limit)
+    test = Sprt(*options.sprt) if options.sprt else None
     names = engines[0].name, engines[1].name
     terms = (
         f"{empty.size}, {empty.rules}, komi {empty.komi:g}, {options.opening_moves} moves of "
         f"openings, seed {options.seed}"
     )
-    store = Store(Path(options.folder), names, terms) if options.folder else None
+    store = Store(Path(options.out), names, terms) if options.out else None
     known = store.finished() if store else {}
     tally = Tally()
     for gained in known.values():
@@ -75,15 +63,15 @@ def run_match(
             if played.remark:
                 console.print(f"game {played.number}: {played.remark}", markup=False)
             progress.update(task, advance=1, description=_summary(names, tally))
-            return options.sprt is None or options.sprt.verdict(tally) is None
+            return test is None or test.verdict(tally) is None
 
-        if numbers and (options.sprt is None or options.sprt.verdict(tally) is None):
+        if numbers and (test is None or test.verdict(tally) is None):
             _play(engines, networks, empty, options, numbers, on_end)
     print(f"{names[0]} - {names[1]}: {tally} (wins, draws, losses)")
     print(f"Elo difference with its 95% interval: {estimate(tally)}")
-    if options.sprt is not None:
-        verdict = options.sprt.verdict(tally)
-        decided = {True: f"at least {options.sprt.high:g}", False: f"at most {options.sprt.low:g}"}
+    if test is not None:
+        verdict = test.verdict(tally)
+        decided = {True: f"at least {test.high:g}", False: f"at most {test.low:g}"}
         print(f"Sequential test: {decided[verdict] if verdict is not None else 'not decided'}")
     return tally
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.box import SIMPLE
@@ -13,29 +12,19 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.frontends.loading import load_evaluator
+from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.network.evaluator import Evaluator
-from tengen.network.files.bundled import bundled_network
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import DEFAULT_VISITS, GameReview, Searched, TurnReview, review_game
+from tengen.reviewing.review import GameReview, Searched, TurnReview, review_game
 from tengen.reviewing.turns import main_line
 from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
 from tengen.user_messages import say
 
 LISTED = 5  # mistakes of each side in the summary
-
-
-@dataclass(frozen=True)
-class ReviewOptions:
-    """What was said on the command line."""
-
-    visits: int = DEFAULT_VISITS
-    model: str | None = None  # None: the network that comes with Tengen
-    device: str = "auto"
-    out: str | None = None  # a folder; None: beside the game
 
 
 def run_review(file: str, options: ReviewOptions) -> GameReview:
@@ -50,8 +39,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     moves = len(main_line(game).turns)  # what has none should not wait for a network
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
-    model = options.model or str(bundled_network())
-    network = load_evaluator(model, options.device).evaluator
+    network = load_evaluator(options.model, options.device).evaluator
     stop = threading.Event()
     with interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
         review = _with_progress(network, game, moves, options.visits, stop)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tengen.frontends.options import SelfPlayOptions
 from tengen.game.geometry import Size
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.data import NetworkData
@@ -23,18 +21,6 @@ from tengen.selfplay.sgf_text import sgf_text
 GAMES_IN_A_FILE = 1_000
 TICKS_TO_COLLECT = 64
 GAMES_ON_A_GPU, GAMES_ON_A_CPU = 8192, 64
-
-
-@dataclass(frozen=True)
-class SelfPlayOptions:
-    """What was said on the command line."""
-
-    out: Path
-    games: int
-    sgf: bool = True
-    katago_rows: bool = False
-    device: str = "auto"
-    seed: int = 1
 
 
 def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) -> None:
@@ -92,7 +78,7 @@ def _buffers(
 def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:
     """Write games in all forms that are wanted; returns how many."""
     shard = write_shard(options.out, games, {"network": name})
-    if options.katago_rows:
+    if options.rows:
         rows = shard.with_suffix(".npz")
         write_katago_rows(rows, games, params.largest_side, options.seed)
     if options.sgf:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tengen.config import load_sections, parse_sections
+from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.run import train
@@ -29,22 +29,6 @@ PRESETS: dict[str, RunConfig] = {
         selfplay=SelfPlayParams(visits=24, fast_visits=24, full_share=1.0, gumbel=12)
     ),
 }
-
-
-@dataclass(frozen=True)
-class TrainOptions:
-    """What was said on the command line; None where nothing was."""
-
-    preset: str | None = None
-    config: str | None = None
-    model: str | None = None
-    board_size: int | None = None
-    device: str | None = None
-    seed: int | None = None
-    minutes: float | None = None
-    games: int | None = None
-    iterations: int | None = None
-    settings: Sequence[str] = ()  # such as training.rate=0.001
 
 
 def run_training(path: str, options: TrainOptions, serve: int | None = None) -> None:

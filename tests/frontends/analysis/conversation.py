@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from tengen.closeable import Closeable
-from tengen.frontends.analysis.loading import Loaded, Loading
+from tengen.frontends.analysis.client import AnalysisClient, ModelInfo, OutputLine
+from tengen.frontends.analysis.loading import LoadedNetwork, Loading
 from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.analysis.session import Line, Model, Session
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator
 from tengen.search.warmup import compile_kernels
 
 OWN_KOMI = 5  # among the globals: positive for White, as long as komi is
-MODEL = Model("fake.bin.gz", "fake", "nowhere", 256, 8)
+MODEL = ModelInfo("fake.bin.gz", "fake", "nowhere", 256, 8)
 LIMIT = 20.0  # seconds
 
 
@@ -69,19 +69,19 @@ class Conversation(Closeable):
     def __init__(
         self,
         evaluator: Evaluator = AHEAD,
-        make: Callable[[], Loaded] | None = None,
+        make: Callable[[], LoadedNetwork] | None = None,
         **options: Any,
     ) -> None:
         options = {"visits": 10, "searches": 4, **options}
         warm()
         self.loading = Loading(
-            AnalysisOptions("fake", **options), make or (lambda: Loaded(evaluator, MODEL))
+            AnalysisOptions("fake", **options), make or (lambda: LoadedNetwork(evaluator, MODEL))
         )
         self.answers: list[dict[str, Any]] = []
         self._changed = threading.Condition()
-        self.session = Session(self.loading.service, self._note)
+        self.session = AnalysisClient(self.loading.service, self._note)
 
-    def _note(self, line: Line) -> None:
+    def _note(self, line: OutputLine) -> None:
         assert "\n" not in line.text
         with self._changed:
             self.answers.append(json.loads(line.text))

@@ -124,10 +124,10 @@ def main() -> None:
     if options.model != FAKE:
         run_analysis(options)
         return
-    from tengen.frontends.analysis.loading import Loaded
+    from tengen.frontends.analysis.loading import LoadedNetwork
     from tests.frontends.analysis.conversation import AHEAD, MODEL
 
-    serve(options, lambda: Loaded(AHEAD, MODEL))
+    serve(options, lambda: LoadedNetwork(AHEAD, MODEL))
 
 
 if __name__ == "__main__":

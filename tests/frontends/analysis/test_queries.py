@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.fields import QueryError
-from tengen.frontends.analysis.schema import Query, read_query
-from tengen.frontends.analysis.settings import Settings
+from tengen.frontends.analysis.query import Query, read_query
+from tengen.frontends.analysis.query_fields import QueryError
+from tengen.frontends.analysis.query_settings import QuerySettings
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tests.frontends.analysis.conversation import query
 
 
 def read(**fields: Any) -> Query:
-    return read_query(query(**fields), Settings())
+    return read_query(query(**fields), QuerySettings())
 
 
 def blamed(**fields: Any) -> str:
@@ -187,7 +187,7 @@ def test_a_field_that_is_not_known_gets_a_warning() -> None:
 
 def test_null_is_as_good_as_no_field() -> None:
     nothing = dict.fromkeys(("komi", "analyzeTurns", "initialPlayer", "priority"))
-    assert read_query(query() | nothing, Settings()).turns[0].number == 0
+    assert read_query(query() | nothing, QuerySettings()).turns[0].number == 0
 
 
 PLAYER = {"player": "B", "moves": ["A1"], "untilDepth": 1}

@@ -12,18 +12,18 @@ from functools import cache, partial
 from typing import BinaryIO, cast
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, Loaded
+from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.run import all_commands
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.opponents import surveyor
 
 PATIENCE = 60.0  # seconds to wait for a line: far beyond what any takes
-SMALL = GtpOptions(board_size=5, visits=16, komi=0.5)
+SMALL = GtpOptions(seed=0, board_size=5, visits=16, komi=0.5)
 
 
 @cache
@@ -77,7 +77,7 @@ class Client:
         reading, self._writing = os.pipe()
         self.lines = Lines()
         inbox = Inbox(os.fdopen(reading, "rb"))
-        self.session = Session(options, loader, inbox)
+        self.session = GtpSession(options, loader, inbox)
         outlet = Outlet(cast("BinaryIO", self.lines))
         commands = all_commands(self.session)
         self.thread = threading.Thread(target=serve, args=[inbox, outlet, commands], daemon=True)
@@ -123,7 +123,7 @@ class Client:
 NO_NETWORK = "the network cannot be used: there is none"
 
 
-def _fail() -> Loaded:
+def _fail() -> LoadedEngine:
     raise ValueError("there is none")
 
 
@@ -132,7 +132,7 @@ def session(
     script: Callable[[Batch], Evaluation] | None = surveyor, options: GtpOptions = SMALL
 ) -> Iterator[Client]:
     """A session whose engine evaluates by a script; by None it has no network."""
-    loader = EngineLoader(_fail if script is None else partial(Loaded, engine_by(script)))
+    loader = EngineLoader(_fail if script is None else partial(LoadedEngine, engine_by(script)))
     while not loader.ready:
         time.sleep(0.001)
     client = Client(loader, options)

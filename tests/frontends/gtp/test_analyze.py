@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tengen.frontends.gtp.analyze import (
-    Analysis,
+    AnalyzeRequest,
     Restriction,
     Style,
     number,
@@ -65,16 +65,16 @@ def _infos(line: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ("", Analysis()),
-        ("10", Analysis(interval=0.1)),
-        ("b 50", Analysis(color=Color.BLACK, interval=0.5)),
-        ("WHITE", Analysis(color=Color.WHITE)),
-        ("interval 25 maxmoves 3", Analysis(interval=0.25, max_moves=3)),
-        ("0", Analysis(interval=0.01)),
-        ("100 minmoves 4 ownership true", Analysis(min_moves=4, ownership=True)),
+        ("", AnalyzeRequest()),
+        ("10", AnalyzeRequest(interval=0.1)),
+        ("b 50", AnalyzeRequest(color=Color.BLACK, interval=0.5)),
+        ("WHITE", AnalyzeRequest(color=Color.WHITE)),
+        ("interval 25 maxmoves 3", AnalyzeRequest(interval=0.25, max_moves=3)),
+        ("0", AnalyzeRequest(interval=0.01)),
+        ("100 minmoves 4 ownership true", AnalyzeRequest(min_moves=4, ownership=True)),
         (
             "rootInfo true ownershipStdev true movesOwnership true pvVisits true pvEdgeVisits true",
-            Analysis(
+            AnalyzeRequest(
                 root_info=True,
                 ownership_stdev=True,
                 moves_ownership=True,
@@ -84,11 +84,11 @@ def _infos(line: str) -> list[dict[str, str]]:
         ),
         (
             "movesOwnershipStdev true noResultValue 1 rootInfo false",
-            Analysis(moves_ownership_stdev=True, no_result=True),
+            AnalyzeRequest(moves_ownership_stdev=True, no_result=True),
         ),
         (
             "avoid b D4,pass 3 avoid b Q16 1 allow w a1 2",
-            Analysis(
+            AnalyzeRequest(
                 restrictions=(
                     Restriction(Color.BLACK, (Vertex("D4"), Vertex("PASS")), 3, False),
                     Restriction(Color.BLACK, (Vertex("Q16"),), 1, False),
@@ -98,7 +98,7 @@ def _infos(line: str) -> list[dict[str, str]]:
         ),
     ],
 )
-def test_all_arguments_are_understood(arguments: str, expected: Analysis) -> None:
+def test_all_arguments_are_understood(arguments: str, expected: AnalyzeRequest) -> None:
     assert parse_analysis(Style.KATA, arguments.split()) == expected
     plain = {"true", "1"} & set(arguments.split())
     if not plain:

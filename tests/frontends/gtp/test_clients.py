@@ -12,7 +12,7 @@ from tengen.frontends.gtp.options import GtpOptions
 from tests.frontends.gtp.client import Client, session
 from tests.frontends.gtp.dialogue import replay
 
-OPTIONS = GtpOptions(board_size=9, visits=24)
+OPTIONS = GtpOptions(seed=0, board_size=9, visits=24)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from tengen.frontends.gtp.dispatch import CommandTable, Vertex, command
-from tengen.frontends.gtp.protocol import GtpError, Outlet, Reply, Request
+from tengen.frontends.gtp.protocol import GtpError, GtpRequest, Outlet, Reply
 from tengen.game.color import Color
 
 
@@ -36,7 +36,7 @@ class _Group:
 def _call(text: str) -> str | None:
     name, *arguments = text.split()
     reply = Reply("", Outlet(io.BytesIO()))
-    return CommandTable(_Group()).call(Request("", name, tuple(arguments)), reply)
+    return CommandTable(_Group()).call(GtpRequest("", name, tuple(arguments)), reply)
 
 
 def test_arguments_are_parsed_as_annotated() -> None:

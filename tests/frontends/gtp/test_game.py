@@ -176,7 +176,7 @@ def test_komi_is_in_half_points() -> None:
     ],
 )
 def test_fixed_handicap_is_listed_as_katago_lists_it(stones: int, expected: str) -> None:
-    with session(None, GtpOptions()) as client:
+    with session(None, GtpOptions(seed=0)) as client:
         assert client.body(f"fixed_handicap {stones}") == expected
         assert client.session.position.to_play is Color.WHITE
         assert client.session.position.handicap == stones
@@ -184,7 +184,7 @@ def test_fixed_handicap_is_listed_as_katago_lists_it(stones: int, expected: str)
 
 
 def test_fixed_handicap_has_its_bounds() -> None:
-    with session(None, GtpOptions(board_size=9)) as client:
+    with session(None, GtpOptions(seed=0, board_size=9)) as client:
         for stones in ("0", "1", "10", "-2"):
             assert "fixed handicap stones" in client.error(f"fixed_handicap {stones}")
         client.body("boardsize 6")
@@ -192,12 +192,12 @@ def test_fixed_handicap_has_its_bounds() -> None:
 
 
 def test_free_handicap_is_on_star_points_as_far_as_there_are_any() -> None:
-    with session(None, GtpOptions(board_size=9)) as client:
+    with session(None, GtpOptions(seed=0, board_size=9)) as client:
         assert client.body("place_free_handicap 4") == "C7 G7 C3 G3"
         client.body("clear_board")
         assert client.error("place_free_handicap 12") == NO_NETWORK
         assert client.error("place_free_handicap 1")
-    with session(surveyor, GtpOptions(board_size=9)) as client:
+    with session(surveyor, GtpOptions(seed=0, board_size=9)) as client:
         assert len(client.body("place_free_handicap 12").split()) == 12
         client.body("clear_board")
         assert len(client.body("place_free_handicap 100").split()) == 20

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, Loaded
+from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -314,9 +314,9 @@ class _SlowLoad:
         self._script = script
         self.client = Client(EngineLoader(self._make), SMALL)
 
-    def _make(self) -> Loaded:
+    def _make(self) -> LoadedEngine:
         self.go.wait(PATIENCE)
-        return Loaded(Engine(FakeEvaluator(self._script), params=SearchParams(megabytes=8)))
+        return LoadedEngine(Engine(FakeEvaluator(self._script), params=SearchParams(megabytes=8)))
 
 
 def test_what_needs_no_network_is_answered_while_it_loads() -> None:
@@ -350,7 +350,7 @@ def test_analysis_that_waits_for_the_network_is_interrupted_all_the_same() -> No
 def test_a_network_that_cannot_be_loaded_is_named_in_each_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail() -> Loaded:
+    def fail() -> LoadedEngine:
         raise ValueError("net.bin.gz: is no\nnetwork")
 
     client = Client(EngineLoader(fail), SMALL)

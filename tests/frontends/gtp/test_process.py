@@ -19,7 +19,11 @@ from tests.frontends.gtp.client import assert_protocol
 from tests.katago_data import FOLDER, needs_katago_data
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"
-RUN = "from tengen.frontends.gtp import GtpOptions, run_gtp; run_gtp(GtpOptions({}))"
+RUN = (
+    "from tengen.frontends.gtp.options import GtpOptions\n"
+    "from tengen.frontends.gtp.run import run_gtp\n"
+    "run_gtp(GtpOptions({}))"
+)
 WITH_NETWORK = f"model={str(NETWORK)!r}, board_size=9, visits=100"
 
 
@@ -85,7 +89,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 
 def test_a_session_can_be_logged(tmp_path: Path) -> None:
     path = tmp_path / "gtp.log"
-    with _process(f"log_file={str(path)!r}") as process:
+    with _process(f"log={str(path)!r}") as process:
         _end(process, b"1 name\n2 nonsense\n")
     log = path.read_text()
     assert [line[20:] for line in log.splitlines() if line[20:22] == "> "] == [

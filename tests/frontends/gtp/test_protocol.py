@@ -11,10 +11,10 @@ import pytest
 
 from tengen.frontends.gtp.protocol import (
     GtpError,
+    GtpRequest,
     Inbox,
     Outlet,
     Reply,
-    Request,
     note,
     parse_line,
     reply_text,
@@ -26,20 +26,23 @@ from tengen.frontends.log import Log
 @pytest.mark.parametrize(
     ("line", "request_"),
     [
-        ("name", Request("", "name", ())),
-        ("12 name", Request("12", "name", ())),
-        ("007 name", Request("007", "name", ())),
-        ("  3   play\tb   D4  \r", Request("3", "play", ("b", "D4"))),
-        ("5  lz-genmove_analyze black 100", Request("5", "lz-genmove_analyze", ("black", "100"))),
-        ("play b D4 # the corner", Request("", "play", ("b", "D4"))),
-        ("\x07name\x00", Request("", "name", ())),
-        ("9", Request("9", "", ())),
+        ("name", GtpRequest("", "name", ())),
+        ("12 name", GtpRequest("12", "name", ())),
+        ("007 name", GtpRequest("007", "name", ())),
+        ("  3   play\tb   D4  \r", GtpRequest("3", "play", ("b", "D4"))),
+        (
+            "5  lz-genmove_analyze black 100",
+            GtpRequest("5", "lz-genmove_analyze", ("black", "100")),
+        ),
+        ("play b D4 # the corner", GtpRequest("", "play", ("b", "D4"))),
+        ("\x07name\x00", GtpRequest("", "name", ())),
+        ("9", GtpRequest("9", "", ())),
         ("", None),
         (" \t\r", None),
         ("# interrupt", None),
     ],
 )
-def test_a_line_is_an_id_a_name_and_arguments(line: str, request_: Request | None) -> None:
+def test_a_line_is_an_id_a_name_and_arguments(line: str, request_: GtpRequest | None) -> None:
     assert parse_line(line) == request_
 
 
@@ -65,7 +68,7 @@ def test_notes_cannot_be_taken_for_replies_by_clients_that_merge_the_streams(
 class _Echo:
     """Commands for tests."""
 
-    def call(self, request: Request, reply: Reply) -> str | None:
+    def call(self, request: GtpRequest, reply: Reply) -> str | None:
         match request.name:
             case "echo":
                 return " ".join(request.arguments)

@@ -13,7 +13,7 @@ import pytest
 from tengen.frontends.gtp.options import GtpOptions
 from tests.frontends.gtp.client import Client, session
 
-OPTIONS = GtpOptions(board_size=5, visits=8, ponder=True, komi=0.5)
+OPTIONS = GtpOptions(seed=0, board_size=5, visits=8, ponder=True, komi=0.5)
 
 
 class Traffic:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from tengen.frontends.gtp.genmove import limits_for
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.frontends.gtp.thinking import limits_for
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
 from tengen.search.request import DEFAULT_VISITS
@@ -106,7 +106,7 @@ def test_without_any_limit_a_search_is_finite() -> None:
 
 
 def test_the_clock_limits_a_search_besides_what_was_set() -> None:
-    with session(None, GtpOptions(visits=50, seconds=3.0)) as client:
+    with session(None, GtpOptions(seed=0, visits=50, seconds=3.0)) as client:
         client.body("time_settings 3600 0 0")
         limits, spare = limits_for(client.session, Color.BLACK)
         assert limits.visits == 50

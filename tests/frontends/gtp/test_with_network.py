@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, Loaded
+from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
@@ -32,8 +32,8 @@ def _engine() -> Engine:
 
 @pytest.fixture
 def client() -> Iterator[Client]:
-    options = GtpOptions(model=str(NETWORK), board_size=9, visits=100)
-    each = Client(EngineLoader(lambda: Loaded(_engine(), 8)), options)
+    options = GtpOptions(seed=0, model=str(NETWORK), board_size=9, visits=100)
+    each = Client(EngineLoader(lambda: LoadedEngine(_engine(), 8)), options)
     yield each
     each.close()
 

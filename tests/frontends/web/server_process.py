@@ -76,13 +76,14 @@ class ServerProcess(Closeable):
 
 def main() -> None:
     from tengen.frontends.loading import Network
-    from tengen.frontends.web.http.serve import WebOptions, serve
+    from tengen.frontends.options import PlayOptions
+    from tengen.frontends.web.http.serve import serve
     from tengen.frontends.web.play.engine_room import load_network
     from tengen.frontends.web.play.messages import NewGame
     from tests.frontends.web.made_up import slow_halves
 
     folder, port, *real = sys.argv[1:]
-    options = WebOptions(port=int(port), browser=False, data=Path(folder))
+    options = PlayOptions(port=int(port), browser=False, data=Path(folder))
     first_game = NewGame(type="new_game", size=9, colour="black", level="beginner")
 
     def made_up() -> Network:

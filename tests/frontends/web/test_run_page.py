@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import tengen.frontends.train as train_command
-from tengen.frontends.train import TrainOptions, run_training
+from tengen.frontends.options import TrainOptions
+from tengen.frontends.train import run_training
 from tengen.frontends.web.runs.lines import GrowingLines
 from tengen.frontends.web.runs.series import MOST_POINTS, rows_by_step, series_of
 from tengen.frontends.web.runs.serve import RunPage
@@ -354,7 +355,8 @@ def test_training_needs_no_web_server_unless_a_page_is_wanted(tmp_path: Path) ->
     program = (
         "import sys\n"
         "sys.modules['fastapi'] = sys.modules['uvicorn'] = None\n"
-        "from tengen.frontends.train import TrainOptions, run_training\n"
+        "from tengen.frontends.options import TrainOptions\n"
+        "from tengen.frontends.train import run_training\n"
         "try:\n"
         f"    run_training({str(tmp_path / 'run')!r}, TrainOptions(), serve=0)\n"
         "except ValueError as error:\n"

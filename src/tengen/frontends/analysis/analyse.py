@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tengen.frontends.analysis.positions import root_of
-from tengen.frontends.analysis.respond import Answer, found, nothing_found
-from tengen.frontends.analysis.schema import Query, Turn
+from tengen.frontends.analysis.answers import Answer, found, nothing_found
+from tengen.frontends.analysis.query import Query, QueryTurn
+from tengen.frontends.analysis.query_positions import root_of
 from tengen.game.position import Position
 from tengen.network.evaluator import (
     Batch,
@@ -42,7 +42,7 @@ class Analyst:
     def analyse(
         self,
         query: Query,
-        turn: Turn,
+        turn: QueryTurn,
         megabytes: float,
         stop: threading.Event,
         report: Callable[[Answer], None],
@@ -68,7 +68,7 @@ class Analyst:
 
         return answer(_run(search, query, stop, on_progress), during=False)
 
-    def _stand_at(self, query: Query, turn: Turn, megabytes: float) -> Search:
+    def _stand_at(self, query: Query, turn: QueryTurn, megabytes: float) -> Search:
         """A search at the position, with a new tree unless the last one goes on there."""
         settings = query.settings
         if self._search is None or self._query is not query:
@@ -88,12 +88,7 @@ class Analyst:
 
 def wanted_by(query: Query) -> Wanted:
     """What a query's answers need of a result."""
-    include = query.include
-    return Wanted(
-        ownership=include.ownership or include.ownership_stdev,
-        moves_ownership=include.moves_ownership or include.moves_ownership_stdev,
-        pv_length=query.settings.pv_length + 1,
-    )
+    return query.include.wanted(query.settings.pv_length + 1)
 
 
 def _run(

@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from tengen.frontends.analysis.respond import Answer
-    from tengen.frontends.analysis.schema import Query, Turn
+    from tengen.frontends.analysis.answers import Answer
+    from tengen.frontends.analysis.query import Query, QueryTurn
 
 Send: TypeAlias = "Callable[[Answer], None]"
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class AnalysisJob:
     """One position of a query, and whom to tell what is found."""
 
     owner: object
     query: Query
-    turn: Turn
+    turn: QueryTurn
     send: Send
     kind: Hashable | None = None  # jobs of one kind are searched together; None: it is alone
-    then: Job | None = None  # the turn after it, which can go on with its tree
+    then: AnalysisJob | None = None  # the turn after it, which can go on with its tree
     stop: threading.Event = field(default_factory=threading.Event)
 
     def concerns(self, owner: object, query_id: str | None, turns: Collection[int] | None) -> bool:
@@ -36,15 +36,15 @@ class Job:
         )
 
 
-def jobs_of(owner: object, query: Query, send: Send, kind: Hashable | None) -> list[Job]:
+def jobs_of(owner: object, query: Query, send: Send, kind: Hashable | None) -> list[AnalysisJob]:
     """A job for each turn of a query, in order."""
-    jobs: list[Job] = []
+    jobs: list[AnalysisJob] = []
     for turn in reversed(query.turns):
-        jobs.append(Job(owner, query, turn, send, kind, jobs[-1] if jobs else None))
+        jobs.append(AnalysisJob(owner, query, turn, send, kind, jobs[-1] if jobs else None))
     return jobs[::-1]
 
 
-def in_stretches(jobs: list[Job], trees: int) -> list[Job]:
+def in_stretches(jobs: list[AnalysisJob], trees: int) -> list[AnalysisJob]:
     """Jobs in the order in which trees should begin with them.
 
     Each tree is to walk through a stretch of the game, so the first turns of all stretches come
@@ -54,7 +54,7 @@ def in_stretches(jobs: list[Job], trees: int) -> list[Job]:
     return [job for k in (0, *range(length - 1, 0, -1)) for job in jobs[k::length]]
 
 
-class JobQueue:
+class AnalysisQueue:
     """Jobs waiting and running: the highest priority first, then the earliest.
 
     Jobs of one kind are left to the *crew* that began with the first of them, until it disbands.
@@ -64,15 +64,15 @@ class JobQueue:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         # By kind; they may hold jobs that do not wait any more.
-        self._heaps: dict[Hashable | None, list[tuple[int, int, Job]]] = {}
-        self._waiting: set[Job] = set()
-        self._running: set[Job] = set()
+        self._heaps: dict[Hashable | None, list[tuple[int, int, AnalysisJob]]] = {}
+        self._waiting: set[AnalysisJob] = set()
+        self._running: set[AnalysisJob] = set()
         self._crews: set[Hashable] = set()
         self._free = 0  # threads that wait for a job
         self._count = 0
         self._closed = False
 
-    def put(self, jobs: Iterable[Job]) -> None:
+    def put(self, jobs: Iterable[AnalysisJob]) -> None:
         """Let jobs wait, the first of them first."""
         with self._changed:
             if not self._closed:
@@ -83,7 +83,7 @@ class JobQueue:
                     self._count += 1
                 self._call_threads()
 
-    def next(self) -> Job | None:
+    def next(self) -> AnalysisJob | None:
         """Wait for a job to do; None when closed. Whoever takes it calls `done`.
 
         Whoever takes one of a kind is its crew, and calls `disband`.
@@ -99,7 +99,7 @@ class JobQueue:
                 self._crews.add(job.kind)
             return self._start(job)
 
-    def next_of(self, kind: Hashable) -> Job | None:
+    def next_of(self, kind: Hashable) -> AnalysisJob | None:
         """One more job for a crew, None if there is none, or another one goes before it."""
         with self._changed:
             self._tidy()
@@ -119,7 +119,7 @@ class JobQueue:
             self._crews.remove(kind)
             self._call_threads()
 
-    def follower(self, job: Job) -> Job | None:
+    def follower(self, job: AnalysisJob) -> AnalysisJob | None:
         """The turn after a job, to be done at once, unless something else is more urgent."""
         with self._changed:
             then = job.then
@@ -128,7 +128,7 @@ class JobQueue:
             self._tidy()
             return self._start(then) if -then.turn.priority <= self._urgency() else None
 
-    def _first_for_thread(self) -> Job | None:
+    def _first_for_thread(self) -> AnalysisJob | None:
         """The first that no crew sees to, unless something that one does is more urgent."""
         self._tidy()
         heads = [heap[0] for kind, heap in self._heaps.items() if kind not in self._crews]
@@ -155,13 +155,13 @@ class JobQueue:
             if not heap:
                 del self._heaps[kind]
 
-    def _start(self, job: Job) -> Job:
+    def _start(self, job: AnalysisJob) -> AnalysisJob:
         self._waiting.remove(job)
         self._running.add(job)
         self._call_threads()  # less urgent ones may go on now
         return job
 
-    def done(self, job: Job) -> None:
+    def done(self, job: AnalysisJob) -> None:
         """A job has been answered."""
         with self._changed:
             self._running.remove(job)
@@ -169,7 +169,7 @@ class JobQueue:
 
     def take_out(
         self, owner: object, query_id: str | None = None, turns: Collection[int] | None = None
-    ) -> list[Job]:
+    ) -> list[AnalysisJob]:
         """Stop the running ones of some jobs; returns the others, which do not wait any more."""
         with self._changed:
             for job in self._running:
@@ -179,12 +179,12 @@ class JobQueue:
                 {job for job in self._waiting if job.concerns(owner, query_id, turns)}
             )
 
-    def take_all_out(self) -> list[Job]:
+    def take_all_out(self) -> list[AnalysisJob]:
         """All that wait, for whomever, which do not wait any more."""
         with self._changed:
             return self._remove(set(self._waiting))
 
-    def _remove(self, out: set[Job]) -> list[Job]:
+    def _remove(self, out: set[AnalysisJob]) -> list[AnalysisJob]:
         if out:
             self._waiting -= out
             for kind, heap in self._heaps.items():

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
+from tengen.frontends.analysis.client import AnalysisService, ModelInfo
 from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.analysis.pool import Pool
-from tengen.frontends.analysis.session import Model, Service
+from tengen.frontends.analysis.pool import SearchPool
 from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.user_messages import say
 
@@ -23,11 +23,11 @@ LARGEST_BATCH = 256
 MOST_STREAMS = 4  # of so many searches at a time, or batches get small
 
 
-class Loaded(NamedTuple):
+class LoadedNetwork(NamedTuple):
     """A network that runs, and what is known of it."""
 
     evaluator: Evaluator
-    model: Model
+    model: ModelInfo
     at_a_time: int = 1  # batches that it is given
 
 
@@ -37,25 +37,26 @@ class Loading:
     Close it in the end.
     """
 
-    def __init__(self, options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
+    def __init__(self, options: AnalysisOptions, make: Callable[[], LoadedNetwork]) -> None:
         self._network: Future[Evaluator] = Future()
-        self._model: Future[Model] = Future()
+        self._model: Future[ModelInfo] = Future()
         self._shared: SharedEvaluator | None = None
         self._cache: CachingEvaluator | None = None
         self._cache_megabytes = options.cache_megabytes
         self.failed = threading.Event()
-        self.pool = Pool(self._network, options.searches, options.megabytes)
-        self.service = Service(
+        self.pool = SearchPool(self._network, options.searches, options.megabytes)
+        self.service = AnalysisService(
             pool=self.pool,
             model=self._model,
             visits=options.visits,
             perspective=options.perspective,
             clear_cache=self._clear_cache,
+            search=options.search,
         )
         self._loading = InBackground(lambda: self._shared_by_all(make()))
         self._loading.future.add_done_callback(self._tell)
 
-    def _shared_by_all(self, loaded: Loaded) -> Loaded:
+    def _shared_by_all(self, loaded: LoadedNetwork) -> LoadedNetwork:
         """The network with a memory, for all clients at a time."""
         from tengen.network.batching import SharedEvaluator
         from tengen.network.wrappers import CachingEvaluator
@@ -66,7 +67,7 @@ class Loading:
             self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
         return loaded._replace(evaluator=evaluator)
 
-    def _tell(self, loading: Future[Loaded]) -> None:
+    def _tell(self, loading: Future[LoadedNetwork]) -> None:
         """Let those who wait for the network know."""
         error = loading.exception()
         if error is not None:
@@ -98,7 +99,7 @@ class Loading:
             raise error
 
 
-def load(options: AnalysisOptions) -> Loaded:
+def load(options: AnalysisOptions) -> LoadedNetwork:
     """The network that the options name, on its device; raises what loading it raises."""
     from tengen.search.warmup import compile_kernels
 
@@ -106,9 +107,9 @@ def load(options: AnalysisOptions) -> Loaded:
     streams = min(MOST_STREAMS, os.cpu_count() or 1)
     evaluator, file, version = load_evaluator(options.model, options.device, streams)
     compile_kernels(evaluator.features)
-    return Loaded(
+    return LoadedNetwork(
         evaluator,
-        Model(
+        ModelInfo(
             name=file,
             internal_name=evaluator.name,
             device=evaluator.device,

@@ -1,27 +1,36 @@
-"""What `tengen analysis` can be told when it starts."""
+"""The options of `tengen analysis`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from tengen.network.files.bundled import BUNDLED
+from tengen.config import option
+from tengen.engine.settings import NetworkOptions
+from tengen.frontends.shared_options import CONFIG, LOG
 
 
 @dataclass(frozen=True)
-class AnalysisOptions:
-    """Options of the analysis engine; raises ValueError for what cannot be."""
+class AnalysisOptions(NetworkOptions):
+    """Options of the analysis engine; raises ValueError for values out of range."""
 
-    model: str = BUNDLED  # a network file, or its name
-    device: str = "auto"
-    visits: int = 500  # of a position, where a query does not say
-    searches: int | None = None  # positions at a time; None: as many as suit the device
+    visits: int = option(500, "for each position, where a query does not say", low=1)
+    searches: int | None = option(
+        None, "positions to search at a time; else what suits the device", low=1
+    )
     megabytes: float = 2048.0  # for all search trees together
     cache_megabytes: float = 256.0  # for evaluations that queries share; 0: none are kept
-    perspective: str = "BLACK"  # whose winrates and points: BLACK, WHITE or SIDETOMOVE
-    quit_without_waiting: bool = False  # at the end of input, drop what is not answered yet
-    listen: str | None = None  # HOST:PORT or PORT: serve a WebSocket, not stdin and stdout
-    token: str | None = None  # what WebSocket clients must know; needed beyond this machine
-    log: str | None = None  # a file for all queries and answers
+    perspective: str = option("BLACK", "whose win rates: BLACK, WHITE or SIDETOMOVE")
+    listen: str | None = option(None, "serve a WebSocket in place of stdin", metavar="HOST:PORT")
+    token: str | None = option(None, "secret of WebSocket clients; needed beyond loopback")
+    quit_without_waiting: bool = option(
+        False, "drop open queries at the end of input", flag="--quit-without-waiting"
+    )
+    config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    log: str | None = option(None, LOG, metavar="FILE")
+    # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
+    search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         if self.visits < 1:

@@ -7,21 +7,21 @@ from collections.abc import Collection
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from tengen.frontends.analysis.alarms import calm
-from tengen.frontends.analysis.jobs import Job, JobQueue, Send, in_stretches, jobs_of
+from tengen.frontends.analysis.error_text import one_safe_line
+from tengen.frontends.analysis.jobs import AnalysisJob, AnalysisQueue, Send, in_stretches, jobs_of
 from tengen.search.memory import Memory, megabytes_for
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.frontends.analysis.analyse import Analyst
-    from tengen.frontends.analysis.respond import Answer
-    from tengen.frontends.analysis.schema import Query, Turn
+    from tengen.frontends.analysis.answers import Answer
+    from tengen.frontends.analysis.query import Query, QueryTurn
     from tengen.network.evaluator import Evaluator
 
 THREADS = 24  # for positions that must be searched by themselves
 
 
-class Pool:
+class SearchPool:
     """Searches many positions at a time; all methods may be called from any thread.
 
     Close it in the end.
@@ -32,14 +32,14 @@ class Pool:
         self._network = network
         self._searches = searches
         self._memory = Memory(megabytes)
-        self._jobs = JobQueue()
+        self._jobs = AnalysisQueue()
         self._threads: list[threading.Thread] = []
         self._failure: str | None = None  # why there is no network
         network.add_done_callback(self._begin)
 
     def submit(self, owner: object, query: Query, send: Send) -> None:
         """Search all positions of a query; `send` gets what is found."""
-        from tengen.frontends.analysis.crew import kind_of
+        from tengen.frontends.analysis.batch_search import kind_of
 
         jobs = jobs_of(owner, query, send, kind_of(query))
         self._jobs.put(in_stretches(jobs, self._trees_for(query)))
@@ -56,7 +56,7 @@ class Pool:
         self, owner: object, query_id: str | None = None, turns: Collection[int] | None = None
     ) -> None:
         """End an owner's searches with what they have; those not begun end with nothing."""
-        from tengen.frontends.analysis.respond import nothing_found
+        from tengen.frontends.analysis.answers import nothing_found
 
         for job in self._jobs.take_out(owner, query_id, turns):
             job.send(nothing_found(job.query, job.turn.number))
@@ -103,21 +103,21 @@ class Pool:
             else:
                 self._search_together(job)
 
-    def _search_together(self, job: Job) -> None:
+    def _search_together(self, job: AnalysisJob) -> None:
         """See to all jobs of a kind."""
-        from tengen.frontends.analysis.crew import Crew
+        from tengen.frontends.analysis.batch_search import BatchSearcher
 
         try:
-            crew = Crew(self._network.result(), self._jobs, self._memory)
+            crew = BatchSearcher(self._network.result(), self._jobs, self._memory)
             crew.work(job, self._trees_for(job.query), _fail)
         finally:
             self._jobs.disband(job.kind)
 
-    def _search_alone(self, job: Job, analyst: Analyst) -> None:
+    def _search_alone(self, job: AnalysisJob, analyst: Analyst) -> None:
         """Search a position, and those after it in the same tree."""
         visits, area = job.query.settings.visits, job.turn.position.size.area
         megabytes = self._memory.take(megabytes_for(visits, area))
-        next_job: Job | None = job
+        next_job: AnalysisJob | None = job
         while next_job is not None:
             job = next_job
             try:
@@ -131,11 +131,11 @@ class Pool:
         self._memory.give_back(megabytes)
 
 
-def _fail(job: Job, error: Exception) -> None:
-    what = calm(f"the search failed: {type(error).__name__}: {error}")
+def _fail(job: AnalysisJob, error: Exception) -> None:
+    what = one_safe_line(f"the search failed: {type(error).__name__}: {error}")
     say(what)
     job.send(_failed(job.query, job.turn, what))
 
 
-def _failed(query: Query, turn: Turn, text: str) -> Answer:
+def _failed(query: Query, turn: QueryTurn, text: str) -> Answer:
     return {"id": query.id, "turnNumber": turn.number, "error": text}

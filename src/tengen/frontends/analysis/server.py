@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import Queue
 
-from tengen.frontends.analysis.loading import Loaded, Loading, load
+from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
+from tengen.frontends.analysis.loading import LoadedNetwork, Loading, load
 from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
 from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
 
@@ -35,7 +35,7 @@ def run_analysis(options: AnalysisOptions) -> None:
     serve(options, lambda: load(options))
 
 
-def serve(options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
+def serve(options: AnalysisOptions, make: Callable[[], LoadedNetwork]) -> None:
     """The same with a network from anywhere."""
     with Log(options.log) as log, own_stdout() as stdout:
         loading = Loading(options, make)
@@ -66,7 +66,7 @@ def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: L
         inbox.put(None)
 
     outbox = Outbox(stdout, hang_up, log)
-    session = Session(loading.service, outbox.put)
+    session = AnalysisClient(loading.service, outbox.put)
     # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
     for work in (lambda: _read(0, inbox), end_when_failed):
         threading.Thread(target=work, daemon=True).start()
@@ -113,13 +113,13 @@ class Outbox:
     def __init__(self, descriptor: int, hang_up: Callable[[], None], log: Log) -> None:
         """Calls `hang_up` when nobody reads the pipe any more."""
         self._descriptor, self._hang_up, self._log = descriptor, hang_up, log
-        self._lines: deque[Line] = deque()
+        self._lines: deque[OutputLine] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
         self._thread.start()
 
-    def put(self, line: Line) -> None:
+    def put(self, line: OutputLine) -> None:
         """Send a line, or leave it out if it is soon overtaken and many are waiting."""
         with self._changed:
             if not (line.overtaken and len(self._lines) > PATIENCE):
@@ -144,7 +144,7 @@ class Outbox:
                 self._hang_up()
                 return
 
-    def _next(self) -> Line | None:
+    def _next(self) -> OutputLine | None:
         with self._changed:
             while not self._lines and not self._closed:
                 self._changed.wait()

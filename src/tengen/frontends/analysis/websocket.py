@@ -19,9 +19,9 @@ from websockets.asyncio.server import serve as listen_at
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.loading import Loading
 from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.analysis.session import LONGEST_LINE, Line, Session
 from tengen.frontends.log import Log
 from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.user_messages import say
@@ -117,15 +117,15 @@ async def _converse(connection: ServerConnection, loading: Loading, log: Log) ->
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
 
-    def put(line: Line) -> None:
+    def put(line: OutputLine) -> None:
         if not (line.overtaken and lines.qsize() > PATIENCE):
             lines.put_nowait(line.text)
 
-    def send(line: Line) -> None:
+    def send(line: OutputLine) -> None:
         with suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(put, line)
 
-    session = Session(loading.service, send)
+    session = AnalysisClient(loading.service, send)
     writer = asyncio.create_task(_write(connection, lines, log))
     try:
         with suppress(ConnectionClosed):

@@ -12,10 +12,10 @@ from tengen.frontends.gtp.analyze import (
     root_options,
 )
 from tengen.frontends.gtp.dispatch import Vertex, command, parse_int
-from tengen.frontends.gtp.game import for_search
+from tengen.frontends.gtp.position_edits import for_search
 from tengen.frontends.gtp.protocol import GtpError, Reply
 from tengen.frontends.gtp.search_text import move_lines, moves_text
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.showboard import board_text
 from tengen.game.color import Color
 
@@ -27,7 +27,7 @@ BENCHMARK_VISITS = 400
 class AnalysisCommands:
     """Looking at the position."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command("kata-analyze", "analyze")

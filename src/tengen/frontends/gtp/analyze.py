@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tengen.frontends.gtp.dispatch import Vertex, parse_bool, parse_float, parse_int, parse_vertex
 from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.katago_reports import (
+    ReportFields,
+    all_moves_but,
+    reported_uncertainty,
+    winrate_for,
+)
 from tengen.game.color import Color, parse_color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
-    from tengen.search.request import RootOptions, Wanted
-    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Uncertainty
+    from tengen.search.request import RootOptions
+    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
 DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
 
@@ -37,7 +43,7 @@ class Restriction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Analysis:
+class AnalyzeRequest(ReportFields):
     """What a client asks for."""
 
     style: Style = Style.KATA
@@ -46,24 +52,7 @@ class Analysis:
     min_moves: int = 0
     max_moves: int = 1_000_000
     root_info: bool = False
-    ownership: bool = False
-    ownership_stdev: bool = False
-    moves_ownership: bool = False
-    moves_ownership_stdev: bool = False
-    pv_visits: bool = False
-    pv_edge_visits: bool = False
-    no_result: bool = False
     restrictions: tuple[Restriction, ...] = ()
-
-    def wanted(self, pv_length: int) -> Wanted:
-        """What the search has to find out for it."""
-        from tengen.search.request import Wanted
-
-        return Wanted(
-            ownership=self.ownership or self.ownership_stdev,
-            moves_ownership=self.moves_ownership or self.moves_ownership_stdev,
-            pv_length=pv_length,
-        )
 
 
 _SWITCHES = {
@@ -79,9 +68,9 @@ _SWITCHES = {
 _COUNTS = {"minmoves": "min_moves", "maxmoves": "max_moves"}
 
 
-def parse_analysis(style: Style, arguments: Sequence[str]) -> Analysis:
+def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
     """Read ``[COLOR] [CENTISECONDS] [KEY VALUE ...]``; raises GtpError."""
-    asked = Analysis(style)
+    asked = AnalyzeRequest(style=style)
     words = list(arguments)
     try:
         if words and words[0].lower() in ("b", "w", "black", "white"):
@@ -95,7 +84,7 @@ def parse_analysis(style: Style, arguments: Sequence[str]) -> Analysis:
     return asked
 
 
-def _with_key(asked: Analysis, key: str, words: list[str]) -> Analysis:
+def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeRequest:
     """What is asked for with one more key, whose values are taken off the words."""
     name = key.lower()
     known = name in _COUNTS or name in _SWITCHES or name in ("interval", "avoid", "allow")
@@ -134,19 +123,15 @@ def _interval(text: str) -> float:
     return max(interval, SHORTEST_INTERVAL)
 
 
-def root_options(asked: Analysis, position: Position, symmetry_pruning: bool) -> RootOptions:
+def root_options(asked: AnalyzeRequest, position: Position, symmetry_pruning: bool) -> RootOptions:
     """What is asked of the search's root; raises GtpError for moves off the board."""
-    from tengen.game.geometry import Point
     from tengen.search.request import Avoid, RootOptions
 
     avoid = []
     for color, moves, depth, allow in asked.restrictions:
         named = {point_at(move, position) for move in moves}
         if allow:
-            everywhere = [
-                Point(x, y) for y in range(position.height) for x in range(position.width)
-            ]
-            named = {*everywhere, None} - named
+            named = all_moves_but(named, position.size)
         avoid += [Avoid(color, move, depth) for move in sorted(named, key=lambda p: p or (-1, -1))]
     return RootOptions(avoid=tuple(avoid), symmetry_pruning=symmetry_pruning and not avoid)
 
@@ -163,7 +148,7 @@ def point_at(move: Vertex, position: Position) -> Point | None:
     return point
 
 
-def analysis_line(result: SearchResult, asked: Analysis, sign: int) -> str:
+def analysis_line(result: SearchResult, asked: AnalyzeRequest, sign: int) -> str:
     """One line about what a search has found, "" if it has found nothing yet.
 
     Reports are for the side to play, or for its opponent if the sign is -1.
@@ -194,7 +179,7 @@ def analysis_line(result: SearchResult, asked: Analysis, sign: int) -> str:
     return " ".join(parts)
 
 
-def shown_moves(result: SearchResult, asked: Analysis) -> list[MoveResult]:
+def shown_moves(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     """The moves to report: those tried, and untried ones if more are asked for."""
     moves = list(result.moves)
     if len(moves) < asked.min_moves:
@@ -202,7 +187,7 @@ def shown_moves(result: SearchResult, asked: Analysis) -> list[MoveResult]:
     return moves[: asked.max_moves]
 
 
-def _untried(result: SearchResult, asked: Analysis) -> list[MoveResult]:
+def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     """Moves without a visit, the likeliest first; the position's values stand for theirs."""
     from tengen.game.geometry import place_point
     from tengen.search.result import MoveResult
@@ -243,7 +228,9 @@ def _untried(result: SearchResult, asked: Analysis) -> list[MoveResult]:
     return found
 
 
-def _kata_fields(move: MoveResult, position: Position, asked: Analysis, sign: int) -> list[str]:
+def _kata_fields(
+    move: MoveResult, position: Position, asked: AnalyzeRequest, sign: int
+) -> list[str]:
     return [
         f"move {position.text(move.move)}",
         f"visits {move.visits}",
@@ -251,7 +238,7 @@ def _kata_fields(move: MoveResult, position: Position, asked: Analysis, sign: in
         *_values(move, sign),
         *([f"noResultValue {number(move.no_result)}"] if asked.no_result else []),
         f"prior {number(move.prior)}",
-        f"lcb {number(_chance(move.lcb, sign))}",
+        f"lcb {number(winrate_for(sign, move.lcb))}",
         f"utilityLcb {number(sign * move.utility_lcb)}",
         f"weight {number(move.weight)}",
         *(
@@ -263,14 +250,14 @@ def _kata_fields(move: MoveResult, position: Position, asked: Analysis, sign: in
     ]
 
 
-def _lz_fields(move: MoveResult, position: Position, asked: Analysis, sign: int) -> list[str]:
+def _lz_fields(move: MoveResult, position: Position, asked: AnalyzeRequest, sign: int) -> list[str]:
     del asked
     return [
         f"move {position.text(move.move)}",
         f"visits {move.visits}",
-        f"winrate {round(10_000 * _chance(move.winrate, sign))}",
+        f"winrate {round(10_000 * winrate_for(sign, move.winrate))}",
         f"prior {round(10_000 * move.prior)}",
-        f"lcb {round(10_000 * _chance(move.lcb, sign))}",
+        f"lcb {round(10_000 * winrate_for(sign, move.lcb))}",
         f"order {move.order}",
     ]
 
@@ -279,7 +266,7 @@ def _values(judgement: Judgement, sign: int) -> list[str]:
     lead = number(sign * judgement.lead)
     return [
         f"utility {number(sign * judgement.utility)}",
-        f"winrate {number(_chance(judgement.winrate, sign))}",
+        f"winrate {number(winrate_for(sign, judgement.winrate))}",
         f"scoreMean {lead}",
         f"scoreStdev {number(judgement.spread)}",
         f"scoreLead {lead}",
@@ -288,7 +275,7 @@ def _values(judgement: Judgement, sign: int) -> list[str]:
 
 
 def _root_info(result: SearchResult, sign: int) -> str:
-    uncertainty = rounded_uncertainty(result.raw.uncertainty)
+    uncertainty = reported_uncertainty(result.raw.uncertainty)
     fields = [
         "rootInfo",
         f"visits {result.visits}",
@@ -299,21 +286,6 @@ def _root_info(result: SearchResult, sign: int) -> str:
         f"rawVarTimeLeft {number(uncertainty.variance_time)}",
     ]
     return " ".join(fields)
-
-
-def rounded_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
-    """As KataGo reports it: -1 where it is unknown, as for networks before its version 9."""
-    from tengen.search.result import Uncertainty
-
-    return (
-        uncertainty
-        if uncertainty is not None and (uncertainty.value or uncertainty.score)
-        else Uncertainty(-1.0, -1.0, -1.0)
-    )
-
-
-def _chance(winrate: float, sign: int) -> float:
-    return min(1.0, max(0.0, winrate if sign > 0 else 1 - winrate))
 
 
 def _board(name: str, values: Ownership) -> str:

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from tengen.frontends.gtp.protocol import GtpError, Reply, Request
+from tengen.frontends.gtp.protocol import GtpError, GtpRequest, Reply
 from tengen.game.color import Color, parse_color
 
 Function = TypeVar("Function", bound=Callable[..., "str | None"])
@@ -48,7 +48,7 @@ class CommandTable:
         """All commands, in the order of their definition."""
         return list(self._handlers)
 
-    def call(self, request: Request, reply: Reply) -> str | None:
+    def call(self, request: GtpRequest, reply: Reply) -> str | None:
         """Obey; raises ValueError."""
         name = request.name
         handler = self._handlers.get(name) or self._handlers.get(name.lower())

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.dispatch import Vertex, command, parse_int, parse_vertex
-from tengen.frontends.gtp.final import result_text
-from tengen.frontends.gtp.game import stones_of, vertices
+from tengen.frontends.gtp.game_end import result_text
+from tengen.frontends.gtp.position_edits import stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.showboard import board_text
 from tengen.game.color import Color, parse_color
 
@@ -25,7 +25,7 @@ MOST_FREE_HANDICAP = 30
 class GameCommands:
     """The game."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command("boardsize", "rectangular_boardsize")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp import settings
 from tengen.frontends.gtp.dispatch import command
-from tengen.frontends.gtp.game import for_search
 from tengen.frontends.gtp.gogui_drawing import drawing, labels_of
+from tengen.frontends.gtp.position_edits import for_search
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _COMMANDS = (
 class GoguiCommands:
     """Pictures for GoGui: rows of colours from the top of the board."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command("gogui-analyze_commands")
@@ -122,7 +122,7 @@ class GoguiCommands:
         return ""
 
     def _search(self) -> SearchResult:
-        from tengen.frontends.gtp.thinking import limits_for
+        from tengen.frontends.gtp.genmove import limits_for
         from tengen.search.request import Wanted
 
         session = self._session

@@ -6,7 +6,7 @@ import time
 
 import tengen
 from tengen.frontends.gtp.dispatch import CommandTable, command
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 
 # The version of KataGo whose commands these are. Lizzie asks for x.N with N of 15 or more.
 SPOKEN_VERSION = "1.17"
@@ -15,7 +15,7 @@ SPOKEN_VERSION = "1.17"
 class IdentityCommands:
     """Who is there, and what it can do."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
         self.table: CommandTable | None = None  # of all commands, these included
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 
 if TYPE_CHECKING:
     from tengen.engine.levels import Decision, Level
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class _Looking(NamedTuple):
     """The session's engine as a level looks through it."""
 
-    session: Session
+    session: GtpSession
     wanted: Wanted
 
     def search(
@@ -37,7 +37,7 @@ class _Looking(NamedTuple):
 
 
 def decide(
-    session: Session, position: Position, level: Level, seconds: float | None, wanted: Wanted
+    session: GtpSession, position: Position, level: Level, seconds: float | None, wanted: Wanted
 ) -> Decision:
     """What a level does in a position; raises GtpError."""
     from tengen.engine.levels import choose

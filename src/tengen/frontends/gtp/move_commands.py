@@ -7,19 +7,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.analyze import (
-    Analysis,
+    AnalyzeRequest,
     Style,
     analysis_line,
     parse_analysis,
     root_options,
 )
 from tengen.frontends.gtp.dispatch import command
-from tengen.frontends.gtp.final import points_to_clean_up
-from tengen.frontends.gtp.game import for_search, on_terms
+from tengen.frontends.gtp.game_end import points_to_clean_up
+from tengen.frontends.gtp.genmove import Thought, limits_for, looks_lost, think
+from tengen.frontends.gtp.position_edits import for_search, on_terms
 from tengen.frontends.gtp.protocol import Reply, note
 from tengen.frontends.gtp.search_text import moves_text, ownership_text
-from tengen.frontends.gtp.session import Session
-from tengen.frontends.gtp.thinking import Thought, limits_for, looks_lost, think
+from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CGOS_MOVES = 10  # that are reported to the server
 class MoveCommands:
     """The engine's own moves."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     # Moves that are played
@@ -60,7 +60,7 @@ class MoveCommands:
         del arguments
         self._session.loader.check()
         reply.begin()
-        thought = think(self._session, color, Analysis(color=color, ownership=True))
+        thought = think(self._session, color, AnalyzeRequest(color=color, ownership=True))
         reply.line(cgos_json(thought.result))
         return f"play {self._move(color, thought, play=True)}"
 
@@ -113,7 +113,7 @@ class MoveCommands:
         return vertex
 
     def _analyzed(
-        self, asked: Analysis, reply: Reply, *, play: bool, until_input: bool = False
+        self, asked: AnalyzeRequest, reply: Reply, *, play: bool, until_input: bool = False
     ) -> str:
         session = self._session
         session.loader.check()
@@ -152,7 +152,7 @@ class MoveCommands:
         return vertex
 
 
-def reporter(reply: Reply, asked: Analysis, sign: int) -> Callable[[SearchResult], None]:
+def reporter(reply: Reply, asked: AnalyzeRequest, sign: int) -> Callable[[SearchResult], None]:
     """What writes a line about a result."""
 
     def report(result: SearchResult) -> None:

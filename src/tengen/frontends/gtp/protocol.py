@@ -26,7 +26,7 @@ class GtpError(ValueError):
     """A command that cannot be obeyed; its message is the reply."""
 
 
-class Request(NamedTuple):
+class GtpRequest(NamedTuple):
     """One command."""
 
     id: str  # digits as they came, "" if there were none
@@ -34,14 +34,14 @@ class Request(NamedTuple):
     arguments: tuple[str, ...]
 
 
-def parse_line(line: str) -> Request | None:
+def parse_line(line: str) -> GtpRequest | None:
     """The command in a line, None if it holds none."""
     text = _CONTROL.sub("", line.replace("\t", " ")).partition("#")[0].strip()
     if not text:
         return None
     match = _COMMAND.fullmatch(text)
     assert match is not None  # it matches any text
-    return Request(match[1], match[2], tuple(match[3].split()))
+    return GtpRequest(match[1], match[2], tuple(match[3].split()))
 
 
 def reply_text(request_id: str, body: str = "", *, ok: bool = True) -> str:
@@ -191,7 +191,7 @@ class Reply:
 class Commands(Protocol):
     """What obeys."""
 
-    def call(self, request: Request, reply: Reply) -> str | None:
+    def call(self, request: GtpRequest, reply: Reply) -> str | None:
         """Obey; returns the body of the reply, or the last of it. Raises ValueError."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tengen.frontends.gtp.analyze import rounded_uncertainty
-from tengen.frontends.gtp.game import anew
+from tengen.frontends.gtp.position_edits import anew
+from tengen.frontends.katago_reports import reported_uncertainty
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
     ownership = (sign * seen.ownership.ravel()[places]).reshape(shape)
     own, other, no_result = (float(chance) for chance in seen.value)
     win, loss = (own, other) if sign > 0 else (other, own)
-    uncertainty = rounded_uncertainty(
+    uncertainty = reported_uncertainty(
         Uncertainty(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
     )
     return "\n".join(

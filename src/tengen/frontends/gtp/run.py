@@ -18,7 +18,7 @@ from tengen.frontends.gtp.move_commands import MoveCommands
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.gtp.time_commands import TimeCommands
 from tengen.frontends.log import Log
@@ -27,12 +27,12 @@ from tengen.frontends.protocol_stdout import own_stdout
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
-    with Log(options.log_file) as log, _stdout() as stdout:
+    with Log(options.log) as log, _stdout() as stdout:
         loader = start_loading(options)
         # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
         stdin = open(0, "rb", closefd=False)  # noqa: SIM115
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
-        session = Session(options, loader, inbox)
+        session = GtpSession(options, loader, inbox)
         serve(inbox, outlet, all_commands(session), log)
         session.rest()
         engine = loader.engine_if_ready()
@@ -44,7 +44,7 @@ def run_gtp(options: GtpOptions) -> None:
             os._exit(0)
 
 
-def all_commands(session: Session) -> CommandTable:
+def all_commands(session: GtpSession) -> CommandTable:
     """Everything that a session obeys."""
     identity = IdentityCommands(session)
     identity.table = CommandTable(

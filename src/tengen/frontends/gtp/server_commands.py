@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tengen.frontends.gtp.dispatch import command
-from tengen.frontends.gtp.final import result_text, stones_in_seki
-from tengen.frontends.gtp.game import anew, stones_of, vertices
+from tengen.frontends.gtp.game_end import result_text, stones_in_seki
+from tengen.frontends.gtp.position_edits import anew, stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.gtp.search_text import summary
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 
 _STATUSES = ("alive", "seki", "dead")
 
@@ -15,7 +15,7 @@ _STATUSES = ("alive", "seki", "dead")
 class ServerCommands:
     """The end of a game, and talk around it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command()

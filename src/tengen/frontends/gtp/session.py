@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tengen.frontends.gtp.game import (
+from tengen.frontends.gtp.loading import EngineLoader
+from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp.position_edits import (
     anew,
     before_last_move,
     on_terms,
     played,
     with_handicap_moves,
 )
-from tengen.frontends.gtp.loading import EngineLoader
-from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError, Inbox
 from tengen.frontends.gtp.settings import initial_settings
 from tengen.game.color import Color
@@ -37,7 +37,7 @@ PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
 
 
-class Session:
+class GtpSession:
     """What commands share. Its heavy parts are imported when they are first needed."""
 
     def __init__(self, options: GtpOptions, loader: EngineLoader, inbox: Inbox) -> None:

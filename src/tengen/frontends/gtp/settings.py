@@ -1,25 +1,29 @@
-"""What clients can change while a session runs, under the names that KataGo gives it."""
+"""What clients can change while a session runs, by KataGo's names of parameters."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from tengen.frontends.gtp.dispatch import parse_bool, parse_float
+from tengen.engine.katago_params import (
+    GTP,
+    KATAGO_PARAMS,
+    PERSPECTIVES,
+    SIDE_TO_MOVE,
+    KataGoParam,
+    parse_value,
+)
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.katago_reports import sign_for
 from tengen.game.color import Color
-
-SIDE_TO_MOVE = "SIDETOMOVE"
-PERSPECTIVES = (SIDE_TO_MOVE, "BLACK", "WHITE")
-LARGEST = 1e9  # of any setting
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to play and report. Raises GtpError for what cannot be."""
+class GtpSettings:
+    """How to play and report; raises GtpError for values out of range."""
 
     visits: int | None = None
     seconds: float | None = None
@@ -39,126 +43,69 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("visits", "seconds"):
             value = getattr(self, name)
-            if value is not None and not 0 < value <= LARGEST:
+            if value is not None and not value > 0:
                 raise GtpError(f"{name} must be over 0, not {value!r}")
         for name in ("lag", "resign_winrate", "resign_least_moves", "analysis_noise"):
-            if not 0 <= getattr(self, name) <= LARGEST:
+            if not getattr(self, name) >= 0:
                 raise GtpError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
         for name in ("resign_turns", "pv_length"):
-            if not 1 <= getattr(self, name) <= LARGEST:
+            if not getattr(self, name) >= 1:
                 raise GtpError(f"{name} must be 1 or more, not {getattr(self, name)!r}")
         if self.perspective not in PERSPECTIVES:
-            raise GtpError(f"{self.perspective[:40]!r} is none of {', '.join(PERSPECTIVES)}")
+            raise GtpError(f"{self.perspective!r} is none of {', '.join(PERSPECTIVES)}")
 
     def sign_for(self, to_play: Color) -> int:
         """1 if reports are for the side to play, -1 if they are for its opponent."""
-        return 1 if self.perspective in (SIDE_TO_MOVE, to_play.name) else -1
+        return sign_for(self.perspective, to_play)
 
 
-def initial_settings(options: GtpOptions) -> Settings:
+def initial_settings(options: GtpOptions) -> GtpSettings:
     """The settings that a session starts with; raises GtpError."""
-    shared = {each.name for each in fields(options)} & {each.name for each in fields(Settings)}
-    return Settings(**{name: getattr(options, name) for name in shared})
+    shared = {each.name for each in fields(options)} & {each.name for each in fields(GtpSettings)}
+    return GtpSettings(**{name: getattr(options, name) for name in shared})
 
 
-class _Parameter(NamedTuple):
-    """A setting under KataGo's name."""
-
-    field: str
-    kind: type
+NAMES = tuple(name for name, param in KATAGO_PARAMS.items() if GTP in param.takers)
 
 
-_SETTINGS: dict[str, _Parameter] = {
-    "adaptive": _Parameter("adaptive", bool),  # not KataGo's
-    "allowResignation": _Parameter("resign", bool),
-    "analysisPVLen": _Parameter("pv_length", int),
-    "analysisWideRootNoise": _Parameter("analysis_noise", float),
-    "lagBuffer": _Parameter("lag", float),
-    "maxTime": _Parameter("seconds", float),
-    "maxVisits": _Parameter("visits", int),
-    "ponderingEnabled": _Parameter("ponder", bool),
-    "reportAnalysisWinratesAs": _Parameter("perspective", str),
-    "resignConsecTurns": _Parameter("resign_turns", int),
-    "resignMinMovesPerBoardArea": _Parameter("resign_least_moves", float),
-    "resignThreshold": _Parameter("resign_winrate", float),
-    "rootSymmetryPruning": _Parameter("symmetry_pruning", bool),
-}
-# KataGo's name: the field of SearchParams.
-_SEARCH: dict[str, str] = {
-    "chosenMoveTemperature": "temperature",
-    "chosenMoveTemperatureEarly": "temperature_early",
-    "chosenMoveTemperatureHalflife": "temperature_halflife",
-    "cpuctExploration": "exploration",
-    "cpuctExplorationBase": "exploration_base",
-    "cpuctExplorationLog": "exploration_log",
-    "cpuctUtilityStdevPrior": "stdev_prior",
-    "cpuctUtilityStdevPriorWeight": "stdev_prior_weight",
-    "cpuctUtilityStdevScale": "stdev_scale",
-    "dynamicScoreCenterScale": "score_scale",
-    "dynamicScoreCenterZeroWeight": "centre_to_zero",
-    "dynamicScoreUtilityFactor": "dynamic_score",
-    "fpuReductionMax": "fpu_reduction",
-    "lcbStdevs": "lcb_stdevs",
-    "minVisitPropForLCB": "lcb_least",
-    "rootFpuReductionMax": "root_fpu_reduction",
-    "staticScoreUtilityFactor": "static_score",
-    "uncertaintyCoeff": "uncertainty",
-    "useGraphSearch": "graph",
-    "valueWeightExponent": "value_weight",
-    "wideRootNoise": "wide_root_noise",
-}
-NAMES = (*_SETTINGS, *_SEARCH)
+def read(settings: GtpSettings, name: str) -> str:
+    """The value of a parameter as text; raises GtpError."""
+    return json.dumps(_value(settings, _param(name))).strip('"')
 
 
-def read(settings: Settings, name: str) -> str:
-    """The value of a setting as text; raises GtpError."""
-    return json.dumps(_value(settings, name)).strip('"')
+def read_all(settings: GtpSettings) -> str:
+    """All parameters as one line of JSON."""
+    return json.dumps({name: _value(settings, _param(name)) for name in sorted(NAMES)})
 
 
-def read_all(settings: Settings) -> str:
-    """All settings as one line of JSON."""
-    return json.dumps({name: _value(settings, name) for name in sorted(NAMES)})
-
-
-def _value(settings: Settings, name: str) -> Any:
-    if name == "resignThreshold":
-        return round(2 * settings.resign_winrate - 1, 6)
-    if name in _SETTINGS:
-        return getattr(settings, _SETTINGS[name].field)
-    if name in _SEARCH:
-        from tengen.search.params import SearchParams
-
-        parameter = _SEARCH[name]
-        return settings.search.get(parameter, getattr(SearchParams(), parameter))
-    raise GtpError(f"unknown parameter: {name[:80]}")
-
-
-def changed(settings: Settings, name: str, text: str) -> Settings:
-    """The settings with one of them changed; raises ValueError."""
-    if name in _SEARCH:
-        return _with_search(settings, _SEARCH[name], text)
-    if name not in _SETTINGS:
-        raise GtpError(f"unknown parameter: {name[:80]}")
-    changed_field, kind = _SETTINGS[name]
-    value: Any
-    if kind is bool:
-        value = parse_bool(text)
-    elif kind is int:
-        value = round(parse_float(text))
-    elif kind is float:
-        value = parse_float(text)
-    else:
-        value = text.upper()
-    if name == "resignThreshold":
+def changed(settings: GtpSettings, name: str, text: str) -> GtpSettings:
+    """The settings with one parameter changed; raises ValueError."""
+    param = _param(name)
+    value = parse_value(param, text)
+    if name == "resignThreshold":  # which KataGo counts from -1 to 1
         value = (1 + value) / 2
-    return replace(settings, **{changed_field: value})
-
-
-def _with_search(settings: Settings, name: str, text: str) -> Settings:
+    if not param.of_search:
+        return replace(settings, **{param.field: value})
     from tengen.search.params import SearchParams
 
-    is_switch = isinstance(getattr(SearchParams(), name), bool)
-    value = parse_bool(text) if is_switch else parse_float(text)
-    search: dict[str, Any] = {**settings.search, name: value}
-    SearchParams(**search)  # raises ValueError for what cannot be
+    search: dict[str, Any] = {**settings.search, param.field: value}
+    SearchParams(**search)  # raises ValueError for values out of range
     return replace(settings, search=search)
+
+
+def _param(name: str) -> KataGoParam:
+    if name not in NAMES:
+        raise GtpError(f"unknown parameter: {name[:80]}")
+    return KATAGO_PARAMS[name]
+
+
+def _value(settings: GtpSettings, param: KataGoParam) -> Any:
+    if param.name == "resignThreshold":
+        return round(2 * settings.resign_winrate - 1, 6)
+    if not param.of_search:
+        return getattr(settings, param.field)
+    if param.field in settings.search:
+        return settings.search[param.field]
+    from tengen.search.params import SearchParams
+
+    return getattr(SearchParams(), param.field)

@@ -7,7 +7,7 @@ import json
 from tengen.frontends.gtp import settings
 from tengen.frontends.gtp.dispatch import command
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 
 # KGS means positional superko by its Chinese rules.
 _KGS_RULES = {
@@ -21,7 +21,7 @@ _KGS_RULES = {
 class SettingsCommands:
     """Rules and parameters."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command("kata-get-rules")

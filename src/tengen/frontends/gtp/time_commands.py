@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.dispatch import command, parse_float, parse_int
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _KINDS = {
 class TimeCommands:
     """The clocks."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         self._session = session
 
     @command()

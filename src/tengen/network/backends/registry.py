@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.network.data import NetworkData
-from tengen.network.evaluator import Evaluator
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.network.backends.openvino import Precision
+    from tengen.network.data import NetworkData
+    from tengen.network.evaluator import Evaluator
 
 CPU, CUDA, MPS = "cpu", "cuda", "mps"
 AUTO = "auto"

@@ -9,15 +9,13 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 import uvicorn
 
 from tengen.engine.levels import Level
 from tengen.frontends.loading import Network
-from tengen.frontends.loopback import LOOPBACK
+from tengen.frontends.options import PlayOptions
 from tengen.frontends.web.http import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
@@ -26,7 +24,6 @@ from tengen.frontends.web.play.engine_room import EngineRoom, load_network
 from tengen.frontends.web.play.messages import NewGame
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import find_network
 from tengen.user_messages import say
 
@@ -36,21 +33,7 @@ SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer peo
 GRACE_SECONDS = 2  # for answers under way when the server ends
 
 
-@dataclass(frozen=True)
-class WebOptions:
-    """Where to serve what."""
-
-    model: str = BUNDLED  # a network file, or the one that comes with Tengen
-    device: str = "auto"
-    host: str = LOOPBACK
-    port: int | None = None  # 0: any that is free; None: the usual one, or the next that is free
-    token: str | None = None  # needed beyond loopback, made up if it is not given
-    run: Path | None = None  # the folder of a run to watch
-    browser: bool = True
-    data: Path | None = None  # where games are kept; None: the user's own folder
-
-
-def play_in_browser(options: WebOptions, position: Position, human: Color, level: Level) -> None:
+def play_in_browser(options: PlayOptions, position: Position, human: Color, level: Level) -> None:
     """Serve until interrupted, at first a game that begins like this one.
 
     Raises ValueError for bad options, and what loading the network raises.
@@ -71,7 +54,7 @@ def play_in_browser(options: WebOptions, position: Position, human: Color, level
     serve(options, first_game, lambda: load_network(file, options.device))
 
 
-def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
+def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
     """Serve with a network from anywhere; raises what making it raises."""
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -137,7 +120,7 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
     raise ValueError(f"cannot serve at {host} port {wanted[0]}: {why}; try --port 0")
 
 
-def _address(options: WebOptions, access: AccessPolicy, listening: socket.socket) -> str:
+def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socket) -> str:
     host = options.host
     if host in ("0.0.0.0", "::", ""):
         host = socket.gethostname()

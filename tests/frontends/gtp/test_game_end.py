@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tengen.frontends.gtp.final import points_to_clean_up, stones_in_seki
+from tengen.frontends.gtp.game_end import points_to_clean_up, stones_in_seki
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.dead_stones import dead_stones
@@ -110,7 +110,7 @@ def test_the_final_score_is_the_result_of_the_record(rules: str, komi: float) ->
 
 
 def test_whole_games_end_with_one_score() -> None:
-    with session(options=GtpOptions(board_size=5, visits=12, resign=False)) as client:
+    with session(options=GtpOptions(seed=0, board_size=5, visits=12, resign=False)) as client:
         for rules in ("tromp-taylor", "chinese", "japanese"):
             client.body(f"kata-set-rules {rules}")
             client.body("clear_board")

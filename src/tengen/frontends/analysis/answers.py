@@ -10,8 +10,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.frontends.analysis.schema import Include, Query
-from tengen.frontends.analysis.settings import SIDE_TO_MOVE
+from tengen.frontends.analysis.query import Query
+from tengen.frontends.katago_reports import (
+    ReportFields,
+    reported_uncertainty,
+    sign_for,
+    winrate_for,
+)
 from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
@@ -39,7 +44,7 @@ def found(
     decides what is legal.
     """
     include, position = query.include, result.position
-    sign = _sign(query.settings.perspective, position.to_play)
+    sign = sign_for(query.settings.perspective, position.to_play)
     answer: Answer = {
         "id": query.id,
         "turnNumber": turn,
@@ -64,12 +69,7 @@ def nothing_found(query: Query, turn: int) -> Answer:
     return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
 
 
-def _sign(perspective: str, to_play: Color) -> int:
-    """1 if reports are for the side to play, -1 if they are for its opponent."""
-    return 1 if perspective in (SIDE_TO_MOVE, to_play.name) else -1
-
-
-def _move(move: MoveResult, position: Position, sign: int, include: Include) -> Answer:
+def _move(move: MoveResult, position: Position, sign: int, include: ReportFields) -> Answer:
     lcb = move.utility_lcb if math.isfinite(move.utility_lcb) else move.utility
     edge = move.weight  # what came by this move; its position may have been reached otherwise too
     weight = edge * move.visits / move.edge_visits if move.edge_visits else edge
@@ -82,7 +82,7 @@ def _move(move: MoveResult, position: Position, sign: int, include: Include) -> 
         **_judgement(move, sign),
         "scoreMean": _number(sign * move.lead),
         "prior": _number(move.prior),
-        "lcb": _number(_winrate(move.lcb, sign)),
+        "lcb": _number(winrate_for(sign, move.lcb)),
         "utilityLcb": _number(sign * lcb),
         "order": move.order,
         "playSelectionValue": _number(move.play_weight),
@@ -111,17 +111,16 @@ def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> An
         uncertainty = Uncertainty(
             float(seen.value_error), float(seen.score_error), float(seen.variance_time)
         )
-    if not (uncertainty.value or uncertainty.score):
-        uncertainty = Uncertainty(-1.0, -1.0, -1.0)  # KataGo's word where a network does not tell
+    uncertainty = reported_uncertainty(uncertainty)
     return {
         "visits": result.visits,
         "weight": _number(result.weight),
         **_judgement(result, sign),
-        "lcb": _number(_winrate(result.winrate, sign)),
+        "lcb": _number(winrate_for(sign, result.winrate)),
         "thisHash": this_hash,
         "symHash": symmetric_hash,
         "currentPlayer": position.to_play.letter,
-        "rawWinrate": _number(_winrate(raw.winrate, sign)),
+        "rawWinrate": _number(winrate_for(sign, raw.winrate)),
         "rawLead": _number(sign * raw.lead),
         "rawScoreSelfplay": _number(sign * raw.score),
         "rawScoreSelfplayStdev": _number(raw.spread),
@@ -135,16 +134,12 @@ def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> An
 def _judgement(judged: Judgement, sign: int) -> Answer:
     """What positions and moves have in common."""
     return {
-        "winrate": _number(_winrate(judged.winrate, sign)),
+        "winrate": _number(winrate_for(sign, judged.winrate)),
         "scoreLead": _number(sign * judged.lead),
         "scoreSelfplay": _number(sign * judged.score),
         "scoreStdev": _number(judged.spread),
         "utility": _number(sign * judged.utility),
     }
-
-
-def _winrate(own: float, sign: int) -> float:
-    return own if sign > 0 else 1 - own
 
 
 def _policy(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np.float64]:

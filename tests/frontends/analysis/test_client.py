@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tengen
-from tengen.frontends.analysis.loading import Loaded
+from tengen.frontends.analysis.loading import LoadedNetwork
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tests.frontends.analysis.conversation import (
@@ -34,9 +34,9 @@ def final(answers: list[dict[str, Any]], query_id: str = "q") -> list[dict[str, 
 def test_the_version_is_told_at_once_while_the_network_loads() -> None:
     loaded = threading.Event()
 
-    def make() -> Loaded:
+    def make() -> LoadedNetwork:
         loaded.wait(10)
-        return Loaded(slow(0), MODEL)
+        return LoadedNetwork(slow(0), MODEL)
 
     with Conversation(make=make) as client:
         answer = client.one({"id": "v", "action": "query_version", "mine": [1.0, None]})
@@ -57,7 +57,7 @@ def test_the_version_is_told_at_once_while_the_network_loads() -> None:
 
 
 def test_a_network_that_cannot_be_loaded_is_told_to_everybody() -> None:
-    def make() -> Loaded:
+    def make() -> LoadedNetwork:
         raise ValueError("net.bin.gz: Uncaught exception, what(): damaged")
 
     client = Conversation(make=make)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tengen.frontends.analysis.analyse import evaluate_one, wanted_by
-from tengen.frontends.analysis.jobs import Job, JobQueue
-from tengen.frontends.analysis.positions import MOST_MOVES, root_of
-from tengen.frontends.analysis.respond import Answer, found, nothing_found
-from tengen.frontends.analysis.schema import Query
-from tengen.frontends.analysis.settings import Settings
+from tengen.frontends.analysis.answers import Answer, found, nothing_found
+from tengen.frontends.analysis.jobs import AnalysisJob, AnalysisQueue
+from tengen.frontends.analysis.query import Query
+from tengen.frontends.analysis.query_positions import MOST_MOVES, root_of
+from tengen.frontends.analysis.query_settings import QuerySettings
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
 from tengen.search.grove import Errand, Grove, grove_tree_bytes
@@ -20,15 +20,15 @@ from tengen.search.result import SearchResult
 MOST_VISITS = 2000  # larger trees fill the network's batches by themselves
 
 
-class Kind(NamedTuple):
+class BatchKey(NamedTuple):
     """What positions must have in common to be searched side by side."""
 
-    settings: Settings
+    settings: QuerySettings
     size: Size
     ownership: bool
 
 
-def kind_of(query: Query) -> Kind | None:
+def kind_of(query: Query) -> BatchKey | None:
     """What a query's positions have in common; None if each must be searched by itself."""
     settings = query.settings
     special = (
@@ -44,22 +44,24 @@ def kind_of(query: Query) -> Kind | None:
     )
     if special or not query.turns:
         return None
-    return Kind(settings, query.turns[0].position.size, query.include.any_ownership)
+    return BatchKey(settings, query.turns[0].position.size, query.include.any_ownership)
 
 
-class Crew:
+class BatchSearcher:
     """Sees to all jobs of one kind, in one thread."""
 
-    def __init__(self, evaluator: Evaluator, jobs: JobQueue, memory: Memory) -> None:
+    def __init__(self, evaluator: Evaluator, jobs: AnalysisQueue, memory: Memory) -> None:
         self._evaluator, self._jobs, self._memory = evaluator, jobs, memory
-        self._under_way: set[Job] = set()
+        self._under_way: set[AnalysisJob] = set()
 
-    def work(self, first: Job, trees: int, fail: Callable[[Job, Exception], None]) -> None:
+    def work(
+        self, first: AnalysisJob, trees: int, fail: Callable[[AnalysisJob, Exception], None]
+    ) -> None:
         """Do a job, and others of its kind as long as there are any.
 
         `fail` answers one whose search went wrong.
         """
-        assert isinstance(first.kind, Kind)
+        assert isinstance(first.kind, BatchKey)
         kind = first.kind
         self._under_way.add(first)
         visits, area = kind.settings.visits, kind.size.area
@@ -88,7 +90,7 @@ class Crew:
                 self._done(job)
         self._memory.give_back(megabytes)
 
-    def _errand(self, job: Job, fail: Callable[[Job, Exception], None]) -> Errand:
+    def _errand(self, job: AnalysisJob, fail: Callable[[AnalysisJob, Exception], None]) -> Errand:
         self._under_way.add(job)
 
         def deliver(result: SearchResult) -> None:
@@ -111,11 +113,11 @@ class Crew:
             then,
         )
 
-    def _done(self, job: Job) -> None:
+    def _done(self, job: AnalysisJob) -> None:
         self._under_way.remove(job)
         self._jobs.done(job)
 
-    def _answer(self, job: Job, result: SearchResult) -> Answer:
+    def _answer(self, job: AnalysisJob, result: SearchResult) -> Answer:
         if not result.visits:
             return nothing_found(job.query, job.turn.number)
         return found(

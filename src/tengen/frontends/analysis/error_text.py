@@ -5,7 +5,7 @@ from __future__ import annotations
 _HARMLESS = {"Uncaught exception": "uncaught exception", "what()": "what ()"}
 
 
-def calm(text: str) -> str:
+def one_safe_line(text: str) -> str:
     """The text on one line, without what would alarm a client."""
     text = " ".join(text.split())
     for alarm, harmless in _HARMLESS.items():

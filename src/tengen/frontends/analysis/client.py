@@ -7,23 +7,23 @@ while all that still loads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import tengen
-from tengen.frontends.analysis.alarms import calm
+from tengen.frontends.analysis.error_text import one_safe_line
 
 if TYPE_CHECKING:
-    from tengen.frontends.analysis.pool import Pool
-    from tengen.frontends.analysis.settings import Settings
+    from tengen.frontends.analysis.pool import SearchPool
+    from tengen.frontends.analysis.query_settings import QuerySettings
 
 LONGEST_LINE = 64 << 20  # bytes
 LONGEST_ERROR = 500
 
 
-class Model(NamedTuple):
+class ModelInfo(NamedTuple):
     """What is known of the network, for `query_models`."""
 
     name: str  # of its file
@@ -34,23 +34,25 @@ class Model(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Service:
+class AnalysisService:
     """What all clients share."""
 
-    pool: Pool
-    model: Future[Model]
+    pool: SearchPool
+    model: Future[ModelInfo]
     visits: int
     perspective: str
     clear_cache: Callable[[], None]
+    search: Mapping[str, Any] = field(default_factory=dict)  # of SearchParams, changed
 
-    def settings(self) -> Settings:
+    def settings(self) -> QuerySettings:
         """What holds where a query says nothing."""
-        from tengen.frontends.analysis.settings import Settings
+        from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
 
-        return Settings(visits=self.visits, perspective=self.perspective)
+        params = replace(ANALYSIS_PARAMS, **self.search)
+        return QuerySettings(visits=self.visits, perspective=self.perspective, params=params)
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """A line of JSON for the client; one that is soon overtaken may be left out."""
 
     text: str
@@ -58,11 +60,11 @@ class Line(NamedTuple):
 
 
 @dataclass(eq=False)
-class Session:
+class AnalysisClient:
     """A client's conversation; `send` may be called from any thread and does not wait."""
 
-    service: Service
-    send: Callable[[Line], None]
+    service: AnalysisService
+    send: Callable[[OutputLine], None]
     _closed: bool = field(default=False, init=False)
 
     def take(self, line: bytes | str) -> None:
@@ -113,7 +115,7 @@ class Session:
     def _models(self, fields: dict[str, Any]) -> None:
         self.service.model.add_done_callback(lambda model: self._tell_models(fields, model))
 
-    def _tell_models(self, fields: dict[str, Any], model: Future[Model]) -> None:
+    def _tell_models(self, fields: dict[str, Any], model: Future[ModelInfo]) -> None:
         if (error := model.exception()) is not None:
             self._error(f"the network cannot be used: {error}", "action", fields["id"])
             return
@@ -134,7 +136,7 @@ class Session:
         self._answer(fields)
 
     def _terminate(self, fields: dict[str, Any]) -> None:
-        from tengen.frontends.analysis.fields import QueryError, read_wholes
+        from tengen.frontends.analysis.query_fields import QueryError, read_wholes
 
         query_id = None
         if fields["action"] == "terminate":
@@ -154,8 +156,8 @@ class Session:
     # Searches
 
     def _search(self, fields: dict[str, Any]) -> None:
-        from tengen.frontends.analysis.fields import QueryError
-        from tengen.frontends.analysis.schema import read_query
+        from tengen.frontends.analysis.query import read_query
+        from tengen.frontends.analysis.query_fields import QueryError
 
         try:
             query = read_query(fields, self.service.settings())
@@ -177,9 +179,9 @@ class Session:
             return
         for kind in ("error", "warning"):
             if kind in answer:
-                answer = {**answer, kind: calm(answer[kind])[:LONGEST_ERROR]}
+                answer = {**answer, kind: one_safe_line(answer[kind])[:LONGEST_ERROR]}
         text = json.dumps(answer, separators=(",", ":"), allow_nan=False)
-        self.send(Line(text, overtaken=answer.get("isDuringSearch") is True))
+        self.send(OutputLine(text, overtaken=answer.get("isDuringSearch") is True))
 
     def _error(self, text: str, field: str | None = None, query_id: object = None) -> None:
         answer: dict[str, Any] = {"error": text}

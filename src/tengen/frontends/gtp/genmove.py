@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.frontends.gtp.analyze import Analysis, root_options
-from tengen.frontends.gtp.game import for_search
+from tengen.frontends.gtp.analyze import AnalyzeRequest, root_options
 from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
 from tengen.frontends.gtp.level_moves import decide
-from tengen.frontends.gtp.session import Session
+from tengen.frontends.gtp.position_edits import for_search
+from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class Thought(NamedTuple):
 
 
 def think(
-    session: Session,
+    session: GtpSession,
     color: Color,
-    asked: Analysis | None = None,
+    asked: AnalyzeRequest | None = None,
     report: Callable[[SearchResult], None] | None = None,
     *,
     until_input: bool = False,
@@ -89,7 +89,7 @@ def think(
     return Thought(result, time.monotonic() - start, cancelled)
 
 
-def limits_for(session: Session, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
+def limits_for(session: GtpSession, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
     """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
     from tengen.search.clock import budget, expected_moves_left
     from tengen.search.request import Limits
@@ -124,7 +124,7 @@ def is_unsettled(result: SearchResult) -> bool:
     return max(others) > CLOSE * best
 
 
-def looks_lost(session: Session, color: Color, thought: Thought) -> bool:
+def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:
     """Is a game like this one given up, if it looks so for long enough?"""
     settings, position, result = session.settings, session.position, thought.result
     if thought.decision is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tengen.frontends.gtp.game import stones_of
+from tengen.frontends.gtp.position_edits import stones_of
 from tengen.game.color import Color
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ class Placed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Game:
+class QueryGame:
     """Where a game begins, and its moves."""
 
     size: Size
@@ -52,7 +52,7 @@ def read_point(text: str, size: Size) -> Point | None:
     return point
 
 
-def positions_of(game: Game) -> list[Position]:
+def positions_of(game: QueryGame) -> list[Position]:
     """[moves + 1] the positions before the first and after each move; raises ValueError.
 
     An IllegalMoveError is about a move, all else about the stones to begin with.
@@ -68,7 +68,7 @@ def positions_of(game: Game) -> list[Position]:
     return line
 
 
-def _replayed(game: Game, turns: int, handicap: int) -> Position:
+def _replayed(game: QueryGame, turns: int, handicap: int) -> Position:
     """The position after so many moves, White's bonus being that for this handicap."""
     position = _start(game, handicap)
     for move in game.moves[:turns]:
@@ -76,7 +76,7 @@ def _replayed(game: Game, turns: int, handicap: int) -> Position:
     return position
 
 
-def _start(game: Game, handicap: int) -> Position:
+def _start(game: QueryGame, handicap: int) -> Position:
     empty = Position(game.size, game.rules, game.komi)
     stones = {stone.point: stone.color for stone in game.stones if stone.point is not None}
     player = game.first_player
@@ -94,7 +94,7 @@ def _start(game: Game, handicap: int) -> Position:
     )
 
 
-def _handicap(game: Game, turn: int) -> int:
+def _handicap(game: QueryGame, turn: int) -> int:
     """The handicap stones that White's bonus counts after so many moves."""
     if game.rules.white_handicap_bonus is HandicapBonus.ZERO:
         return 0
@@ -104,7 +104,7 @@ def _handicap(game: Game, turn: int) -> int:
     return stones if stones >= 2 else 0
 
 
-def _stones_given(game: Game) -> int:
+def _stones_given(game: QueryGame) -> int:
     """Black's stones to begin with, unless White has some too."""
     if any(stone.color is Color.WHITE for stone in game.stones):
         return 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from tengen.frontends.analysis.fields import (
+from tengen.frontends.analysis.query_fields import (
     Fields,
     QueryError,
     color_of,
@@ -19,14 +19,15 @@ from tengen.frontends.analysis.fields import (
     read_wholes,
     shown,
 )
-from tengen.frontends.analysis.positions import (
+from tengen.frontends.analysis.query_positions import (
     MOST_MOVES,
-    Game,
     Placed,
+    QueryGame,
     positions_of,
     read_point,
 )
-from tengen.frontends.analysis.settings import LONGEST_PV, MOST_VISITS, Settings, override
+from tengen.frontends.analysis.query_settings import QuerySettings, changed, override
+from tengen.frontends.katago_reports import ReportFields, all_moves_but
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size
 from tengen.game.illegal_moves import IllegalMoveError
@@ -47,7 +48,7 @@ class Notice(NamedTuple):
     text: str
 
 
-class Turn(NamedTuple):
+class QueryTurn(NamedTuple):
     """One position to analyse."""
 
     number: int
@@ -55,34 +56,15 @@ class Turn(NamedTuple):
     priority: int
 
 
-@dataclass(frozen=True)
-class Include:
-    """What an answer has besides the usual."""
-
-    ownership: bool = False
-    ownership_stdev: bool = False
-    moves_ownership: bool = False
-    moves_ownership_stdev: bool = False
-    policy: bool = False
-    pv_visits: bool = False
-    no_result: bool = False
-
-    @property
-    def any_ownership(self) -> bool:
-        """Does the search have to remember who owns what?"""
-        root = self.ownership or self.ownership_stdev
-        return root or self.moves_ownership or self.moves_ownership_stdev
-
-
 @dataclass(frozen=True, eq=False)
 class Query:
     """Positions of one game, and what is asked about them."""
 
     id: str
-    turns: tuple[Turn, ...]
-    settings: Settings
+    turns: tuple[QueryTurn, ...]
+    settings: QuerySettings
     avoid: tuple[Avoid, ...]
-    include: Include
+    include: ReportFields
     first_report: float | None  # seconds until there is word from a search under way
     report_every: float | None
     notices: tuple[Notice, ...]
@@ -97,6 +79,8 @@ _INCLUDES = {
     "includePVVisits": "pv_visits",
     "includeNoResultValue": "no_result",
 }
+# KataGo's parameters that are fields of a query, too.
+_PARAMS_OF_QUERIES = "maxVisits", "analysisPVLen", "rootPolicyTemperature", "rootFpuReductionMax"
 FIELDS = {
     "id",
     "moves",
@@ -108,10 +92,6 @@ FIELDS = {
     "boardXSize",
     "boardYSize",
     "analyzeTurns",
-    "maxVisits",
-    "rootPolicyTemperature",
-    "rootFpuReductionMax",
-    "analysisPVLen",
     "avoidMoves",
     "allowMoves",
     "overrideSettings",
@@ -120,15 +100,16 @@ FIELDS = {
     "priority",
     "priorities",
     *_INCLUDES,
+    *_PARAMS_OF_QUERIES,
 }
 
 
-def read_query(fields: Fields, defaults: Settings) -> Query:
+def read_query(fields: Fields, defaults: QuerySettings) -> Query:
     """A query whose `id` is known to be text; raises QueryError."""
     game = _game(fields)
     numbers, priorities = _turns(fields, len(game.moves))
     settings, notices = _settings(fields, defaults)
-    include = Include(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
+    include = ReportFields(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
     every = read_number(fields, "reportDuringSearchEvery", SHORTEST_REPORT, LONGEST_REPORT)
     first = read_number(fields, "firstReportDuringSearchAfter", SHORTEST_REPORT, LONGEST_REPORT)
     avoid = _avoid(fields, game.size)
@@ -142,7 +123,7 @@ def read_query(fields: Fields, defaults: Settings) -> Query:
         notices.append(Notice("analyzeTurns", "no turn was asked for: there will be no answer"))
     return Query(
         id=fields["id"],
-        turns=tuple(Turn(number, line[number], priorities[number]) for number in numbers),
+        turns=tuple(QueryTurn(number, line[number], priorities[number]) for number in numbers),
         settings=settings,
         avoid=avoid,
         include=include,
@@ -155,13 +136,13 @@ def read_query(fields: Fields, defaults: Settings) -> Query:
 # The game
 
 
-def _game(fields: Fields) -> Game:
+def _game(fields: Fields) -> QueryGame:
     size = Size(_side(fields, "boardXSize"), _side(fields, "boardYSize"))
     rules, komi = _rules(fields)
     if fields.get("moves") is None:
         raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
     player = fields.get("initialPlayer")
-    return Game(
+    return QueryGame(
         size,
         rules,
         komi,
@@ -247,7 +228,7 @@ def _point(name: str, value: Any, size: Size) -> Point | None:
         raise QueryError(name, str(error)[:200]) from None
 
 
-def _positions(game: Game) -> list[Position]:
+def _positions(game: QueryGame) -> list[Position]:
     try:
         return positions_of(game)
     except IllegalMoveError as error:
@@ -283,7 +264,7 @@ def _turns(fields: Fields, moves: int) -> tuple[list[int], Mapping[int, int]]:
     return sorted(by_turn), by_turn
 
 
-def _settings(fields: Fields, settings: Settings) -> tuple[Settings, list[Notice]]:
+def _settings(fields: Fields, settings: QuerySettings) -> tuple[QuerySettings, list[Notice]]:
     notices = []
     given = fields.get("overrideSettings")
     if given is not None:
@@ -293,22 +274,23 @@ def _settings(fields: Fields, settings: Settings) -> tuple[Settings, list[Notice
         if left_out:
             text = f"left out: {'; '.join(left_out)}"
             notices.append(Notice("overrideSettings", text[:1000]))
-    visits = read_whole(fields, "maxVisits", 1, 2**50)
-    if visits is not None:
-        settings = replace(settings, visits=min(visits, MOST_VISITS))
-    length = read_whole(fields, "analysisPVLen", 1, LONGEST_PV)
-    if length is not None:
-        settings = replace(settings, pv_length=length)
-    temperature = read_number(fields, "rootPolicyTemperature", 0.01, 100)
-    if temperature is not None:
-        settings = replace(
-            settings, root_temperature=temperature, root_temperature_early=temperature
-        )
-    reduction = read_number(fields, "rootFpuReductionMax", 0, 2)
-    if reduction is not None:
-        params = replace(settings.params, root_fpu_reduction=reduction)
-        settings = replace(settings, params=params)
+    for name in _PARAMS_OF_QUERIES:
+        if fields.get(name) is not None:
+            settings = _with_param(fields, name, settings)
     return settings, notices
+
+
+def _with_param(fields: Fields, name: str, settings: QuerySettings) -> QuerySettings:
+    """The settings with a parameter that is a field of the query itself; raises QueryError."""
+    if isinstance(fields[name], str):
+        raise QueryError(name, "a number is needed, not text")
+    try:
+        settings = changed(settings, name, fields[name])
+    except ValueError as error:
+        raise QueryError(name, str(error)) from None
+    if name == "rootPolicyTemperature":  # of the whole game
+        settings = replace(settings, root_temperature_early=settings.root_temperature)
+    return settings
 
 
 def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
@@ -333,11 +315,7 @@ def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
         if name == "allowMoves":
             if color in players:
                 raise QueryError(name, f"there may be one object for {color}, not two")
-            points = {*_all_moves(size)} - points
+            points = all_moves_but(points, size)
         players.add(color)
         found.update({(color, point): Avoid(color, point, depth) for point in points})
     return tuple(found.values())
-
-
-def _all_moves(size: Size) -> list[Point | None]:
-    return [None, *(Point(x, y) for y in range(size.height) for x in range(size.width))]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.settings import Settings, override
+from tengen.frontends.analysis.query_settings import QuerySettings, override
 from tests.frontends.analysis.conversation import Conversation, query
 
 
@@ -29,23 +29,25 @@ from tests.frontends.analysis.conversation import Conversation, query
 def test_known_search_settings_are_honoured(
     name: str, value: Any, field: str, becomes: float
 ) -> None:
-    settings, left_out = override(Settings(), {name: value})
+    settings, left_out = override(QuerySettings(), {name: value})
     assert getattr(settings.search_params(), field) == becomes
     assert left_out == []
 
 
 def test_limits_and_reports_can_be_overridden() -> None:
     given = {"maxVisits": 9, "maxTime": 2.5, "maxPlayouts": 7, "analysisPVLen": 3}
-    settings, left_out = override(Settings(), {**given, "reportAnalysisWinratesAs": "white"})
+    settings, left_out = override(QuerySettings(), {**given, "reportAnalysisWinratesAs": "white"})
     assert (settings.visits, settings.seconds, settings.playouts) == (9, 2.5, 7)
     assert (settings.pv_length, settings.perspective) == (3, "WHITE")
     assert left_out == []
 
 
 def test_the_root_s_temperature_brings_no_noise() -> None:
-    plain, _ = override(Settings(), {})
-    warm, _ = override(Settings(), {"rootPolicyTemperature": 2})
-    noisy, _ = override(Settings(), {"rootNoiseEnabled": True, "rootDirichletNoiseWeight": 0.5})
+    plain, _ = override(QuerySettings(), {})
+    warm, _ = override(QuerySettings(), {"rootPolicyTemperature": 2})
+    noisy, _ = override(
+        QuerySettings(), {"rootNoiseEnabled": True, "rootDirichletNoiseWeight": 0.5}
+    )
     assert not plain.noisy_root
     assert warm.noisy_root
     assert warm.search_params().noise_share == 0
@@ -80,8 +82,8 @@ def test_the_root_s_temperature_brings_no_noise() -> None:
     ],
 )
 def test_what_is_not_known_or_cannot_be_is_a_warning_and_no_more(name: str, value: Any) -> None:
-    settings, left_out = override(Settings(), {name: value})
-    assert settings == Settings()
+    settings, left_out = override(QuerySettings(), {name: value})
+    assert settings == QuerySettings()
     assert len(left_out) == 1
     assert name in left_out[0]
     with Conversation() as client:

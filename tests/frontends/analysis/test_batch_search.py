@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.crew import Kind, kind_of
-from tengen.frontends.analysis.schema import read_query
-from tengen.frontends.analysis.settings import Settings
+from tengen.frontends.analysis.batch_search import BatchKey, kind_of
+from tengen.frontends.analysis.query import read_query
+from tengen.frontends.analysis.query_settings import QuerySettings
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tests.frontends.analysis.conversation import (
@@ -29,8 +29,8 @@ GAME = [["BW"[k % 2], f"{'ABCDE'[k % 5]}{1 + k // 5}"] for k in range(12)]
 ALL_TURNS = list(range(len(GAME) + 1))
 
 
-def kind(**fields: Any) -> Kind | None:
-    return kind_of(read_query(query(**fields), Settings()))
+def kind(**fields: Any) -> BatchKey | None:
+    return kind_of(read_query(query(**fields), QuerySettings()))
 
 
 def test_queries_that_ask_for_the_same_are_of_one_kind() -> None:

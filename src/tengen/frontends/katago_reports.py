@@ -1,0 +1,72 @@
+"""What GTP's live analysis and the JSON analysis have in common: KataGo's reports on a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tengen.engine.katago_params import SIDE_TO_MOVE
+from tengen.game.color import Color
+
+if TYPE_CHECKING:
+    from tengen.game.geometry import Point, Size
+    from tengen.search.request import Wanted
+    from tengen.search.result import Uncertainty
+
+
+@dataclass(frozen=True)
+class ReportFields:
+    """What a client wants to be told besides the usual."""
+
+    ownership: bool = False
+    ownership_stdev: bool = False
+    moves_ownership: bool = False
+    moves_ownership_stdev: bool = False
+    policy: bool = False
+    pv_visits: bool = False
+    pv_edge_visits: bool = False
+    no_result: bool = False
+
+    @property
+    def any_ownership(self) -> bool:
+        """Does the search have to keep ownership?"""
+        root = self.ownership or self.ownership_stdev
+        return root or self.moves_ownership or self.moves_ownership_stdev
+
+    def wanted(self, pv_length: int) -> Wanted:
+        """What the search has to find out for it."""
+        from tengen.search.request import Wanted
+
+        return Wanted(
+            ownership=self.ownership or self.ownership_stdev,
+            moves_ownership=self.moves_ownership or self.moves_ownership_stdev,
+            pv_length=pv_length,
+        )
+
+
+def sign_for(perspective: str, to_play: Color) -> int:
+    """1 if reports are for the side to play, -1 if they are for its opponent."""
+    return 1 if perspective in (SIDE_TO_MOVE, to_play.name) else -1
+
+
+def winrate_for(sign: int, winrate: float) -> float:
+    """The winrate of the side to play, or of its opponent if the sign is -1."""
+    return min(1.0, max(0.0, winrate if sign > 0 else 1 - winrate))
+
+
+def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
+    """As KataGo reports it: -1 where it is unknown, as for networks before its version 9."""
+    from tengen.search.result import Uncertainty
+
+    if uncertainty is not None and (uncertainty.value or uncertainty.score):
+        return uncertainty
+    return Uncertainty(-1.0, -1.0, -1.0)
+
+
+def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:
+    """All points of a board and the pass, without these: what is avoided where they are allowed."""
+    from tengen.game.geometry import Point
+
+    points = (Point(x, y) for y in range(size.height) for x in range(size.width))
+    return {None, *points} - set(moves)

@@ -1,0 +1,45 @@
+"""KataGo's names of parameters: every one sets a field that exists, in a range that it has."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from tengen.engine.katago_params import (
+    ANALYSIS,
+    GTP,
+    KATAGO_PARAMS,
+    KataGoParam,
+    parse_value,
+)
+from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
+from tengen.frontends.gtp.settings import GtpSettings
+from tengen.search.params import SearchParams
+
+ALL = pytest.mark.parametrize("param", KATAGO_PARAMS.values(), ids=list(KATAGO_PARAMS))
+
+
+@ALL
+def test_every_parameter_sets_a_field_of_its_front_ends(param: KataGoParam) -> None:
+    assert GTP in param.takers or ANALYSIS in param.takers
+    kinds: list[type] = [GtpSettings] if GTP in param.takers else []
+    kinds += [QuerySettings] if ANALYSIS in param.takers else []
+    for kind in [SearchParams] if param.of_search else kinds:
+        assert param.field in {each.name for each in fields(kind)}
+
+
+@ALL
+def test_usual_values_and_ranges_of_the_search_are_accepted(param: KataGoParam) -> None:
+    if not param.of_search:
+        return
+    usual = getattr(ANALYSIS_PARAMS, param.field)
+    if param.kind is bool:
+        assert parse_value(param, "true") is True
+        return
+    assert parse_value(param, usual) == parse_value(param, str(usual)) == usual
+    for value in (param.low, param.high):
+        SearchParams(**{param.field: parse_value(param, value)})
+    for wrong in (param.low - 1, param.high + 1, "nan", "inf", "much", True, None, [1]):
+        with pytest.raises(ValueError, match=r"a number from .* to .* is needed"):
+            parse_value(param, wrong)
