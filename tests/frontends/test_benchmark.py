@@ -9,7 +9,7 @@ import pytest
 from tengen.engine.settings import load_config
 from tengen.frontends.benchmark import Rate, recommended, run_benchmark
 from tengen.network.files.tengen_format import save_network
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 
 def test_the_fewest_leaves_that_are_nearly_as_fast_are_recommended() -> None:

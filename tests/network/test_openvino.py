@@ -29,8 +29,8 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     Range,
@@ -42,7 +42,8 @@ from tengen.network.backends.openvino_int8 import (
     quantize,
 )
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
 from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data
@@ -279,7 +280,7 @@ def test_playing_needs_no_torch(tmp_path: Path) -> None:
         "import pickle, sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from tengen.network.evaluator import Batch, evaluate\n"
-        "from tengen.network.backends.openvino import OpenVinoEvaluator, Precision\n"
+        "from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision\n"
         "data, batch = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "found = evaluate(OpenVinoEvaluator(data, Precision.FLOAT32), Batch(*batch))\n"
         "print(float(found.value[0, 0]))\n"
@@ -297,7 +298,7 @@ def test_signals_are_heard_after_networks_have_gone(tmp_path: Path) -> None:
     program = (
         "import pickle, signal, sys\n"
         "from pathlib import Path\n"
-        "from tengen.network.backends.openvino import OpenVinoEvaluator\n"
+        "from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator\n"
         "data = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "first, second = OpenVinoEvaluator(data), OpenVinoEvaluator(data)\n"
         "del first\n"

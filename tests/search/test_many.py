@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tengen.game.position import Position
+from tengen.network.cache import CachingEvaluator
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
-from tengen.network.wrappers import CachingEvaluator
 from tengen.search import many as many_module
 from tengen.search.many import search_many
 from tengen.search.params import Limits, SearchParams

@@ -11,11 +11,14 @@ import typer
 
 import tengen
 from tengen.frontends.loopback import LOOPBACK
+from tengen.network.backends.registry import AUTO, DEVICES, TRAINING_DEVICES
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
 MODEL = "A network file of Tengen's or KataGo's; else the one that comes with Tengen."
 SEED = "The same one makes the same moves; else each game has its own."
+DEVICE = f"One of {', '.join(DEVICES)}."
+TRAINING_DEVICE = f"One of {', '.join(TRAINING_DEVICES)}."
 LEVEL = "Strength, from beginner to full; docs/levels.md lists them."
 
 app = typer.Typer(
@@ -53,7 +56,7 @@ def play(
     rules: Annotated[str, typer.Option(help="Name of a rule set, such as chinese.")] = "chinese",
     komi: Annotated[float | None, typer.Option(help="Points for White.")] = None,
     color: Annotated[str, typer.Option(help="Your colour: black or white.")] = "black",
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     host: Annotated[str, typer.Option(help="Where to serve; elsewhere, with a token.")] = LOOPBACK,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="0: any; else the usual one, or the next.")
@@ -176,7 +179,7 @@ def match(
         tuple[float, float] | None,
         typer.Option(metavar="LOW HIGH", help="Stop when the Elo is clearly below or above."),
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     seed: Annotated[int, typer.Option(help="Seed of openings and searches.")] = 1,
     out: Annotated[
         str | None, typer.Option(help="Folder for results and games; a stopped match goes on.")
@@ -211,7 +214,7 @@ def gtp(
     resign: Annotated[bool, typer.Option(help="Give up lost games.")] = True,
     ponder: Annotated[bool, typer.Option(help="Think while the opponent does.")] = False,
     name: Annotated[str, typer.Option(help="What the client is told.")] = "Tengen",
-    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.")] = None,
+    device: Annotated[str | None, typer.Option(help=DEVICE)] = None,
     seed: Annotated[int | None, typer.Option(help=SEED)] = None,
     config: Annotated[str | None, typer.Option(metavar="FILE", help="Settings.")] = None,
     log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
@@ -221,7 +224,7 @@ def gtp(
 
     options = GtpOptions(
         model=model or BUNDLED,
-        device=device or "auto",
+        device=device or AUTO,
         level=level,
         visits=visits,
         seconds=seconds,
@@ -273,7 +276,7 @@ def analysis(
     quit_without_waiting: Annotated[
         bool, typer.Option("--quit-without-waiting", help="Drop open queries at the end of input.")
     ] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     log: Annotated[str | None, typer.Option(metavar="FILE", help="Keep all that is said.")] = None,
 ) -> None:
     """Speak KataGo's JSON analysis protocol, for KaTrain and other programs."""
@@ -302,7 +305,7 @@ def review(
     model: Annotated[
         str | None, typer.Option(help="A network file; else the one that comes with Tengen.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where to write; else beside the game.")
     ] = None,
@@ -336,7 +339,7 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="One of them, as in training.rate=0.001."),
     ] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    device: Annotated[str | None, typer.Option(help=TRAINING_DEVICE)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of weights and games.")] = None,
     serve: Annotated[
         int | None,
@@ -378,7 +381,7 @@ def selfplay(
     rows: Annotated[
         str | None, typer.Option(metavar="katago", help="Write training rows for KataGo, too.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     seed: Annotated[int, typer.Option(help="Seed of the games.")] = 1,
 ) -> None:
     """Let a network play itself, and write the games as shards and SGF."""
@@ -397,7 +400,7 @@ def benchmark(
     model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
     board_size: Annotated[int, typer.Option(min=2, max=19, help="Side of the board.")] = 19,
     seconds: Annotated[float, typer.Option(min=0.1, help="For each measurement.")] = 3.0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
     config: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the recommended settings.")
     ] = None,
@@ -412,7 +415,7 @@ def benchmark(
 def write_settings(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Such as tengen.toml.")],
     model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, typer.Option(help=DEVICE)] = AUTO,
 ) -> None:
     """Write a file of settings, each explained; `tengen benchmark --config` tunes it."""
     from tengen.engine.settings import Config, EngineConfig, write_config

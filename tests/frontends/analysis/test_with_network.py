@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tengen.frontends.analysis.loading import Loaded
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tests.frontends.analysis.conversation import MODEL, Conversation
 from tests.frontends.analysis.engine import Engine

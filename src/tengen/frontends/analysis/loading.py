@@ -15,9 +15,9 @@ from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.batching import SharedEvaluator
+    from tengen.network.batching import BatchingEvaluator
+    from tengen.network.cache import CachingEvaluator
     from tengen.network.evaluator import Evaluator
-    from tengen.network.wrappers import CachingEvaluator
 
 LARGEST_BATCH = 256
 MOST_STREAMS = 4  # of so many searches at a time, or batches get small
@@ -40,7 +40,7 @@ class Loading:
     def __init__(self, options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
         self._network: Future[Evaluator] = Future()
         self._model: Future[Model] = Future()
-        self._shared: SharedEvaluator | None = None
+        self._shared: BatchingEvaluator | None = None
         self._cache: CachingEvaluator | None = None
         self._cache_megabytes = options.cache_megabytes
         self.failed = threading.Event()
@@ -57,10 +57,10 @@ class Loading:
 
     def _shared_by_all(self, loaded: Loaded) -> Loaded:
         """The network with a memory, for all clients at a time."""
-        from tengen.network.batching import SharedEvaluator
-        from tengen.network.wrappers import CachingEvaluator
+        from tengen.network.batching import BatchingEvaluator
+        from tengen.network.cache import CachingEvaluator
 
-        self._shared = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
+        self._shared = BatchingEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
         evaluator: Evaluator = self._shared
         if self._cache_megabytes:  # neighbouring turns of a game look at the same positions
             self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
@@ -104,17 +104,18 @@ def load(options: AnalysisOptions) -> Loaded:
 
     # A batch on each core: cores that share one wait for each other after every layer.
     streams = min(MOST_STREAMS, os.cpu_count() or 1)
-    evaluator, file, version = load_evaluator(options.model, options.device, streams)
+    network = load_evaluator(options.model, options.device, streams)
+    evaluator = network.evaluator
     compile_kernels(evaluator.features)
     return Loaded(
         evaluator,
         Model(
-            name=file,
+            name=network.file,
             internal_name=evaluator.name,
             device=evaluator.device,
             largest_batch=LARGEST_BATCH,
-            version=version,
+            version=network.katago_version,
         ),
-        # Where it computes several, one more, or cores wait for what comes next; a GPU has one.
-        at_a_time=1 + getattr(evaluator, "streams", 0),
+        # On the processor one more than are computed, or cores would wait for the next batch.
+        at_a_time=evaluator.parallel_batches + 1 if evaluator.on_processor else 1,
     )

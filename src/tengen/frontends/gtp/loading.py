@@ -71,6 +71,6 @@ def start_loading(options: GtpOptions) -> EngineLoader:
             network.evaluator, params=options.params, leaves=options.leaves, seed=options.seed
         )
         note(f"ready: {engine.name} on {engine.device}")
-        return Loaded(engine, network.version, network.file)
+        return Loaded(engine, network.katago_version, network.file)
 
     return EngineLoader(make)

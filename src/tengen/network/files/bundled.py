@@ -7,7 +7,7 @@ from pathlib import Path
 from tengen.network.files.errors import NetworkFileError
 
 BUNDLED = "bundled"  # its name wherever a network is to be named
-_FILE = Path(__file__).parents[2] / "networks" / "tengen-9x9.safetensors"
+_FILE = Path(__file__).with_name("tengen-9x9.safetensors")
 
 
 def bundled_network() -> Path:

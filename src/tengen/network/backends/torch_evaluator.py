@@ -1,4 +1,4 @@
-"""Networks run by torch: CUDA with bf16 and CUDA graphs; ROCm, MPS and the CPU by the same code."""
+"""Networks run by torch: on CUDA and ROCm in bf16 with CUDA graphs, on MPS and the CPU plainly."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
 IN_FLIGHT = 2  # batches that can be under way at a time
 
 
-def best_torch_device() -> str:
-    """The fastest device that torch finds here."""
-    if torch.cuda.is_available():  # ROCm calls itself CUDA
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 class TorchEvaluator:
     """A network on a torch device.
 
-    On CUDA each size of batch, rounded up to a power of two, has its captured graph, so that a
-    call costs one launch.
+    On CUDA each batch size, rounded up to a power of two, has a captured graph, so that an
+    evaluation costs one launch.
     """
 
-    def __init__(self, data: NetworkData, device: str | None = None) -> None:
-        self._device = torch.device(device or best_torch_device())
+    parallel_batches = 1
+
+    def __init__(self, data: NetworkData, device: str) -> None:
+        self._device = torch.device(device)
+        self.on_processor = self._device.type == "cpu"
         self._half = self._device.type == "cuda"
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
@@ -46,9 +43,9 @@ class TorchEvaluator:
         self._turn = 0
 
     def submit(self, batch: Batch) -> _Pending:
-        """Start an evaluation; on the CPU, whose cores it takes all, it is then done.
+        """Start an evaluation on CUDA; elsewhere, finish it.
 
-        Not in a thread of its own: torch's threads serve another one a third more slowly.
+        On the CPU a thread of its own would not help: torch is a third slower in a second thread.
         """
         if self._half:
             return self._launch(batch)
@@ -70,7 +67,7 @@ class TorchEvaluator:
 
 
 def prepared(network: Network, device: torch.device) -> Network:
-    """A network as it runs best on a device: on CUDA in bf16, but for the last layers."""
+    """Move a network to a device in its fastest form: on CUDA in bf16, except the last layers."""
     network = network.to(device).eval()
     if device.type == "cuda":
         in_half(network)
@@ -79,7 +76,7 @@ def prepared(network: Network, device: torch.device) -> Network:
 
 
 def in_half(network: Network) -> None:
-    """Make a network compute in bf16, and its outputs, which are small, in float32."""
+    """Convert a network to bf16, except its last layers, which are small."""
     for module in network.modules():
         if isinstance(module, Norm):
             module.fold()
@@ -110,7 +107,7 @@ class _Graph:
             torch.zeros(shape, pin_memory=True),
             torch.zeros((shape[0], n_globals), pin_memory=True),
         ]
-        # An empty board has an area of zero; a padded row must not divide by it.
+        # Padding rows need a board: pooling divides by its area.
         self._host[0][:, 0] = 1
         self._inputs = [tensor.cuda() for tensor in self._host]
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
