@@ -35,9 +35,9 @@ from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     Range,
     Ranges,
+    cached_ranges,
     calibrate,
     calibration_batches,
-    kept_ranges,
     quantization_error,
     quantize,
 )
@@ -400,7 +400,7 @@ def test_rounded_layers_compute_what_rounding_by_hand_does(
         assert np.abs(found.policy - exact.policy).max() > 1e-3  # something was rounded
 
 
-def test_kept_ranges_are_those_of_this_very_network(
+def test_cached_ranges_are_those_of_this_very_network(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
@@ -411,10 +411,10 @@ def test_kept_ranges_are_those_of_this_very_network(
         made.append({"blocks.0.conv1": Range(0.0, len(made) + 1.0)})
         return made[-1]
 
-    assert kept_ranges(data, make) == kept_ranges(data, make) == made[0]
+    assert cached_ranges(data, make) == cached_ranges(data, make) == made[0]
     assert len(made) == 1
     weights = {name: weight + 1 for name, weight in data.weights.items()}
-    assert kept_ranges(replace(data, weights=weights), make) == made[1]
+    assert cached_ranges(replace(data, weights=weights), make) == made[1]
     for path in (tmp_path / "ranges").iterdir():
         path.write_text("[1, 2")
-    assert kept_ranges(data, make) == made[2]
+    assert cached_ranges(data, make) == made[2]

@@ -14,9 +14,9 @@ from tengen.network.backends.openvino_core import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     Ranges,
+    cached_ranges,
     calibrate,
     calibration_batches,
-    kept_ranges,
     quantize,
 )
 from tengen.network.data import NetworkData
@@ -158,7 +158,7 @@ class OpenVinoEvaluator:
     def _compile_as_is(self, masked: bool, shape: Shape) -> Any:
         graph = build_graph(self._data, masked)
         if self._precision is Precision.INT8:
-            self._ranges = self._ranges or kept_ranges(self._data, self._calibrate)
+            self._ranges = self._ranges or cached_ranges(self._data, self._calibrate)
             quantize(graph, self._ranges)
         graph.reshape(
             {"planes": list(shape), "globals": [shape[0], self._data.architecture.globals]}
