@@ -257,7 +257,7 @@ def test_a_precision_that_fails_is_replaced_by_float32_in_one_line(
 ) -> None:
     data, batch = random_network(BLOCKS["ordinary"], Activation.RELU), random_batch((5, 5))
     core = CannotCompileBf16()
-    monkeypatch.setattr("tengen.network.backends.openvino.openvino_core", lambda: core)
+    monkeypatch.setattr("tengen.network.backends.openvino_evaluator.openvino_core", lambda: core)
     unable = OpenVinoEvaluator(data, Precision.INT8)
     assert unable.precision is Precision.FLOAT32
     assert "CPU has no int8" in capfd.readouterr().err
@@ -343,7 +343,7 @@ def test_int8_is_close_to_float32(
     data, exact, batches = games_of(NETWORKS[0])
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     small = partial(calibration_batches, sizes=(9, 13))
-    monkeypatch.setattr("tengen.network.backends.openvino.calibration_batches", small)
+    monkeypatch.setattr("tengen.network.backends.openvino_evaluator.calibration_batches", small)
     rounded = OpenVinoEvaluator(data, Precision.INT8)
     error = quantization_error(exact, rounded, batches)
     assert rounded.device == "CPU, OpenVINO int8"

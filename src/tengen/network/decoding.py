@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,18 @@ def decode(
         score_error=_error(score[:, 5], scaling.score_error, scaling) if outputs > 5 else nothing,
         ownership=np.tanh(raw.ownership),
     )
+
+
+class PendingOutputs(NamedTuple):
+    """An evaluation under way whose raw outputs are waited for, and then decoded."""
+
+    wait: Callable[[], RawOutputs]
+    batch: Batch
+    scaling: Scaling
+
+    def result(self) -> Evaluation:
+        """Wait for the evaluation."""
+        return decode(self.wait(), self.batch, self.scaling)
 
 
 def _softplus(x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.game.geometry import Size
-from tengen.network.backends.torch_evaluator import in_half
+from tengen.network.backends.torch_evaluator import prepared
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Evaluation
 from tengen.network.torch.blocks import Norm
@@ -28,9 +28,7 @@ class PlayingNetwork:
         """Copy a network that is on the GPU."""
         self.architecture = network.architecture
         self._staging = copy.deepcopy(network).eval().requires_grad_(False)
-        self._half = copy.deepcopy(self._staging)
-        in_half(self._half)
-        self._half.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._half = prepared(copy.deepcopy(self._staging), torch.device("cuda"))
         self._count = network.architecture.planes
         self._scaling = scaling
         self.evaluate = compiled(self._evaluate)

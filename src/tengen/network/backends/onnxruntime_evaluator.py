@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.data import NetworkData, Scaling
-from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.data import NetworkData
+from tengen.network.decoding import PendingOutputs, RawOutputs
+from tengen.network.evaluator import Batch
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -39,17 +38,8 @@ class OnnxEvaluator:
         self._scaling = data.scaling
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 
-    def submit(self, batch: Batch) -> _Pending:
+    def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation."""
         inputs = {"planes": batch.planes, "globals": batch.globals}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
-        return _Pending(future, batch, self._scaling)
-
-
-class _Pending(NamedTuple):
-    future: Future[list[object]]
-    batch: Batch
-    scaling: Scaling
-
-    def result(self) -> Evaluation:
-        return decode(RawOutputs(*self.future.result()), self.batch, self.scaling)  # type: ignore[arg-type]
+        return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling)

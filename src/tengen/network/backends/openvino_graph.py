@@ -18,11 +18,12 @@ from openvino import opset13 as op
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 from tengen.network.data import NetworkData, Weights
+from tengen.network.decoding import RawOutputs
+from tengen.network.evaluator import Batch
 
 Node: TypeAlias = Any  # openvino.Node; the package has no types
 Floats: TypeAlias = NDArray[np.float32]
-INPUTS = ("planes", "globals")
-OUTPUTS = ("policy", "value", "score", "ownership")
+INPUTS, OUTPUTS = Batch._fields, RawOutputs._fields
 _BOARD = np.array([2, 3])  # the axes of the board
 _TO_POINTS, _TO_CHANNELS = np.array([0, 2, 3, 1]), np.array([0, 3, 1, 2])
 

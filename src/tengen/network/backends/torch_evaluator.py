@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.data import NetworkData, Scaling
-from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.data import NetworkData
+from tengen.network.decoding import PendingOutputs, RawOutputs
+from tengen.network.evaluator import Batch
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
@@ -42,7 +39,7 @@ class TorchEvaluator:
         self._graphs: dict[tuple[int, ...], list[_Graph]] = {}
         self._turn = 0
 
-    def submit(self, batch: Batch) -> _Pending:
+    def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation on CUDA; elsewhere, finish it.
 
         On the CPU a thread of its own would not help: torch is a third slower in a second thread.
@@ -51,9 +48,9 @@ class TorchEvaluator:
             return self._launch(batch)
         with torch.inference_mode():
             outputs = self._network(*(torch.from_numpy(a).to(self._device) for a in batch))
-        return _Pending(lambda: _on_host(outputs), batch, self._scaling)
+        return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling)
 
-    def _launch(self, batch: Batch) -> _Pending:
+    def _launch(self, batch: Batch) -> PendingOutputs:
         n, _, height, width = batch.planes.shape
         room = 1 << (n - 1).bit_length()
         key = (room, height, width)
@@ -63,7 +60,7 @@ class TorchEvaluator:
         self._turn += 1
         graph = self._graphs[key][self._turn % IN_FLIGHT]
         graph.launch(batch)
-        return _Pending(lambda: graph.outputs(n), batch, self._scaling)
+        return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling)
 
 
 def prepared(network: Network, device: torch.device) -> Network:
@@ -87,15 +84,6 @@ def in_half(network: Network) -> None:
             layer.float()
     for layer in (value.value, value.score, value.ownership):
         layer.float()
-
-
-class _Pending(NamedTuple):
-    wait: Callable[[], RawOutputs]
-    batch: Batch
-    scaling: Scaling
-
-    def result(self) -> Evaluation:
-        return decode(self.wait(), self.batch, self.scaling)
 
 
 class _Graph:

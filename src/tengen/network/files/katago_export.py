@@ -23,6 +23,7 @@ from tengen.network.files.katago_import import (
     BIAS_OF,
     FIRST_V7_VERSION,
     HALVED_ERRORS_VERSION,
+    MULTIPLIERS,
     SCALING_VERSION,
 )
 from tengen.network.files.tengen_format import check_network, write_atomically
@@ -162,12 +163,7 @@ class _Builder:
             "planes": a.planes,
             "globals": a.globals,
             "td_score_multiplier": 20.0,  # of an output that only training has
-            "score_mean_multiplier": scaling.score_mean,
-            "score_stdev_multiplier": scaling.score_stdev,
-            "lead_multiplier": scaling.lead,
-            "variance_time_multiplier": scaling.variance_time,
-            "value_error_multiplier": scaling.value_error,
-            "score_error_multiplier": scaling.score_error,
+            **{theirs: getattr(scaling, ours) for ours, theirs in MULTIPLIERS.items()},
             "metadata_encoder": 0,
             "pass_alive": 0,
         }

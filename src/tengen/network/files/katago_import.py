@@ -25,6 +25,7 @@ ACTIVATION_PREFIX = "ACTIVATION_"
 FIRST_V7_VERSION = 8  # older versions have other inputs
 HALVED_ERRORS_VERSION = 14  # the first one that squares softplus(x / 2)
 SCALING_VERSION = 13  # the first one that writes its scaling
+MULTIPLIERS = {name: f"{name}_multiplier" for name in Scaling._fields[:-1]}  # by our names
 
 
 def from_katago(model: kata.KataGoModel) -> NetworkData:
@@ -70,15 +71,8 @@ def _scaling(model: kata.KataGoModel) -> Scaling:
     halved = model.version >= HALVED_ERRORS_VERSION
     if model.version < SCALING_VERSION:
         return Scaling(halved_errors=halved)
-    return Scaling(
-        model.score_mean_multiplier or 0.0,
-        model.score_stdev_multiplier or 0.0,
-        model.lead_multiplier or 0.0,
-        model.variance_time_multiplier or 0.0,
-        model.value_error_multiplier or 0.0,
-        model.score_error_multiplier or 0.0,
-        halved,
-    )
+    factors = {ours: getattr(model, theirs) for ours, theirs in MULTIPLIERS.items()}
+    return Scaling(**factors, halved_errors=halved)
 
 
 def _architecture(model: kata.KataGoModel) -> Architecture:
