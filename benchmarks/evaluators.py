@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network
@@ -31,7 +31,7 @@ def contenders(data: NetworkData) -> dict[str, Evaluator]:
     if importlib.util.find_spec("torch") is None:
         print("torch not installed: left out, and no ratios")
     else:
-        from tengen.network.backends.torch_gpu import TorchEvaluator
+        from tengen.network.backends.torch_evaluator import TorchEvaluator
 
         found[BASELINE] = TorchEvaluator(data, "cpu")
         if importlib.util.find_spec("onnxruntime") is None:
@@ -46,7 +46,7 @@ def contenders(data: NetworkData) -> dict[str, Evaluator]:
 
 
 def by_onnx_runtime(data: NetworkData) -> Evaluator:
-    from tengen.network.backends.onnx import OnnxEvaluator
+    from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
     from tengen.network.torch.onnx_export import export_onnx
 
     with tempfile.TemporaryDirectory() as folder:

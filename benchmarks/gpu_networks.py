@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.torch_gpu import prepared
+from tengen.network.backends.torch_evaluator import prepared
 from tengen.network.torch.model import Network, Outputs
 
 NETWORKS = ("b6c64", "b6c96", "b10c128")

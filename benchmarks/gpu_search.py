@@ -21,7 +21,7 @@ from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
-from tengen.network.backends.torch_gpu import TorchEvaluator
+from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import load_network
 from tengen.network.torch.model import Network, network_from

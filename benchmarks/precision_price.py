@@ -15,7 +15,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, place_point
 from tengen.game.position import Position
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_int8 import calibration_batches, quantization_error
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network

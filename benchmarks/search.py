@@ -21,7 +21,7 @@ import numpy as np
 from tengen.features.feature_set import KATAGO, RICH, FeatureSet
 from tengen.game.position import Position
 from tengen.jit import kernel
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, EvaluatorWrapper, Pending
 from tengen.network.fake import FakeEvaluator
 from tengen.network.files.loading import load_network
 from tengen.search.kernels.forest import EXPANDED, reset_tree
@@ -171,17 +171,16 @@ def without_network() -> None:
                 print(f"{where}, {name}: {rate:,.0f} leaves/s of one core{against}")
 
 
-class Timed:
+class Timed(EvaluatorWrapper):
     """An evaluator that knows how long it was waited for."""
 
     def __init__(self, inner: Evaluator) -> None:
-        self.inner, self.seconds = inner, 0.0
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
+        super().__init__(inner)
+        self.seconds = 0.0
 
     def submit(self, batch: Batch) -> Pending:
         began = time.perf_counter()
-        pending = self.inner.submit(batch)
+        pending = self._inner.submit(batch)
         self.seconds += time.perf_counter() - began
         return _TimedPending(self, pending)
 
@@ -258,7 +257,7 @@ def main() -> None:
     if not NETWORK.exists():
         print("the network is not at hand: nothing measured with it")
         return
-    from tengen.network.backends.openvino import OpenVinoEvaluator
+    from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
 
     evaluator = OpenVinoEvaluator(load_network(NETWORK))
     with_network(evaluator)

@@ -10,7 +10,7 @@ from tengen.frontends.benchmark import Rate, recommended, run_benchmark
 from tengen.frontends.options import BenchmarkOptions
 from tengen.frontends.settings_file import load_settings
 from tengen.network.files.tengen_format import save_network
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 
 def test_the_fewest_leaves_that_are_nearly_as_fast_are_recommended() -> None:

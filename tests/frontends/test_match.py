@@ -25,7 +25,7 @@ from tengen.game.sgf.records import load_sgf
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.tengen_format import save_network
 from tests.bundled import needs_bundled_network
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 
 @pytest.fixture(scope="module")

@@ -22,13 +22,13 @@ from tengen.frontends.net import (
 )
 from tengen.game.position import Position
 from tengen.network.architecture import PRESETS, named_architecture, parameter_count
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
-from tests.network.test_store import assert_same, outputs, random_network
+from tests.network.test_tengen_format import assert_same, outputs, random_network
 
 
 @pytest.fixture(autouse=True)

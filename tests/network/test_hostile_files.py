@@ -42,7 +42,7 @@ from tengen.network.files.tengen_format import (
     save_network,
 )
 from tests.network.test_katago_files import as_text
-from tests.network.test_store import assert_same, random_network
+from tests.network.test_tengen_format import assert_same, random_network
 
 PATIENCE = 1.0  # seconds
 TINY = Architecture(

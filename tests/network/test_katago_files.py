@@ -25,7 +25,7 @@ from tengen.network.files.loading import load_network, read_katago
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tests.katago_data import FOLDER, needs_katago_data
 from tests.network.test_architecture import ODD_ONE
-from tests.network.test_store import SMALL, assert_same, outputs, random_network
+from tests.network.test_tengen_format import SMALL, assert_same, outputs, random_network
 
 OLD_SCALING = Scaling(halved_errors=False)
 REAL = ["g170-b6c96", "b7c96h3tfrs"]

@@ -16,7 +16,8 @@ from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import to_katago
@@ -26,7 +27,7 @@ from tengen.network.files.katago_older import INPUTS, OBSTACLES
 from tengen.network.files.loading import read_katago
 from tengen.network.torch.model import network_from
 from tests.features.samples import random_positions
-from tests.network.test_store import assert_same, random_network
+from tests.network.test_tengen_format import assert_same, random_network
 
 OLD_SCALING = Scaling(halved_errors=False)
 SIZES = {6: (13, 12), 7: (22, 16)}  # planes and globals by version

@@ -12,7 +12,8 @@ import torch
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Evaluation, RawOutputs, decode, encode
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Evaluation, encode
 from tengen.network.files.katago_format import Reader
 from tengen.network.files.katago_import import from_katago
 from tengen.network.torch.model import network_from

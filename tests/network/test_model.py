@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.torch_gpu import in_half
+from tengen.network.backends.torch_evaluator import in_half
 from tengen.network.torch.blocks import Norm, boards_of
 from tengen.network.torch.model import Network, Outputs
 from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork

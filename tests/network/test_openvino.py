@@ -29,20 +29,21 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     Range,
     Ranges,
+    cached_ranges,
     calibrate,
     calibration_batches,
-    kept_ranges,
     quantization_error,
     quantize,
 )
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
 from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data
@@ -256,7 +257,7 @@ def test_a_precision_that_fails_is_replaced_by_float32_in_one_line(
 ) -> None:
     data, batch = random_network(BLOCKS["ordinary"], Activation.RELU), random_batch((5, 5))
     core = CannotCompileBf16()
-    monkeypatch.setattr("tengen.network.backends.openvino.openvino_core", lambda: core)
+    monkeypatch.setattr("tengen.network.backends.openvino_evaluator.openvino_core", lambda: core)
     unable = OpenVinoEvaluator(data, Precision.INT8)
     assert unable.precision is Precision.FLOAT32
     assert "CPU has no int8" in capfd.readouterr().err
@@ -279,7 +280,7 @@ def test_playing_needs_no_torch(tmp_path: Path) -> None:
         "import pickle, sys; sys.modules['torch'] = None\n"
         "from pathlib import Path\n"
         "from tengen.network.evaluator import Batch, evaluate\n"
-        "from tengen.network.backends.openvino import OpenVinoEvaluator, Precision\n"
+        "from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision\n"
         "data, batch = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "found = evaluate(OpenVinoEvaluator(data, Precision.FLOAT32), Batch(*batch))\n"
         "print(float(found.value[0, 0]))\n"
@@ -297,7 +298,7 @@ def test_signals_are_heard_after_networks_have_gone(tmp_path: Path) -> None:
     program = (
         "import pickle, signal, sys\n"
         "from pathlib import Path\n"
-        "from tengen.network.backends.openvino import OpenVinoEvaluator\n"
+        "from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator\n"
         "data = pickle.loads(Path(sys.argv[1]).read_bytes())\n"
         "first, second = OpenVinoEvaluator(data), OpenVinoEvaluator(data)\n"
         "del first\n"
@@ -342,7 +343,7 @@ def test_int8_is_close_to_float32(
     data, exact, batches = games_of(NETWORKS[0])
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
     small = partial(calibration_batches, sizes=(9, 13))
-    monkeypatch.setattr("tengen.network.backends.openvino.calibration_batches", small)
+    monkeypatch.setattr("tengen.network.backends.openvino_evaluator.calibration_batches", small)
     rounded = OpenVinoEvaluator(data, Precision.INT8)
     error = quantization_error(exact, rounded, batches)
     assert rounded.device == "CPU, OpenVINO int8"
@@ -399,7 +400,7 @@ def test_rounded_layers_compute_what_rounding_by_hand_does(
         assert np.abs(found.policy - exact.policy).max() > 1e-3  # something was rounded
 
 
-def test_kept_ranges_are_those_of_this_very_network(
+def test_cached_ranges_are_those_of_this_very_network(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
@@ -410,10 +411,10 @@ def test_kept_ranges_are_those_of_this_very_network(
         made.append({"blocks.0.conv1": Range(0.0, len(made) + 1.0)})
         return made[-1]
 
-    assert kept_ranges(data, make) == kept_ranges(data, make) == made[0]
+    assert cached_ranges(data, make) == cached_ranges(data, make) == made[0]
     assert len(made) == 1
     weights = {name: weight + 1 for name, weight in data.weights.items()}
-    assert kept_ranges(replace(data, weights=weights), make) == made[1]
+    assert cached_ranges(replace(data, weights=weights), make) == made[1]
     for path in (tmp_path / "ranges").iterdir():
         path.write_text("[1, 2")
-    assert kept_ranges(data, make) == made[2]
+    assert cached_ranges(data, make) == made[2]

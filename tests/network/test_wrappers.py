@@ -10,12 +10,14 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Symmetry
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.torch_gpu import TorchEvaluator
+from tengen.network.backends.torch_evaluator import TorchEvaluator
+from tengen.network.cache import CachingEvaluator
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode, encode, evaluate
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
 from tengen.network.fake import FakeEvaluator, uniform
+from tengen.network.symmetry import SymmetricEvaluator, Symmetries
 from tengen.network.torch.model import Network
-from tengen.network.wrappers import CachingEvaluator, SymmetricEvaluator, Symmetries
 
 MOVES = ["C3", "G7", "G3", "C7", "E5", "D4", "pass", "E3", "F4"]
 

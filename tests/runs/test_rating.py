@@ -19,7 +19,7 @@ from tengen.runs.rating import (
     ratings_of,
 )
 from tengen.selfplay.params import SelfPlayParams
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 
 def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) -> None:

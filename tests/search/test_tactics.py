@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits
 from tengen.search.search import Search

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from tengen.network.data import Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.decoding import RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.torch.model import Outputs
 from tengen.replay.rows import HORIZONS
 from tengen.training.heads import TrainingOutputs

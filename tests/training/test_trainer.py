@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.torch_gpu import TorchEvaluator
+from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.training import trainer as trainer_module

@@ -17,7 +17,7 @@ import tengen
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
-from tengen.network.backends.registry import best_device, find_devices, open_evaluator
+from tengen.network.backends.registry import best_device, open_evaluator, probe_devices
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits
 from tengen.search.search import Search
@@ -37,16 +37,16 @@ def examine(model: str) -> bool:
     """Show the state of the installation on stdout, line by line; is all well?"""
     console = Console()
     table = Table("", "", "what", "to mend it")
-    devices = list(find_devices())
+    probes = list(probe_devices())
     checks = [*_installation(), *_kernels(), *_network(model)]
     for check in checks:
         row = (check.name, "ok" if check.well else "FAILED", check.what, check.remedy)
         table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
-    for device in devices:
-        row = (device.name, "ready" if device.ready else "-", device.what, device.remedy)
+    for device, probe in probes:
+        row = (device, "ready" if probe.ready else "-", probe.what, probe.remedy)
         table.add_row(*map(Text, row))
     console.print(table)
-    console.print(f"Networks run on: {best_device(devices).name}")
+    console.print(f"Networks run on: {best_device(probes)}")
     return all(check.well for check in checks)
 
 

@@ -5,37 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    from tengen.network.evaluator import Evaluator
+from tengen.network.loaded_network import LoadedNetwork as Network
+from tengen.network.loaded_network import open_network as load_evaluator
+
+__all__ = ["InBackground", "Network", "load_evaluator"]
 
 Made = TypeVar("Made")
-
-
-class Network(NamedTuple):
-    """A network that runs, and what is known of its file."""
-
-    evaluator: Evaluator
-    file: str = ""  # its name, without folders
-    version: int = 0  # of KataGo's format, 0 if it is not KataGo's
-
-
-def load_evaluator(model: str, device: str, streams: int = 1) -> Network:
-    """The network of a file on its device; raises what loading it raises.
-
-    On the CPU, `streams` batches are computed at the same time.
-    """
-    from tengen.network.backends.registry import open_evaluator
-    from tengen.network.files.loading import find_network, load_network
-
-    data = load_network(model)
-    version = data.provenance.get("katago_version", "")
-    return Network(
-        evaluator=open_evaluator(data, device, streams=streams),
-        file=find_network(model).name,
-        version=int(version) if version.isdecimal() else 0,
-    )
 
 
 class InBackground(Generic[Made]):

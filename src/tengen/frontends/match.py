@@ -25,7 +25,7 @@ from tengen.evaluation.sprt import Sprt
 from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
-from tengen.network.batching import SharedEvaluator
+from tengen.network.batching import BatchingEvaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
 
@@ -105,7 +105,7 @@ def _play(
             _play_in_lockstep(engines, evaluators, starts, numbers, options.seed, on_end)
             return
         shared = {
-            model: closing.enter_context(SharedEvaluator(network))
+            model: closing.enter_context(BatchingEvaluator(network))
             for model, network in evaluators.items()
         }
         make = [

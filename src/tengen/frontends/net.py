@@ -29,7 +29,7 @@ from tengen.network.files.errors import NetworkFileError, one_line
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import ENDINGS, find_network, load_network, read_bytes
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
-from tengen.network.known_rules import taking_all_for
+from tengen.network.fixed_rules import with_fixed_rules
 
 SIDES = 9, 19  # boards that costs are stated for
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -104,7 +104,7 @@ def export_as_half(
     """
     data = load_network(source)
     if rules is not None:
-        data = taking_all_for(data, parse_rules(rules))
+        data = with_fixed_rules(data, parse_rules(rules))
     origin = {} if name is None else {"trained_as": data.name}
     provenance = {**data.provenance, **origin}
     save_network(replace(data, name=name or data.name, provenance=provenance), target, half=True)

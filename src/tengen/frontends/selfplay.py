@@ -7,10 +7,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tengen.frontends.options import SelfPlayOptions
 from tengen.game.geometry import Size
-from tengen.network.backends.registry import open_evaluator
-from tengen.network.data import NetworkData
+from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
-from tengen.network.inference_buffers import EvaluatorBuffers, InferenceBuffers
 from tengen.replay.katago_rows import write_katago_rows
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet
@@ -20,14 +18,16 @@ from tengen.selfplay.sgf_text import sgf_text
 
 GAMES_IN_A_FILE = 1_000
 TICKS_TO_COLLECT = 64
-GAMES_ON_A_GPU, GAMES_ON_A_CPU = 8192, 64
 
 
 def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) -> None:
     """Play so many games and write them into a folder; raises ValueError."""
     data = load_network(model)
     size = Size(params.largest_side, params.largest_side)
-    buffers, games = _buffers(data, params, options, size)
+    buffers = open_selfplay_buffers(
+        data, options.device, size, params.games, most_games=2 * options.games
+    )
+    games = sum(len(half.globals) for half in buffers)
     fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     columns = (
@@ -56,23 +56,6 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
 
 def _count(parts: list[Games]) -> int:
     return sum(len(part.games) for part in parts)
-
-
-def _buffers(
-    data: NetworkData, params: SelfPlayParams, options: SelfPlayOptions, size: Size
-) -> tuple[list[InferenceBuffers], int]:
-    evaluator = open_evaluator(data, options.device)
-    on_gpu = evaluator.device.endswith("bf16") and "torch" in evaluator.device
-    games = params.games or min(GAMES_ON_A_GPU if on_gpu else GAMES_ON_A_CPU, 2 * options.games)
-    half = max(1, games // 2)
-    if not on_gpu:
-        return [EvaluatorBuffers(evaluator, half, size) for _ in range(2)], 2 * half
-    from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
-    from tengen.network.torch.model import network_from
-
-    network = PlayingNetwork(network_from(data).cuda(), data.scaling)
-    network.publish(network_from(data).cuda())
-    return [CudaBuffers(network, half, size) for _ in range(2)], 2 * half
 
 
 def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:

@@ -1,1 +1,15 @@
-"""Networks: what they are, how they are stored, and how they are run."""
+"""Networks: what they are, how they are stored, and how they are run.
+
+- architecture: what a network is made of; names such as b6c96; parameters and FLOPs
+- data: a network as architecture, weights and provenance
+- evaluator: the interface between search and networks, and the encoding of positions
+- decoding: evaluations from a network's raw outputs
+- loaded_network: a network file opened on a device, for front ends
+- batching, cache, symmetry: evaluators around another one
+- inference_buffers: fixed buffers between self-play and a network
+- fixed_rules: fix the rules that a network assumes
+- fake: an evaluator without a network, for tests
+- backends: ways to run networks, and the registry that chooses
+- files: network files of Tengen's and KataGo's
+- torch: networks as torch modules, for training and GPUs
+"""

@@ -1,4 +1,4 @@
-"""Architectures as data: what a network is made of, its name, its size and its cost. Torch-free."""
+"""Architectures as data: what a network is made of, its name, its size and its cost."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tengen.features.feature_set import KATAGO
 
-# More than any network has; what goes beyond comes from a broken or hostile file.
+# Limits beyond any real network, against broken and hostile files.
 MAX_SIZE = 65_536  # of any one dimension
 MAX_BLOCKS = 1_000  # those within blocks included
 MAX_NESTING = 4  # of blocks in blocks
 
 
 class Activation(StrEnum):
-    """Kinds of activation, spelled as KataGo's files spell them without their prefix."""
+    """Activations, named as in KataGo's files without the prefix."""
 
     IDENTITY = "identity"
     RELU = "relu"
@@ -28,7 +28,7 @@ class Activation(StrEnum):
 
 
 class Rope(StrEnum):
-    """How attention knows where a point lies: not at all, by one base, or as it learned."""
+    """Rotary position embedding of attention: none, from a base, or learned."""
 
     NONE = "none"
     THETA = "theta"
@@ -37,14 +37,14 @@ class Rope(StrEnum):
 
 @dataclass(frozen=True)
 class Ordinary:
-    """Two convolutions around `mid` channels, added to what came in."""
+    """A residual block of two convolutions with `mid` channels between them."""
 
     mid: int
 
 
 @dataclass(frozen=True)
 class Pooling:
-    """As Ordinary, with a bias for the whole board pooled from `pool` more channels."""
+    """As Ordinary, with a global bias pooled from `pool` more channels."""
 
     mid: int
     pool: int
@@ -52,7 +52,7 @@ class Pooling:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """Down to `mid` channels, blocks inside, and up again."""
+    """A nested bottleneck: down to `mid` channels, inner blocks, and up again."""
 
     mid: int
     inner: tuple[Block, ...]
@@ -60,7 +60,7 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Attention:
-    """Every point looks at every other."""
+    """Self-attention between all points of the board."""
 
     heads: int
     kv_heads: int
@@ -72,7 +72,7 @@ class Attention:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """A small network at each point, gated or not."""
+    """Linear layers at each point, gated or not."""
 
     hidden: int
     gated: bool
@@ -113,7 +113,7 @@ class Architecture:
 
     @classmethod
     def from_json(cls, text: str) -> Architecture:
-        """The architecture in a file's header; raises ValueError for what is none."""
+        """Parse the architecture of a file's header; raises ValueError if it is invalid."""
         try:
             values: dict[str, Any] = json.loads(text)
             values["blocks"] = tuple(_block_from_dict(block) for block in values["blocks"])
@@ -126,11 +126,11 @@ class Architecture:
         return architecture
 
     def check(self) -> None:
-        """Raise ValueError if no network can be built like this."""
+        """Raise ValueError if no network can have this architecture."""
         sizes = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("blocks", "features", "activation", "tip_activation", "tip_rms_norm"):
             del sizes[name]
-        for name in ("globals", "pass_hidden"):  # which a network may do without
+        for name in ("globals", "pass_hidden"):  # these may be absent
             if sizes[name] == 0:
                 del sizes[name]
         _check_sizes("network", sizes)
@@ -160,7 +160,7 @@ def _block_from_dict(values: dict[str, Any]) -> Block:
 
 
 def _check_blocks(blocks: tuple[Block, ...], levels: int) -> int:
-    """How many blocks there are; raises ValueError if one cannot be built."""
+    """Count the blocks; raises ValueError if one is invalid."""
     if not blocks or levels == 0:
         raise ValueError("no blocks" if levels else "blocks nested too deeply")
     count = len(blocks)
@@ -193,7 +193,7 @@ def _check_sizes(part: str, sizes: dict[str, Any]) -> None:
 
 
 class Use(Enum):
-    """How often the values of a weight are multiplied by something when a board is looked at."""
+    """How often each value of a weight is multiplied in the evaluation of a board."""
 
     NOT_COUNTED = 0  # norms and biases, which cost next to nothing
     ONCE_A_BOARD = 1
@@ -206,11 +206,11 @@ class Weight(NamedTuple):
     name: str  # as the torch network names it
     shape: tuple[int, ...]
     use: Use
-    learned: bool = True  # not so: statistics and constants
+    learned: bool = True  # statistics and constants are not
 
 
 def weights_of(architecture: Architecture) -> Iterator[Weight]:
-    """All tensors that a network of this architecture has."""
+    """All tensors of a network with this architecture."""
     a = architecture
     yield _convolution("conv", a.planes, a.channels, a.first_kernel)
     yield _linear("globals", a.globals, a.channels)
@@ -307,7 +307,7 @@ def _rms_norm(name: str, channels: int) -> Iterator[Weight]:
 
 
 def parameter_count(architecture: Architecture) -> int:
-    """How many numbers a network of this architecture learns."""
+    """The number of learned parameters."""
     return sum(math.prod(w.shape) for w in weights_of(architecture) if w.learned)
 
 
@@ -323,7 +323,7 @@ def flop_count(architecture: Architecture, height: int, width: int) -> int:
 
 
 def _attention_per_pair(blocks: tuple[Block, ...]) -> int:
-    """Multiply-adds for each pair of points: how much they matter, and what they say."""
+    """Multiply-adds for each pair of points: attention weights and weighted values."""
     products = 0
     for block in blocks:
         if isinstance(block, Attention):
@@ -333,8 +333,8 @@ def _attention_per_pair(blocks: tuple[Block, ...]) -> int:
     return products
 
 
-# Names of the main family: so many blocks of so many channels, plain or with nested bottlenecks,
-# or pairs of attention and feed-forward blocks with so many heads.
+# bNcM: N blocks of M channels; nbt: nested bottlenecks; hKtf: each block a pair of attention with K
+# heads and feed-forward.
 _NAME = re.compile(
     r"b(?P<blocks>\d{1,3})c(?P<channels>\d{1,4})(?P<nbt>nbt)?(?:h(?P<heads>\d{1,2})tf)?"
 )

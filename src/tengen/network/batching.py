@@ -1,4 +1,4 @@
-"""One network for many searches: what they ask at the same time is answered in one batch."""
+"""Batching across threads: what several searches submit at the same time becomes one batch."""
 
 from __future__ import annotations
 
@@ -10,59 +10,58 @@ from dataclasses import dataclass
 import numpy as np
 
 from tengen.closeable import Closeable
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, EvaluatorWrapper, Pending
 
-LARGE = 2  # best batches of a network: so large a batch gains nothing by further positions
+LARGE = 2  # times the best batch: a batch of this size gains nothing by further positions
 
 
 @dataclass(frozen=True, eq=False)
-class _Question:
+class _Request:
     batch: Batch
     answer: Future[Evaluation]
 
 
-class SharedEvaluator(Closeable):
-    """Gathers the batches of several threads while the network is busy, and submits them as one.
+class BatchingEvaluator(EvaluatorWrapper, Closeable):
+    """Joins the batches that threads submit while the network is busy.
 
-    Boards of one size at a time go together. A batch that is large already goes straight to the
+    Only boards of the same size are joined. A batch that is large already goes straight to the
     network, without a change of threads. Close it, or use it in a `with` statement.
     """
 
-    def __init__(self, inner: Evaluator, largest: int = 256, at_a_time: int = 1) -> None:
-        """A gathered batch has at most `largest` positions, unless one thread asks for more.
+    def __init__(self, inner: Evaluator, largest: int = 256, in_flight: int = 1) -> None:
+        """A joined batch has at most `largest` positions, unless one request has more.
 
-        The network has `at_a_time` batches under way, whose results are waited for in threads.
+        The network is given `in_flight` batches at a time, each awaited by a thread of its own.
         """
-        self._inner, self._largest = inner, largest
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
-        self._questions: deque[_Question] = deque()
+        super().__init__(inner)
+        self._largest = largest
+        self._requests: deque[_Request] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._submitting = threading.Lock()
         self._threads = [
             threading.Thread(target=self._work, name="network", daemon=True)
-            for _ in range(at_a_time)
+            for _ in range(in_flight)
         ]
         for thread in self._threads:
             thread.start()
 
     def submit(self, batch: Batch) -> Pending:
-        """Ask; raises ValueError when closed."""
+        """Queue a batch; raises ValueError when closed."""
         if len(batch.planes) >= LARGE * self.best_batch and not self._closed:
             with self._submitting:
                 return self._inner.submit(batch)
-        question = _Question(batch, Future())
-        question.answer.set_running_or_notify_cancel()  # from here on it is answered
+        request = _Request(batch, Future())
+        request.answer.set_running_or_notify_cancel()  # it can no longer be cancelled
         with self._changed:
             if self._closed:
                 raise ValueError("the network has been closed")
-            self._questions.append(question)
+            self._requests.append(request)
             self._changed.notify()
-        return question.answer
+        return request.answer
 
     def close(self) -> None:
-        """Answer what was asked, and end the threads."""
+        """Answer all queued requests and end the threads."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -70,38 +69,38 @@ class SharedEvaluator(Closeable):
             thread.join()
 
     def _work(self) -> None:
-        while questions := self._gather():
+        while requests := self._next_requests():
             try:
-                batch = _joined([question.batch for question in questions])
+                batch = _joined([request.batch for request in requests])
                 with self._submitting:
                     pending = self._inner.submit(batch)
                 evaluation = pending.result()
-            except BaseException as error:  # whoever asked must hear of it, and the thread go on
-                for question in questions:
-                    question.answer.set_exception(error)
+            except BaseException as error:  # re-raised by `result`; the thread goes on
+                for request in requests:
+                    request.answer.set_exception(error)
             else:
-                _hand_out(evaluation, questions)
+                _distribute(evaluation, requests)
 
-    def _gather(self) -> list[_Question]:
-        """The questions to answer next; none when closed."""
+    def _next_requests(self) -> list[_Request]:
+        """Wait for requests and take those that fit one batch; none when closed."""
         with self._changed:
-            while not self._questions and not self._closed:
+            while not self._requests and not self._closed:
                 self._changed.wait()
-            if not self._questions:
+            if not self._requests:
                 return []
-            first = self._questions.popleft()
+            first = self._requests.popleft()
             taken, size = [first], len(first.batch.planes)
-            left: deque[_Question] = deque()
-            while self._questions:
-                question = self._questions.popleft()
-                more = len(question.batch.planes)
-                same = question.batch.planes.shape[1:] == first.batch.planes.shape[1:]
+            left: deque[_Request] = deque()
+            while self._requests:
+                request = self._requests.popleft()
+                more = len(request.batch.planes)
+                same = request.batch.planes.shape[1:] == first.batch.planes.shape[1:]
                 if same and size + more <= self._largest:
-                    taken.append(question)
+                    taken.append(request)
                     size += more
                 else:
-                    left.append(question)
-            self._questions = left
+                    left.append(request)
+            self._requests = left
             return taken
 
 
@@ -111,9 +110,9 @@ def _joined(batches: list[Batch]) -> Batch:
     return Batch(*(np.concatenate(arrays) for arrays in zip(*batches, strict=True)))
 
 
-def _hand_out(evaluation: Evaluation, questions: list[_Question]) -> None:
+def _distribute(evaluation: Evaluation, requests: list[_Request]) -> None:
     begin = 0
-    for question in questions:
-        end = begin + len(question.batch.planes)
-        question.answer.set_result(Evaluation(*(field[begin:end] for field in evaluation)))
+    for request in requests:
+        end = begin + len(request.batch.planes)
+        request.answer.set_result(Evaluation(*(field[begin:end] for field in evaluation)))
         begin = end

@@ -1,4 +1,4 @@
-"""A network as data: its architecture, its weights and what is known about it. Torch-free."""
+"""A network as data: its architecture, its weights and what is known about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Weights: TypeAlias = dict[
 
 
 class Scaling(NamedTuple):
-    """What the score outputs are multiplied by to be points, turns and errors."""
+    """The factors that turn score outputs into points, turns and errors."""
 
     score_mean: float = 20.0
     score_stdev: float = 20.0

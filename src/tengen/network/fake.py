@@ -1,4 +1,4 @@
-"""Evaluators without a network, for tests and for measuring what everything else costs."""
+"""An evaluator without a network, for tests and for measuring everything else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tengen.network.evaluator import Batch, Evaluation
 
 
 class Ready(NamedTuple):
-    """An evaluation that is done already."""
+    """A pending evaluation that is done already."""
 
     evaluation: Evaluation
 
@@ -23,7 +23,7 @@ class Ready(NamedTuple):
 
 
 def uniform(batch: Batch) -> Evaluation:
-    """All moves alike, an even game, nobody's points."""
+    """All moves alike, an even game, neutral points."""
     n, _, height, width = batch.planes.shape
     nothing = np.zeros(n, np.float32)
     return Evaluation(
@@ -41,13 +41,15 @@ def uniform(batch: Batch) -> Evaluation:
 
 @dataclass(frozen=True)
 class FakeEvaluator:
-    """Evaluates by a function; by none in particular unless one is given."""
+    """Evaluates batches by a Python function."""
 
     script: Callable[[Batch], Evaluation] = uniform
     features: FeatureSet = KATAGO
     name: str = "fake"
     device: str = "none"
     best_batch: int = 8
+    parallel_batches: int = 1
+    on_processor: bool = False
 
     def submit(self, batch: Batch) -> Ready:
         """Evaluate at once."""

@@ -1,4 +1,4 @@
-"""Where a fleet meets its network: buffers to fill, buffers to read, and a network between."""
+"""Buffers between self-play and a network, whose inputs and evaluations stay in place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, feed
 
 
 class InferenceBuffers(Protocol):
-    """A network with the buffers of one half of a fleet; all rows are evaluated at a time."""
+    """A network with the buffers for half of the games; all rows are evaluated at a time."""
 
     @property
     def features(self) -> FeatureSet:
-        """What the network must be shown."""
+        """The inputs of the network."""
 
     @property
     def planes(self) -> NDArray[Any]:
@@ -30,21 +30,21 @@ class InferenceBuffers(Protocol):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The answers, after `wait`, always in the same arrays; ownership may have no rows."""
+        """The evaluations after `wait`, always in the same arrays; ownership may have no rows."""
 
     @property
     def threads(self) -> int:
-        """How many threads of kernels suit who fills the buffers."""
+        """How many kernel threads should fill the buffers."""
 
     def launch(self) -> None:
-        """Start to evaluate what is in the buffers, which are left alone until `wait`."""
+        """Start to evaluate the inputs, which must not change until `wait`."""
 
     def wait(self) -> None:
-        """Wait for the answers."""
+        """Wait for the evaluations."""
 
 
 class EvaluatorBuffers:
-    """A buffers around any evaluator."""
+    """Inference buffers around any evaluator."""
 
     def __init__(self, evaluator: Evaluator, rows: int, size: Size) -> None:
         self._evaluator = evaluator
@@ -55,40 +55,33 @@ class EvaluatorBuffers:
             (rows, len(self.features.planes), size.height, size.width), np.float32
         )
         self.globals = np.zeros((rows, len(self.features.globals)), np.float32)
-        self.evaluation = Evaluation(
-            np.zeros((rows, size.area + 1), np.float32),
-            np.zeros((rows, 3), np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros(rows, np.float32),
-            np.zeros((0, size.height, size.width), np.float32),
-        )
-        self._asked: NDArray[np.intp] | EllipsisType = ...
+        policy, value = (rows, size.area + 1), (rows, 3)
+        no_ownership = (0, size.height, size.width)
+        shapes = (policy, value, *[(rows,)] * 6, no_ownership)
+        self.evaluation = Evaluation._make(np.zeros(shape, np.float32) for shape in shapes)
+        self._selected: NDArray[np.intp] | EllipsisType = ...
         self._pending: tuple[Pending | None, NDArray[np.intp] | EllipsisType] | None = None
 
     def ask_only(self, rows: NDArray[np.intp]) -> None:
-        """Ask about these rows alone from the next launch on; the others keep their answers."""
-        self._asked = rows
+        """Evaluate only these rows from the next launch on; the others keep their evaluations."""
+        self._selected = rows
 
     def use(self, evaluator: Evaluator) -> None:
-        """Ask another network from the next launch on."""
+        """Use another network from the next launch on."""
         self._evaluator = evaluator
 
     def launch(self) -> None:
         """Submit the batch."""
-        batch = Batch(self.planes[self._asked], self.globals[self._asked])
+        batch = Batch(self.planes[self._selected], self.globals[self._selected])
         pending = self._evaluator.submit(batch) if len(batch.planes) else None
-        self._pending = pending, self._asked
+        self._pending = pending, self._selected
 
     def wait(self) -> None:
-        """Take the answers over."""
+        """Copy the evaluations into the buffers."""
         assert self._pending is not None
-        pending, asked = self._pending
+        pending, selected = self._pending
         self._pending = None
         if pending is None:
             return
         for mine, theirs in zip(self.evaluation[:-1], pending.result()[:-1], strict=True):
-            mine[asked] = theirs
+            mine[selected] = theirs

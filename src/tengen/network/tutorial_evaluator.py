@@ -19,11 +19,13 @@ class TutorialEvaluator:
 
     features = BASIC
     name = "tutorial"
+    parallel_batches = 1
 
     def __init__(self, network: TutorialNetwork) -> None:
         self._network = network
         self._device = next(network.parameters()).device
         self.device = f"{self._device.type.upper()}, torch float32"
+        self.on_processor = self._device.type == "cpu"
         self.best_batch = 256 if self._device.type == "cuda" else 32
 
     def submit(self, batch: Batch) -> _Pending:

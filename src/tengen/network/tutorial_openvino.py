@@ -31,6 +31,8 @@ class OpenVinoTutorialEvaluator:
     features = BASIC
     name = "tutorial"
     best_batch = 32
+    parallel_batches = 1
+    on_processor = True
 
     def __init__(self, network: TutorialNetwork, threads: int | None = None) -> None:
         """Without threads, all processors."""

@@ -12,8 +12,8 @@ from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.game.sgf.records import SgfGame
+from tengen.network.cache import CachingEvaluator
 from tengen.network.evaluator import Evaluator, encode, evaluate
-from tengen.network.wrappers import CachingEvaluator
 from tengen.reviewing.turns import Turn, main_line
 from tengen.search.grove import never
 from tengen.search.many import search_many

@@ -12,7 +12,8 @@ import torch
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.game.geometry import Size
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
-from tengen.network.backends.torch_gpu import TorchEvaluator
+from tengen.network.backends.registry import AUTO, CPU, CUDA
+from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import EvaluatorBuffers, InferenceBuffers
@@ -33,6 +34,7 @@ class Suits(NamedTuple):
 
 SUITS_GPU = Suits(8192, 100_000, 40_000, 3_000_000, 256)
 SUITS_CPU = Suits(64, 2_000, 1_000, 300_000, 0)
+SUITS = {CUDA: SUITS_GPU, CPU: SUITS_CPU}
 
 
 class Players(Protocol):
@@ -91,29 +93,29 @@ class CpuPlayers:
 def cpu_evaluator(data: NetworkData) -> Evaluator:
     """A network on the processor: OpenVINO's where it is installed, else torch's."""
     if find_spec("openvino") is None:
-        return TorchEvaluator(data, "cpu")
-    from tengen.network.backends.openvino import OpenVinoEvaluator
+        return TorchEvaluator(data, CPU)
+    from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
 
-    # As many threads as the kernels use; with one, the same weights always say the same.
+    # As many threads as the kernels use; with one thread, evaluations are reproducible.
     return OpenVinoEvaluator(data, threads=numba.get_num_threads())
 
 
 def evaluator_on(device: str, data: NetworkData) -> Evaluator:
     """A network for matches."""
-    return TorchEvaluator(data, device) if device == "cuda" else cpu_evaluator(data)
+    return TorchEvaluator(data, device) if device == CUDA else cpu_evaluator(data)
 
 
 def new_players(trainer: Trainer, games: int, side: int) -> Players:
     """The network that plays, on the trainer's device."""
-    kind = CudaPlayers if trainer.device.type == "cuda" else CpuPlayers
+    kind = CudaPlayers if trainer.device.type == CUDA else CpuPlayers
     return kind(trainer, games, Size(side, side))
 
 
 def learning_device(name: str) -> str:
     """The device that a name stands for; raises ValueError where there is none such."""
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and not torch.cuda.is_available():
+    if name == AUTO:
+        return CUDA if torch.cuda.is_available() else CPU
+    if name == CUDA and not torch.cuda.is_available():
         raise ValueError("torch finds no CUDA GPU here; see `tengen doctor`, or take --device cpu")
     return name
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tengen.evaluation.engine_spec import parse_engine
 from tengen.network.architecture import named_architecture
+from tengen.network.backends.registry import TRAINING_DEVICES
 from tengen.replay.window import WindowParams
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams
@@ -45,8 +46,9 @@ class RunParams:
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
         named_architecture(self.model)  # raises for a name that stands for none
-        if self.device not in ("auto", "cpu", "cuda"):
-            raise ValueError(f"device must be auto, cpu or cuda, not {self.device!r}")
+        if self.device not in TRAINING_DEVICES:
+            names = " or ".join(TRAINING_DEVICES)
+            raise ValueError(f"device must be {names}, not {self.device!r}")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.runs.checkpoint import JSON, Checkpoint, load_latest
 from tengen.runs.compile_ahead import Warming
 from tengen.runs.device import (
-    SUITS_CPU,
+    SUITS,
     SUITS_GPU,
     evaluator_on,
     learning_device,
@@ -95,7 +95,7 @@ class Run(Closeable):
         self._began = time.monotonic()
         self._folder, self._config = folder, config
         self._device = learning_device(config.run.device)
-        self._suits = SUITS_GPU if self._device == "cuda" else SUITS_CPU
+        self._suits = SUITS[self._device]
         self._iteration_rows = config.run.iteration_rows or self._suits.iteration_rows
         self._first_rows = config.run.first_rows or self._suits.first_rows
         self.iteration = 0
@@ -126,7 +126,7 @@ class Run(Closeable):
         """Make what learns, what remembers and what plays, on the device."""
         config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
         features = FEATURE_SETS[network.network.architecture.features]
-        warming = opened.enter_context(Warming(features)) if self._device == "cuda" else None
+        warming = opened.enter_context(Warming(features)) if self._suits is SUITS_GPU else None
         rows = RowsOnDevice(
             config.run.most_rows or self._suits.most_rows,
             side,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tengen.game.geometry import Size, Symmetry, symmetry_points
+from tengen.network.torch.decoding import unpack_bits
 from tengen.replay.rows import HORIZONS, TrainingRows
 from tengen.user_messages import say
 
@@ -80,7 +81,6 @@ class RowsOnDevice:
         self._start = torch.zeros((), dtype=torch.int64, device=self.device)
         self._count = torch.zeros((), dtype=torch.int64, device=self.device)
         self._turns = _turned_places(side, symmetries).to(self.device)  # [side, symmetry, place]
-        self._bits = torch.arange(planes, dtype=torch.int32, device=self.device)
         self.stream: torch.cuda.Stream | None = None
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
@@ -140,7 +140,7 @@ class RowsOnDevice:
         points = row[:, None] * area + source[:, :-1]
         moves = row[:, None] * (area + 1) + source
         bits = self.rows["planes"].view(-1)[points]  # [batch, area]
-        planes = (bits[:, :, None] >> self._bits) & 1
+        planes = unpack_bits(bits, self.planes)
         board = (len(row), self.side, self.side)
         small = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         return TrainingBatch(

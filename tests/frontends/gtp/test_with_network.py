@@ -11,7 +11,7 @@ import pytest
 from tengen.engine.engine import Engine
 from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.client import Client

@@ -8,7 +8,7 @@ from tengen.network.files.tengen_format import save_network
 from tengen.runs.folder import RunFolder, create_run
 from tengen.runs.json_lines import append_line
 from tengen.runs.rating import network_file, network_name
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 CONFIG = '[run]\nmodel = "b2c32"\niterations = 10\n\n[selfplay]\nboard_sizes = [3]\n'
 OUTSIDER = "gnugo --mode gtp"

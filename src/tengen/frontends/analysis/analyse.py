@@ -16,6 +16,7 @@ from tengen.network.evaluator import (
     Batch,
     Evaluation,
     Evaluator,
+    EvaluatorWrapper,
     Pending,
     encode,
     evaluate,
@@ -148,13 +149,11 @@ def evaluate_one(evaluator: Evaluator, position: Position) -> Evaluation:
     return Evaluation(*(values[0] for values in found))
 
 
-class _RootWatch:
+class _RootWatch(EvaluatorWrapper):
     """An evaluator that remembers what was said of the root, as far as a new tree asks for it."""
 
     def __init__(self, inner: Evaluator) -> None:
-        self._inner = inner
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
+        super().__init__(inner)
         self._root: Evaluation | None = None  # without the batch axis
         self._fresh = False
 

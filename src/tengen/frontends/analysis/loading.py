@@ -8,26 +8,26 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.frontends.analysis.client import AnalysisService, ModelInfo
 from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.analysis.pool import SearchPool
+from tengen.frontends.analysis.pool import Pool
+from tengen.frontends.analysis.session import Model, Service
 from tengen.frontends.loading import InBackground, load_evaluator
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.batching import SharedEvaluator
+    from tengen.network.batching import BatchingEvaluator
+    from tengen.network.cache import CachingEvaluator
     from tengen.network.evaluator import Evaluator
-    from tengen.network.wrappers import CachingEvaluator
 
 LARGEST_BATCH = 256
 MOST_STREAMS = 4  # of so many searches at a time, or batches get small
 
 
-class LoadedNetwork(NamedTuple):
+class Loaded(NamedTuple):
     """A network that runs, and what is known of it."""
 
     evaluator: Evaluator
-    model: ModelInfo
+    model: Model
     at_a_time: int = 1  # batches that it is given
 
 
@@ -37,37 +37,36 @@ class Loading:
     Close it in the end.
     """
 
-    def __init__(self, options: AnalysisOptions, make: Callable[[], LoadedNetwork]) -> None:
+    def __init__(self, options: AnalysisOptions, make: Callable[[], Loaded]) -> None:
         self._network: Future[Evaluator] = Future()
-        self._model: Future[ModelInfo] = Future()
-        self._shared: SharedEvaluator | None = None
+        self._model: Future[Model] = Future()
+        self._shared: BatchingEvaluator | None = None
         self._cache: CachingEvaluator | None = None
         self._cache_megabytes = options.cache_megabytes
         self.failed = threading.Event()
-        self.pool = SearchPool(self._network, options.searches, options.megabytes)
-        self.service = AnalysisService(
+        self.pool = Pool(self._network, options.searches, options.megabytes)
+        self.service = Service(
             pool=self.pool,
             model=self._model,
             visits=options.visits,
             perspective=options.perspective,
             clear_cache=self._clear_cache,
-            search=options.search,
         )
         self._loading = InBackground(lambda: self._shared_by_all(make()))
         self._loading.future.add_done_callback(self._tell)
 
-    def _shared_by_all(self, loaded: LoadedNetwork) -> LoadedNetwork:
+    def _shared_by_all(self, loaded: Loaded) -> Loaded:
         """The network with a memory, for all clients at a time."""
-        from tengen.network.batching import SharedEvaluator
-        from tengen.network.wrappers import CachingEvaluator
+        from tengen.network.batching import BatchingEvaluator
+        from tengen.network.cache import CachingEvaluator
 
-        self._shared = SharedEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
+        self._shared = BatchingEvaluator(loaded.evaluator, LARGEST_BATCH, loaded.at_a_time)
         evaluator: Evaluator = self._shared
         if self._cache_megabytes:  # neighbouring turns of a game look at the same positions
             self._cache = evaluator = CachingEvaluator(evaluator, self._cache_megabytes)
         return loaded._replace(evaluator=evaluator)
 
-    def _tell(self, loading: Future[LoadedNetwork]) -> None:
+    def _tell(self, loading: Future[Loaded]) -> None:
         """Let those who wait for the network know."""
         error = loading.exception()
         if error is not None:
@@ -99,23 +98,24 @@ class Loading:
             raise error
 
 
-def load(options: AnalysisOptions) -> LoadedNetwork:
+def load(options: AnalysisOptions) -> Loaded:
     """The network that the options name, on its device; raises what loading it raises."""
     from tengen.search.warmup import compile_kernels
 
     # A batch on each core: cores that share one wait for each other after every layer.
     streams = min(MOST_STREAMS, os.cpu_count() or 1)
-    evaluator, file, version = load_evaluator(options.model, options.device, streams)
+    network = load_evaluator(options.model, options.device, streams)
+    evaluator = network.evaluator
     compile_kernels(evaluator.features)
-    return LoadedNetwork(
+    return Loaded(
         evaluator,
-        ModelInfo(
-            name=file,
+        Model(
+            name=network.file,
             internal_name=evaluator.name,
             device=evaluator.device,
             largest_batch=LARGEST_BATCH,
-            version=version,
+            version=network.katago_version,
         ),
-        # Where it computes several, one more, or cores wait for what comes next; a GPU has one.
-        at_a_time=1 + getattr(evaluator, "streams", 0),
+        # On the processor one more than are computed, or cores would wait for the next batch.
+        at_a_time=evaluator.parallel_batches + 1 if evaluator.on_processor else 1,
     )

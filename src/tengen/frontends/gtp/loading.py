@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tengen.engine.engine import Engine
 
 
-class LoadedEngine(NamedTuple):
+class Loaded(NamedTuple):
     """An engine, and what is known of its network."""
 
     engine: Engine
@@ -25,16 +25,16 @@ class LoadedEngine(NamedTuple):
 class EngineLoader:
     """An engine now or later."""
 
-    def __init__(self, make: Callable[[], LoadedEngine]) -> None:
+    def __init__(self, make: Callable[[], Loaded]) -> None:
         """Begin to make it."""
-        self._engine: Future[LoadedEngine] = InBackground(lambda: _made(make)).future
+        self._engine: Future[Loaded] = InBackground(lambda: _made(make)).future
 
     @property
     def ready(self) -> bool:
         """Is it known whether there is an engine?"""
         return self._engine.done()
 
-    def loaded(self) -> LoadedEngine:
+    def loaded(self) -> Loaded:
         """Wait for the engine; raises GtpError if there is none."""
         return self._engine.result()
 
@@ -50,7 +50,7 @@ class EngineLoader:
         return self._engine.result().engine
 
 
-def _made(make: Callable[[], LoadedEngine]) -> LoadedEngine:
+def _made(make: Callable[[], Loaded]) -> Loaded:
     """What `make` makes; raises GtpError, after telling the user, if it cannot."""
     try:
         return make()
@@ -63,18 +63,14 @@ def _made(make: Callable[[], LoadedEngine]) -> LoadedEngine:
 def start_loading(options: GtpOptions) -> EngineLoader:
     """Load the network that the options name."""
 
-    def make() -> LoadedEngine:
+    def make() -> Loaded:
         from tengen.engine.engine import Engine
-        from tengen.search.params import SearchParams
 
         network = load_evaluator(options.model, options.device)
         engine = Engine(
-            network.evaluator,
-            params=SearchParams(**options.search),
-            leaves=options.leaves,
-            seed=options.seed,
+            network.evaluator, params=options.params, leaves=options.leaves, seed=options.seed
         )
         note(f"ready: {engine.name} on {engine.device}")
-        return LoadedEngine(engine, network.version, network.file)
+        return Loaded(engine, network.katago_version, network.file)
 
     return EngineLoader(make)

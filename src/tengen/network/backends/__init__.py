@@ -1,1 +1,10 @@
-"""Ways to run networks: one file each, and the registry that chooses."""
+"""Back ends: ways to run networks. Each has a file that probes the machine and opens networks.
+
+- registry: all back ends and device names, and the choice among them
+- backend: what a back end is
+- openvino, torch_cuda, torch_mps, onnxruntime: the back ends; they import their libraries late
+- openvino_evaluator, torch_evaluator, onnxruntime_evaluator: evaluators of these libraries
+- openvino_graph, openvino_int8, openvino_core: networks as OpenVINO graphs, in eight bits, and
+  OpenVINO's core
+- cuda_buffers: inference buffers on CUDA, for self-play
+"""

@@ -1,4 +1,4 @@
-"""A fleet's network on a GPU: bits in, answers out, and one graph launch between them."""
+"""Inference buffers on CUDA: bits in, evaluations out, one graph launch between them."""
 
 from __future__ import annotations
 
@@ -9,80 +9,32 @@ import torch
 from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.game.geometry import Size
-from tengen.network.backends.torch_gpu import in_half
+from tengen.network.backends.torch_evaluator import prepared
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Evaluation
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
-from tengen.network.torch.model import Network, Outputs
+from tengen.network.torch.decoding import decode, unpack_bits
+from tengen.network.torch.model import Network
 
-_WARM_UPS = 3  # runs before a graph is captured, in which libraries choose their kernels
-
-
-def unpack_planes(bits: Tensor, count: int) -> Tensor:
-    """[batch, count, height, width] of 0 and 1 from bits[batch, height, width] of int32."""
-    shifts = torch.arange(count, device=bits.device, dtype=bits.dtype)
-    return bits[:, None] >> shifts[:, None, None] & 1
-
-
-def decode_on_device(
-    outputs: Outputs, globals_: Tensor, scaling: Scaling
-) -> tuple[Tensor, Tensor, Tensor]:
-    """What `decode` makes of a network's outputs, without the ownership.
-
-    Policy [batch, moves], value [batch, 3] and, as rows of [6, batch], score, spread, lead,
-    variance time, value error and score error.
-    """
-    logits = outputs.value.float()
-    decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
-    never = torch.zeros_like(logits)
-    never[:, 2] = torch.where(decided, -torch.inf, 0.0)
-    value = torch.softmax(logits + never, 1)
-    counted = 1 - value[:, 2]
-    score = outputs.score.float()
-    n_outputs = score.shape[1]
-    nothing = torch.zeros_like(counted)
-    softplus = torch.nn.functional.softplus
-    mean = score[:, 0] * scaling.score_mean
-    spread = softplus(score[:, 1]) * scaling.score_stdev if n_outputs > 1 else nothing
-    square = (mean.square() + spread.square()) * counted
-    rest = torch.stack(
-        [
-            mean * counted,
-            (square - (mean * counted).square()).clamp_min(0).sqrt(),
-            (score[:, 2] * scaling.lead if n_outputs > 2 else mean) * counted,
-            softplus(score[:, 3]) * scaling.variance_time if n_outputs > 3 else nothing,
-            _error(score[:, 4], scaling.value_error, scaling) if n_outputs > 4 else nothing,
-            _error(score[:, 5], scaling.score_error, scaling) if n_outputs > 5 else nothing,
-        ]
-    )
-    return outputs.policy[:, 0].float(), value, rest
-
-
-def _error(x: Tensor, factor: float, scaling: Scaling) -> Tensor:
-    softplus = torch.nn.functional.softplus
-    root: Tensor = softplus(x / 2) if scaling.halved_errors else softplus(x).sqrt()
-    return root.mul(factor**0.5)
+_WARM_UPS = 3  # runs before the graph is captured, in which libraries choose their kernels
 
 
 class PlayingNetwork:
-    """A network in bf16 whose weights can be replaced while it plays."""
+    """A network in bf16 whose weights can be replaced without capturing graphs anew."""
 
     def __init__(self, network: Network, scaling: Scaling) -> None:
-        """A copy of a network that is on the GPU; it stays as it is."""
+        """Copy a network that is on the GPU."""
         self.architecture = network.architecture
         self._staging = copy.deepcopy(network).eval().requires_grad_(False)
-        self._half = copy.deepcopy(self._staging)
-        in_half(self._half)
-        self._half.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._half = prepared(copy.deepcopy(self._staging), torch.device("cuda"))
         self._count = network.architecture.planes
         self._scaling = scaling
         self.evaluate = compiled(self._evaluate)
 
     def publish(self, network: Network) -> None:
-        """Play with these weights from now on; the caller sees to it that nothing is under way."""
+        """Replace the weights; no evaluation may be under way."""
         with torch.no_grad():
             _copy_tensors(self._staging, network)
             for module in self._staging.modules():
@@ -91,10 +43,10 @@ class PlayingNetwork:
             _copy_tensors(self._half, self._staging)
 
     def _evaluate(self, bits: Tensor, globals_: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        planes = unpack_planes(bits, self._count).to(torch.bfloat16)
+        planes = unpack_bits(bits, self._count).permute(0, 3, 1, 2).to(torch.bfloat16)
         planes = planes.contiguous(memory_format=torch.channels_last)
         outputs = self._half(planes, globals_.to(torch.bfloat16))
-        return decode_on_device(outputs, globals_, self._scaling)
+        return decode(outputs, globals_, self._scaling)
 
 
 def _copy_tensors(target: Network, source: Network) -> None:
@@ -108,7 +60,7 @@ def _copy_tensors(target: Network, source: Network) -> None:
 
 
 class CudaBuffers:
-    """Half of a fleet's rows: pinned buffers, a stream and a captured graph."""
+    """The buffers for half of the games: pinned memory, a stream and a captured graph."""
 
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
         self._network = network  # a graph does not keep the weights that it reads
@@ -128,22 +80,11 @@ class CudaBuffers:
             torch.cuda.synchronize()
             with torch.cuda.graph(self._graph, stream=self._stream):
                 self._send_evaluate_fetch()
-        policy, value, rest = (result.numpy() for result in self._results)
-        score, spread, lead, variance_time, value_error, score_error = rest
+        policy, value, numbers = (result.numpy() for result in self._results)
         self.planes = bits.numpy().view("uint32")
         self.globals = globals_.numpy()
-        nobody = torch.zeros((0, size.height, size.width)).numpy()
-        self.evaluation = Evaluation(
-            policy,
-            value,
-            score,
-            spread,
-            lead,
-            variance_time,
-            value_error,
-            score_error,
-            nobody,
-        )
+        no_ownership = torch.zeros((0, size.height, size.width)).numpy()
+        self.evaluation = Evaluation._make((policy, value, *numbers, no_ownership))
 
     def _send_evaluate_fetch(self) -> None:
         for on_device, host in zip(self._inputs, self._host, strict=True):
@@ -154,10 +95,10 @@ class CudaBuffers:
             result.copy_(output, non_blocking=True)
 
     def launch(self) -> None:
-        """Send the rows, evaluate them and fetch the answers, all without waiting."""
+        """Start copying, evaluating and fetching all rows."""
         with torch.cuda.stream(self._stream):
             self._graph.replay()
 
     def wait(self) -> None:
-        """Wait for the answers."""
+        """Wait for the evaluations."""
         self._stream.synchronize()

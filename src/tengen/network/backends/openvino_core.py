@@ -1,4 +1,4 @@
-"""OpenVINO's core: one for the whole process, and for its whole life."""
+"""OpenVINO's core: one for the lifetime of the process."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import openvino
 
 @cache
 def openvino_core() -> Any:
-    """What finds devices and compiles graphs; the package has no types.
+    """The object that finds devices and compiles graphs; the package has no types.
 
-    Each core that has used the CPU gives its thread another stack for signals, and unmaps that
-    memory when it goes. Unless the last core to come is the first to go, and in the same thread,
-    the thread keeps a stack that is no more: Ctrl-C then kills the process without a word.
+    Each core that uses the CPU gives its thread a new signal stack, and unmaps it when destroyed.
+    Unless cores are destroyed in reverse order and in the same thread, the thread is left with an
+    unmapped stack, and Ctrl-C then kills the process without a message.
     """
     return openvino.Core()

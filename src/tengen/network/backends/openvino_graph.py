@@ -1,9 +1,9 @@
-"""Networks as OpenVINO graphs, built from their data alone. Torch-free.
+"""Networks as OpenVINO graphs.
 
-The computation is that of `model.Network`, as a player wants it: norms are folded into the
-convolutions before them, and there are two graphs. One is for batches whose boards fill their
-tensor and knows no mask, the other one is for boards of several sizes in one batch. Both take any
-batch and board size. A tensor of channels is [batch, channels, height, width].
+The computation is that of `torch.model.Network`, with norms folded into the convolutions before
+them. There are two graphs for a network: one without a mask for batches whose boards fill their
+tensor, and one for boards of several sizes in one batch. Both take any batch and board size. A
+tensor of channels is [batch, channels, height, width].
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from openvino import opset13 as op
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 from tengen.network.data import NetworkData, Weights
+from tengen.network.decoding import RawOutputs
+from tengen.network.evaluator import Batch
 
 Node: TypeAlias = Any  # openvino.Node; the package has no types
 Floats: TypeAlias = NDArray[np.float32]
-INPUTS = ("planes", "globals")
-OUTPUTS = ("policy", "value", "score", "ownership")
-_BOARD = np.array([2, 3])  # the axes over which is pooled
+INPUTS, OUTPUTS = Batch._fields, RawOutputs._fields
+_BOARD = np.array([2, 3])  # the axes of the board
 _TO_POINTS, _TO_CHANNELS = np.array([0, 2, 3, 1]), np.array([0, 3, 1, 2])
 
 
 def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
-    """The graph whose outputs are those of `model.Network` by name.
+    """Build the graph of a network; without `masked`, only for boards that fill their tensor.
 
-    Convolutions and linear layers are named as their weights are, without '.weight'. Not `masked`,
-    it is right only for boards that fill their tensor.
+    Outputs are named as those of `torch.model.Network`, convolutions and linear layers as their
+    weights without '.weight'.
     """
     architecture = data.architecture
     planes = op.parameter([-1, architecture.planes, -1, -1], np.float32, name=INPUTS[0])
@@ -58,14 +59,14 @@ def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
 
 
 class _Affine(NamedTuple):
-    """What a norm does: x * scale + bias, both [channels]."""
+    """A norm as x * scale + bias, both [channels]."""
 
     scale: Floats
     bias: Floats
 
 
 class _Graph:
-    """Nodes from named weights, and what is known of the boards."""
+    """Builds nodes from named weights; knows the mask and area of the boards."""
 
     def __init__(self, weights: Weights, planes: Node, masked: bool) -> None:
         self.weights = weights
@@ -98,7 +99,7 @@ class _Graph:
         return _linear(name, x, weight, bias)
 
     def affine(self, name: str) -> _Affine:
-        """A batch norm as it is after training."""
+        """A batch norm with its running statistics."""
         mean, variance, epsilon, scale, bias = (
             self.weights[f"{name}.{part}"].astype(np.float64)
             for part in ("mean", "variance", "epsilon", "scale", "bias")
@@ -107,13 +108,13 @@ class _Graph:
         return _Affine(scale.astype(np.float32), (bias - mean * scale).astype(np.float32))
 
     def norm(self, name: str, x: Node, kind: Activation) -> Node:
-        """A batch norm that no convolution can take over, its activation and the mask."""
+        """A batch norm that cannot be folded into a convolution, its activation and the mask."""
         scale, bias = self.affine(name)
         scaled = op.multiply(x, scale[None, :, None, None])
         return self.activate(op.add(scaled, bias[None, :, None, None]), kind)
 
     def activate(self, x: Node, kind: Activation) -> Node:
-        """An activation of channels, which leaves nothing off the board."""
+        """An activation of channels, zero off the board."""
         active = _activate(x, kind)
         return active if self.mask is None else op.multiply(active, self.mask)
 
@@ -165,7 +166,7 @@ class _Graph:
         return op.add(x, self.conv(f"{name}.conv2", inner))
 
     def pooling(self, name: str, norm: str, x: Node, kind: Activation) -> tuple[Node, Node]:
-        """A convolution with a bias for the whole board, its norm and activation; and the pool."""
+        """A convolution with a bias from global pooling, its norm and activation; and the pool."""
         after = self.affine(f"{name}.{norm}")
         looked = self.conv(f"{name}.conv_pool", x, self.affine(f"{name}.norm_pool"))
         pooled = self.pool(self.activate(looked, kind))
@@ -174,7 +175,7 @@ class _Graph:
         return self.activate(op.add(inner, bias), kind), pooled
 
     def attention(self, name: str, spec: arch.Attention, x: Node) -> Node:
-        """What each point of x [batch, height, width, channels] learns from all others."""
+        """Self-attention over the points of x [batch, height, width, channels]."""
         points = self.rms_norm(f"{name}.norm", x)
         share = spec.heads // spec.kv_heads
 
@@ -186,8 +187,8 @@ class _Graph:
             split = op.reshape(linear, np.array([0, -1, spec.heads, size]), special_zero=True)
             return op.transpose(split, np.array([0, 2, 1, 3]))
 
-        # With the same order for both, products of queries and keys stay what they are; turning
-        # the two halves of a head is cheaper than turning neighbouring pairs.
+        # Rotating the two halves of a head is cheaper than rotating neighbouring pairs. Reordering
+        # queries and keys alike does not change their products.
         halves = np.arange(spec.query_dim).reshape(-1, 2).T.ravel()
         query = heads_of("query", spec.query_dim, 1, halves)
         key = heads_of("key", spec.query_dim, share, halves)
@@ -223,7 +224,7 @@ class _Graph:
         return frequencies
 
     def feed_forward(self, name: str, spec: arch.FeedForward, x: Node) -> Node:
-        """A small network at each point of x [batch, height, width, channels]."""
+        """Linear layers at each point of x [batch, height, width, channels]."""
         points = self.rms_norm(f"{name}.norm", x)
         hidden = _activate(self.linear(f"{name}.linear1", points), Activation.SILU)
         if spec.gated:
@@ -273,7 +274,7 @@ def _over_board(x: Node) -> Node:
 
 
 def _linear(name: str, x: Node, weight: Floats, bias: Floats | None = None) -> Node:
-    """Of x [..., inputs] by weight [outputs, inputs]"""
+    """A linear layer of x [..., inputs] with weight [outputs, inputs]"""
     found = op.matmul(x, weight, transpose_a=False, transpose_b=True)
     found.friendly_name = name
     return found if bias is None else op.add(found, bias)
@@ -308,7 +309,7 @@ def _angles(frequencies: Floats, x: Node) -> Node:
 
 
 def _rotate(x: Node, cos: Node, sin: Node) -> Node:
-    """Turn the halves of x [batch, heads, points, dim]; cosine and sine: [heads, points, pairs]."""
+    """Rotate the halves of x [batch, heads, points, dim]; cos and sin: [heads, points, pairs]."""
     first, second = op.split(x, np.array(3), 2).outputs()
     return op.concat(
         [

@@ -1,9 +1,9 @@
-"""Networks in eight bits: graphs with rounded layers, and what rounding costs. Torch-free.
+"""Networks in eight bits: quantized OpenVINO graphs, their calibration and their error.
 
-The convolutions within the blocks are computed with rounded inputs and weights. Everything else
-stays as it is: the first convolution and the heads would lose more than they gain, and the linear
-layers of attention get no faster. How far the inputs of a layer reach is read off positions from
-games that the network plays against itself.
+The convolutions within the blocks are computed with quantized inputs and weights. Everything else
+is not: the first convolution and the heads would lose more than they gain, and the linear layers
+of attention get no faster. The ranges of inputs are calibrated on positions of games that the
+network plays against itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STEPS = 255  # from the lowest to the highest of 256 values
 
 
 class Range(NamedTuple):
-    """The values that the inputs of a layer are rounded within."""
+    """The range that the inputs of a layer are quantized in."""
 
     low: float
     high: float
@@ -45,11 +45,11 @@ Ranges: TypeAlias = dict[str, Range]  # by the name of the layer
 
 
 class QuantizationError(NamedTuple):
-    """How far one evaluator is from another one, as means over positions."""
+    """How far one evaluator is from another, as means over positions."""
 
     positions: int
     policy: float  # Kullback-Leibler divergence over all moves, in nats
-    win: float  # chance
+    win: float  # probability
     lead: float  # points
     ownership: float  # from 0 to 2
 
@@ -64,9 +64,9 @@ def calibration_batches(
     every: int = 4,
     seed: int = 0,
 ) -> Iterator[Batch]:
-    """Positions of games played by policy alone: so many at once on each size, every so many turns.
+    """Play games by policy alone, `games` at a time on each size, and yield every so many turns.
 
-    Rules and komi differ from game to game. On each size, there are moves for two thirds of the
+    Rules and komi differ from game to game. Each size gets as many turns as two thirds of its
     points; a game that ends before is followed by a new one.
     """
     choice = np.random.default_rng(seed)
@@ -89,23 +89,23 @@ def _new_game(size: int, choice: np.random.Generator) -> Position:
 def _play_on(
     position: Position, logits: NDArray[np.float32], choice: np.random.Generator
 ) -> Position:
-    """The position after a legal move drawn from the policy."""
+    """Play a legal move drawn from the policy."""
     legal = position.legal_mask()
     chances = np.exp(_log_softmax(np.where(legal, logits, -np.inf)))
     move = int(choice.choice(len(chances), p=chances))
     return position.play(place_point(move, position.size))
 
 
-# Rounding
+# Quantization
 
 
 def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
-    """The ranges that hold all that the layers see; the boards of the batches fill them."""
+    """The ranges of the layers' inputs for these batches, whose boards must fill them."""
     return ranges_of(build_graph(data, masked=False), batches)
 
 
 def ranges_of(graph: openvino.Model, inputs: Iterable[Sequence[NDArray[np.float32]]]) -> Ranges:
-    """The ranges that hold all that the layers of a graph, which is changed, see of the inputs."""
+    """The ranges of the layers' inputs for these inputs of a graph; changes the graph."""
     layers = _layers(graph)
     for layer in layers:
         layer.input_value(0).add_names({layer.friendly_name})
@@ -123,21 +123,21 @@ def ranges_of(graph: openvino.Model, inputs: Iterable[Sequence[NDArray[np.float3
 
 
 def _with_zero(low: float, high: float) -> Range:
-    """The range around these values in which zero, which borders boards, is one of the steps."""
+    """The range around these values in which zero, the padding of boards, is one of the steps."""
     step = max(high - low, 1e-6) / (_STEPS - 1)
     below = int(np.ceil(-low / step))
     return Range(-below * step, (_STEPS - below) * step)
 
 
 def quantize(graph: openvino.Model, ranges: Ranges) -> None:
-    """Round, in place, what goes into the layers that have a range."""
+    """Quantize, in place, the inputs and weights of the layers that have a range."""
     rounded: dict[str, Any] = {}
     for layer in _layers(graph):
         bounds = ranges.get(layer.friendly_name)
         if bounds is None:
             continue
         source, weights = layer.input_value(0), layer.input_value(1)
-        where = source.get_node().get_name()  # two layers that see the same share one rounding
+        where = source.get_node().get_name()  # layers with the same input share one node
         if where not in rounded:
             low, high = np.float32(bounds.low), np.float32(bounds.high)
             rounded[where] = op.fake_quantize(source, low, high, low, high, _STEPS + 1)
@@ -149,10 +149,10 @@ def quantize(graph: openvino.Model, ranges: Ranges) -> None:
 
 
 def _layers(graph: openvino.Model) -> list[Any]:
-    """The layers that are rounded.
+    """The layers that are quantized.
 
-    A layer whose output goes two ways, as the first one of a bottleneck, is left alone: OpenVINO
-    2026.4 applies the scale of its output twice on one of the ways.
+    Not those whose output is used twice, such as the first one of a bottleneck: OpenVINO 2026.4
+    applies the scale of the output twice for one of the uses.
     """
     return [
         node
@@ -163,25 +163,25 @@ def _layers(graph: openvino.Model) -> list[Any]:
     ]
 
 
-def kept_ranges(data: NetworkData, make: Callable[[], Ranges]) -> Ranges:
-    """The ranges of a network, from this user's cache or else made and kept there."""
+def cached_ranges(data: NetworkData, make: Callable[[], Ranges]) -> Ranges:
+    """The ranges of a network from the user's cache, or else made and cached there."""
     path = user_cache() / "ranges" / f"{_fingerprint(data)}.json"
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        return {name: Range(float(low), float(high)) for name, (low, high) in kept.items()}
+        cached = json.loads(path.read_text(encoding="utf-8"))
+        return {name: Range(float(low), float(high)) for name, (low, high) in cached.items()}
     except (OSError, ValueError, TypeError, AttributeError):
-        pass  # never made, or spoilt: made anew
+        pass  # not cached, or damaged
     ranges = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, json.dumps(ranges).encode())
     except OSError as error:
-        say(f"cannot keep ranges in {path} ({error.strerror}); not kept")
+        say(f"cannot write {path} ({error.strerror}); int8 ranges are not cached")
     return ranges
 
 
 def _fingerprint(data: NetworkData) -> str:
-    """A digest of the network and of the code that reads its ranges."""
+    """A digest of the network and of this module's code."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
     digest.update(data.architecture.to_json().encode())
     for name, weights in sorted(data.weights.items()):
@@ -190,16 +190,16 @@ def _fingerprint(data: NetworkData) -> str:
     return digest.hexdigest()[:32]
 
 
-# What it costs
+# Error
 
 
 def quantization_error(
-    exact: Evaluator, rounded: Evaluator, batches: Iterable[Batch]
+    exact: Evaluator, quantized: Evaluator, batches: Iterable[Batch]
 ) -> QuantizationError:
-    """How far the rounded evaluator is from the exact one on boards that fill their batches."""
+    """How far the quantized evaluator is from the exact one on boards that fill their batches."""
     errors: list[NDArray[np.float64]] = []
     for batch in batches:
-        mine, theirs = evaluate(exact, batch), evaluate(rounded, batch)
+        mine, theirs = evaluate(exact, batch), evaluate(quantized, batch)
         policy, other = _log_softmax(mine.policy), _log_softmax(theirs.policy)
         divergence = (np.exp(policy) * (policy - other)).sum(1)
         win = np.abs(mine.value[:, 0] - theirs.value[:, 0])
@@ -210,7 +210,7 @@ def quantization_error(
 
 
 def _log_softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Logarithms of the chances over the last axis."""
+    """Log-probabilities over the last axis."""
     logits = logits.astype(np.float64)
     logits = logits - logits.max(-1, keepdims=True)
     return np.asarray(logits - np.log(np.exp(logits).sum(-1, keepdims=True)))

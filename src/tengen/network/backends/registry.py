@@ -1,137 +1,122 @@
-"""What can run networks here, which of it is chosen, and what is missing."""
+"""The registry of back ends: all device names, and the choice among them. Imports little.
+
+To add a back end, write a file with `probe` and `open_evaluator`, and add it to `BACKENDS`.
+"""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
+from tengen.network.backends import onnxruntime, openvino, torch_cuda, torch_mps
+from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, first_line
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.backends.openvino import Precision
+    from tengen.game.geometry import Size
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
+    from tengen.network.inference_buffers import InferenceBuffers
 
-CPU, CUDA, MPS = "cpu", "cuda", "mps"
-AUTO = "auto"
-NAMES = (AUTO, CPU, CUDA, MPS)
-
-# What the drivers of NVIDIA, of AMD and of Windows' Linux put there.
-_LINUX_DRIVERS = (
-    "/dev/nvidiactl",
-    "/dev/nvidia0",
-    "/proc/driver/nvidia/version",
-    "/dev/kfd",
-    "/dev/dxg",
+AUTO, CPU, CUDA, MPS, ONNX_RUNTIME = "auto", "cpu", "cuda", "mps", "onnxruntime"
+BACKENDS = (  # the best first
+    Backend(
+        CUDA,
+        torch_cuda.probe,
+        torch_cuda.open_evaluator,
+        falls_back=True,
+        selfplay_games=torch_cuda.SELFPLAY_GAMES,
+        open_own_buffers=torch_cuda.open_buffers,
+    ),
+    Backend(MPS, torch_mps.probe, torch_mps.open_evaluator, falls_back=True),
+    Backend(CPU, openvino.probe, openvino.open_evaluator),
+    Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
-_WINDOWS_DRIVERS = ("C:/Windows/System32/nvcuda.dll",)
+DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
+TRAINING_DEVICES = (AUTO, CPU, CUDA)
+
+Opened = TypeVar("Opened")
 
 
-class Device(NamedTuple):
-    """A way to run networks."""
+def probe_devices() -> Iterator[tuple[str, Probe]]:
+    """The device and the probe of each back end, the best first; each probed when it is asked for.
 
-    name: str
-    ready: bool
-    what: str  # what was found, or why it is not to be had
-    remedy: str = ""  # the command that would get it
-
-
-def find_devices() -> Iterator[Device]:
-    """All ways to run networks, the best first; each is looked for when it is asked for."""
-    yield from _torch_devices()
-    yield _cpu()
-    yield _onnx_runtime()
+    Devices that this kind of machine never has are left out.
+    """
+    for backend in BACKENDS:
+        if (probe := backend.probe()) is not None:
+            yield backend.device, probe
 
 
-def best_device(devices: Iterable[Device]) -> Device:
-    """The device that `auto` stands for; raises ValueError if there is none."""
-    for device in devices:
-        if device.ready:
+def best_device(probes: Iterable[tuple[str, Probe]]) -> str:
+    """The device that `auto` stands for; raises ValueError if none is ready."""
+    missing = []
+    for device, probe in probes:
+        if probe.ready:
             return device
-    raise ValueError("nothing here can run networks: pip install openvino")
+        missing.append(probe)
+    raise _none_ready(missing)
 
 
 def open_evaluator(
-    data: NetworkData,
-    device: str = AUTO,
-    precision: Precision | None = None,
-    *,
-    streams: int = 1,
+    data: NetworkData, device: str = AUTO, *, streams: int = 1, threads: int | None = None
 ) -> Evaluator:
-    """A network on a device; raises ValueError for a device that has no such name.
+    """Open a network on a device; `streams` and `threads` are for the processor.
 
-    A device that fails gives way to the CPU, after one line on stderr. On the CPU, `streams`
-    batches are computed at the same time.
+    Raises ValueError for an unknown device, and for one that is not ready. A GPU that is not ready
+    or fails gives way to the CPU, after a warning on stderr.
     """
-    if device not in NAMES:
-        raise ValueError(f"no device is called {device!r}; there are {', '.join(NAMES)}")
-    wanted = best_device(find_devices()).name if device == AUTO else device
-    if wanted in (CUDA, MPS):
-        try:
-            from tengen.network.backends.torch_gpu import TorchEvaluator
-
-            return TorchEvaluator(data, wanted)
-        except Exception as error:  # drivers fail in many ways, and none may stop a game
-            why = (str(error) or type(error).__name__).splitlines()[0]
-            say(f"{wanted} failed ({why}); using the CPU")
-    from tengen.network.backends.openvino import OpenVinoEvaluator
-
-    return OpenVinoEvaluator(data, precision, streams=streams)
+    options = ProcessorOptions(streams, threads)
+    return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
 
 
-def may_have_gpu() -> bool:
-    """Is there a sign of a GPU? Asking torch would take a second that most machines can save."""
-    if platform.system() == "Darwin":
-        return platform.machine() == "arm64"
-    drivers = _WINDOWS_DRIVERS if platform.system() == "Windows" else _LINUX_DRIVERS
-    return any(Path(driver).exists() for driver in drivers)
+def open_selfplay_buffers(
+    data: NetworkData, device: str, size: Size, games: int, most_games: int
+) -> list[InferenceBuffers]:
+    """Two sets of buffers for so many games, or if 0, for as many as suit the device up to a limit.
+
+    Chooses the device, and raises, as `open_evaluator` does.
+    """
+
+    def open_buffers(backend: Backend) -> list[InferenceBuffers]:
+        chosen = games or min(backend.selfplay_games, most_games)
+        return backend.open_buffers(data, max(1, chosen // 2), size)
+
+    return _open_on_first(device, open_buffers)
 
 
-def _torch_devices() -> list[Device]:
-    if find_spec("torch") is None:
-        return [Device(CUDA, False, "torch is not installed", "pip install 'tengen[train]'")]
-    if not may_have_gpu():
-        return [Device(CUDA, False, "no driver of a GPU is loaded", "nvidia-smi")]
-    import torch
-
-    found = []
-    version = f"torch {torch.__version__}"
-    if torch.cuda.is_available():
-        found.append(Device(CUDA, True, f"{torch.cuda.get_device_name()}, {version}"))
-    elif torch.version.cuda is None and torch.version.hip is None:
-        missing = f"{version} is built for the CPU alone"
-        found.append(Device(CUDA, False, missing, "pip install --force-reinstall torch"))
-    else:
-        missing = f"{version} finds no GPU it can use; is the driver installed?"
-        found.append(Device(CUDA, False, missing, "nvidia-smi"))
-    if torch.backends.mps.is_available():
-        found.append(Device(MPS, True, f"Apple GPU, {version}"))
-    return found
+def _open_on_first(device: str, open_on: Callable[[Backend], Opened]) -> Opened:
+    """The result of `open_on` for the first back end of a device that is ready and works."""
+    missing = []
+    for backend in _candidates(device):
+        probe = backend.probe() or Probe(False, "this kind of machine has none")
+        if probe.ready:
+            try:
+                return open_on(backend)
+            except Exception as error:
+                if not backend.falls_back:
+                    raise
+                problem = first_line(error)
+        else:
+            missing.append(probe)
+            problem = probe.what
+        if backend.falls_back and (probe.ready or device != AUTO):
+            say(f"{backend.device} failed ({problem}); using the CPU")
+    raise _none_ready(missing)
 
 
-def _cpu() -> Device:
-    if find_spec("openvino") is None:
-        return Device(CPU, False, "OpenVINO is not installed", "pip install openvino")
-    import openvino
-
-    from tengen.network.backends.openvino_core import openvino_core
-
-    core = openvino_core()
-    name = core.get_property("CPU", "FULL_DEVICE_NAME")
-    able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    precisions = [p for p in ("FP32", "BF16", "INT8") if p in able]
-    version = openvino.get_version().split("-")[0]
-    return Device(CPU, True, f"{name}, OpenVINO {version}, {', '.join(precisions)}")
+def _candidates(device: str) -> list[Backend]:
+    """The back ends to try for a device, in order; those of a GPU are followed by the CPU's."""
+    if device not in DEVICES:
+        raise ValueError(f"no device is called {device!r}; there are {', '.join(DEVICES)}")
+    if device == AUTO:
+        return list(BACKENDS)
+    chosen = [backend for backend in BACKENDS if backend.device == device]
+    if chosen[0].falls_back:
+        chosen += [backend for backend in BACKENDS if backend.device == CPU]
+    return chosen
 
 
-def _onnx_runtime() -> Device:
-    if find_spec("onnxruntime") is None:
-        remedy = "pip install 'tengen[onnxruntime]'"
-        return Device("onnxruntime", False, "ONNX Runtime is not installed", remedy)
-    import onnxruntime
-
-    providers = [p.removesuffix("ExecutionProvider") for p in onnxruntime.get_available_providers()]
-    return Device("onnxruntime", True, f"{onnxruntime.__version__}, {', '.join(providers)}")
+def _none_ready(probes: Iterable[Probe]) -> ValueError:
+    missing = [f"{probe.what}; try: {probe.remedy}" for probe in probes if probe.remedy]
+    return ValueError(f"no device can run the network: {', or '.join(missing)}")

@@ -1,4 +1,4 @@
-"""What can be wrong with a network file."""
+"""The error of network files, and the recognition of files that are no networks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ AGAIN = "download or export it again"
 
 
 class NetworkFileError(ValueError):
-    """A network file that cannot be used; says which and why."""
+    """A network file that cannot be used; the message says which, why and what to do."""
 
 
 def describe_foreign_file(start: bytes) -> str | None:
-    """What a file is that starts like this, if it is a known kind that is no network for us."""
+    """What is wrong with a file that starts like this; None if it may be a network."""
     if not start:
         return f"is empty; {AGAIN}"
     # Pickles, torch's old files among them, start with 0x80 and their protocol's number.
@@ -27,5 +27,5 @@ _NEVER_RUN = "which can run code and is never opened; convert it to safetensors"
 
 
 def one_line(text: str) -> str:
-    """Text from a file, fit for a line in a terminal: short and without control characters."""
+    """Text from a file made safe for a terminal: one short line without control characters."""
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:200]

@@ -1,4 +1,4 @@
-"""Our networks as KataGo's: the way back from `katago_import`. Torch-free."""
+"""Tengen's networks as KataGo's: the inverse of `katago_import`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from tengen.network.files.katago_import import (
     BIAS_OF,
     FIRST_V7_VERSION,
     HALVED_ERRORS_VERSION,
+    MULTIPLIERS,
     SCALING_VERSION,
 )
 from tengen.network.files.tengen_format import check_network, write_atomically
@@ -48,23 +49,23 @@ def save_katago(data: NetworkData, path: str | Path) -> kata.KataGoModel:
 
 
 def to_katago(data: NetworkData) -> kata.KataGoModel:
-    """KataGo's parts of one of our networks; raises NetworkFileError where its format cannot.
+    """Convert a network to KataGo's parts; raises NetworkFileError if its format has no room.
 
-    From version 12 on a file has a second, optimistic policy; where ours has none, the plain one
-    takes its place. From version 15 on two layers lead to the pass; where ours has one, the second
-    changes nothing.
+    From version 12 on a file has a second, optimistic policy; if the network has none, the plain
+    one is repeated. From version 15 on the pass has two layers; if the network has one, the second
+    is the identity.
     """
     name = one_line(data.name) or "the network"
     check_network(data, name)
     version = _choose_version(data, name)
-    data = _blind_to_empty_planes(data)
+    data = _without_empty_planes(data)
     if data.architecture.policy_outputs == 1 and version >= SECOND_POLICY_VERSION:
         data = _with_repeated_policy(data)
     return _Builder(data, version).model()
 
 
-def _blind_to_empty_planes(data: NetworkData) -> NetworkData:
-    """A network that does not look at planes it never saw filled: KataGo fills them."""
+def _without_empty_planes(data: NetworkData) -> NetworkData:
+    """Remove the weights of planes that were always empty in training: KataGo fills them."""
     features = FEATURE_SETS[data.architecture.features]
     unseen = [features.planes.index(plane) for plane in features.empty]
     first = data.weights["conv.weight"].copy()
@@ -86,7 +87,7 @@ def _choose_version(data: NetworkData, name: str) -> int:
 
 
 def _obstacle(data: NetworkData, version: int) -> str | None:
-    """Why a version of the format cannot hold a network."""
+    """Why a version of the format cannot hold a network; None if it can."""
     a, scaling = data.architecture, data.scaling
     score_outputs = 4 if version == FIRST_V7_VERSION else 6
     has_errors = a.score_outputs == 6
@@ -95,7 +96,7 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
         usual = usual._replace(value_error=scaling.value_error, score_error=scaling.score_error)
     kinds = {a.activation, a.tip_activation}
     if a.features not in (KATAGO.name, KATAGO_WITHOUT_LADDERS.name):
-        return f"it is shown {a.features!r}, not {KATAGO.name!r}"
+        return f"its inputs are {a.features!r}, not {KATAGO.name!r}"
     if a.score_outputs != score_outputs:
         return f"version {version} has {score_outputs} score outputs, not {a.score_outputs}"
     if version < NAMED_ACTIVATIONS_VERSION and (kinds != {Activation.RELU} or _nests(a)):
@@ -148,7 +149,7 @@ Part = TypeVar("Part")
 
 
 class _Builder:
-    """Makes the parts of a file from a network's weights, in the order of `katago_format`."""
+    """Builds the parts of a file from a network's weights, in the order of `katago_format`."""
 
     def __init__(self, data: NetworkData, version: int) -> None:
         self.a, self.weights, self.scaling = data.architecture, data.weights, data.scaling
@@ -162,12 +163,7 @@ class _Builder:
             "planes": a.planes,
             "globals": a.globals,
             "td_score_multiplier": 20.0,  # of an output that only training has
-            "score_mean_multiplier": scaling.score_mean,
-            "score_stdev_multiplier": scaling.score_stdev,
-            "lead_multiplier": scaling.lead,
-            "variance_time_multiplier": scaling.variance_time,
-            "value_error_multiplier": scaling.value_error,
-            "score_error_multiplier": scaling.score_error,
+            **{theirs: getattr(scaling, ours) for ours, theirs in MULTIPLIERS.items()},
             "metadata_encoder": 0,
             "pass_alive": 0,
         }
@@ -181,7 +177,7 @@ class _Builder:
         given: Mapping[str, Any],
         above: Mapping[str, Any],
     ) -> Part:
-        """A part of the file; what is not given is made from the weights under a prefix."""
+        """Build a part; fields that are not given come from the weights under a prefix."""
         values: dict[str, Any] = {}
         known = ChainMap(values, dict(above))
         for field, wanted, options in kata.layout(kind):

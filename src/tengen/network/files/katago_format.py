@@ -1,6 +1,6 @@
 """KataGo's network files as data: one declaration of each part serves for reading and writing.
 
-A file is a row of tokens. Text and numbers are separated by white space; an array of floats is
+A file is a sequence of tokens. Text and numbers are separated by white space; an array of floats is
 ``@BIN@`` and little-endian float32, or in ``.txt`` files plain numbers. Each part of the file is
 a dataclass here whose fields stand in the order of the file.
 """
@@ -32,25 +32,25 @@ _BINARY = re.compile(rb"\s*@BIN@")
 
 
 class Shape(tuple[str, ...]):
-    """The fields that are the dimensions of an array."""
+    """Names the fields that are the dimensions of an array."""
 
 
 class Count(str):
-    """The field that is the length of a list."""
+    """Names the field that is the length of a list."""
 
 
 class Length(int):
-    """The length of a row of numbers without a meaning yet."""
+    """The length of a tuple of reserved numbers."""
 
 
 class When(NamedTuple):
-    """A field is there only if the fields before it and the file's version say so."""
+    """A condition for a field to be present, on earlier fields and the file's version."""
 
     condition: Callable[[Mapping[str, Any], int], bool]
 
 
 def since(version: int) -> When:
-    """A field of this version of the format and later ones."""
+    """The condition of fields that the format has since a version."""
     return When(lambda _, file_version: file_version >= version)
 
 
@@ -63,17 +63,7 @@ class Convolution:
     outputs: int
     dilation_y: int
     dilation_x: int
-    weights: Annotated[
-        Floats,
-        Shape(
-            (
-                "height",
-                "width",
-                "inputs",
-                "outputs",
-            )
-        ),
-    ]
+    weights: Annotated[Floats, Shape(("height", "width", "inputs", "outputs"))]
 
 
 @dataclass(frozen=True)
@@ -113,15 +103,7 @@ class Matrix:
     name: str
     inputs: int
     outputs: int
-    weights: Annotated[
-        Floats,
-        Shape(
-            (
-                "inputs",
-                "outputs",
-            )
-        ),
-    ]
+    weights: Annotated[Floats, Shape(("inputs", "outputs"))]
 
 
 @dataclass(frozen=True)
@@ -182,16 +164,7 @@ class RopeFrequencies:
     heads: int
     pairs: int
     axes: int
-    values: Annotated[
-        Floats,
-        Shape(
-            (
-                "heads",
-                "pairs",
-                "axes",
-            )
-        ),
-    ]
+    values: Annotated[Floats, Shape(("heads", "pairs", "axes"))]
 
 
 @dataclass(frozen=True)
@@ -340,7 +313,7 @@ Part = TypeVar("Part")
 
 
 class Reader:
-    """Reads parts from the bytes of a file; raises NetworkFileError for what is none."""
+    """Reads parts from the bytes of a file; raises NetworkFileError where they are invalid."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self.data, self.source = data, source
@@ -355,7 +328,7 @@ class Reader:
         return model
 
     def part(self, kind: Callable[..., Part], above: Mapping[str, Any], depth: int) -> Part:
-        """One part of the file; the fields of the parts it lies in may decide what it has."""
+        """Read a part; conditions on fields may refer to the parts above it."""
         values: dict[str, Any] = {}
         known = ChainMap(values, dict(above))
         for name, wanted, options in layout(kind):
@@ -448,12 +421,12 @@ class Reader:
         return values.reshape(shape)
 
     def plain_numbers(self, size: int) -> Floats:
-        """Numbers written as text, read in windows: one token at a time takes minutes."""
+        """Read numbers written as text, in windows: one token at a time would take minutes."""
         values = np.empty(size, np.float32)
         done = 0
         while done < size:
             window = self.data[self.at : self.at + TEXT_WINDOW]
-            if self.at + TEXT_WINDOW < len(self.data):  # the last token may be cut
+            if self.at + TEXT_WINDOW < len(self.data):  # the window may cut its last token
                 window = window[: max(window.rfind(b" "), window.rfind(b"\n")) + 1]
             tokens = window.split(None, size - done)
             rest = tokens.pop() if len(tokens) > size - done else b""
@@ -474,7 +447,7 @@ class Reader:
 
 @cache
 def layout(kind: Any) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
-    """The fields of a part: name, type, and what else was declared."""
+    """The fields of a part: name, type and annotations."""
     rows = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         options: tuple[Any, ...] = getattr(hint, "__metadata__", ())
@@ -485,7 +458,7 @@ def layout(kind: Any) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
 
 
 def write_model(model: KataGoModel) -> bytes:
-    """The bytes of a file with this network."""
+    """Write a network as the bytes of a file."""
     out: list[bytes] = []
     _write_part(model, model.version, out)
     return b"".join(out)

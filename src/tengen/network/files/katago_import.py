@@ -1,4 +1,4 @@
-"""KataGo's networks as ours: which of its layers is which of our weights. Torch-free."""
+"""KataGo's networks as Tengen's data: which of its layers is which weight."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from tengen.network.files.katago_older import (
 from tengen.network.files.tengen_format import check_network
 
 ACTIVATION_PREFIX = "ACTIVATION_"
-FIRST_V7_VERSION = 8  # older versions are shown other inputs
+FIRST_V7_VERSION = 8  # older versions have other inputs
 HALVED_ERRORS_VERSION = 14  # the first one that squares softplus(x / 2)
 SCALING_VERSION = 13  # the first one that writes its scaling
+MULTIPLIERS = {name: f"{name}_multiplier" for name in Scaling._fields[:-1]}  # by our names
 
 
 def from_katago(model: kata.KataGoModel) -> NetworkData:
-    """Our data for a KataGo network; raises NetworkFileError for one that we cannot run."""
+    """Convert a KataGo network; raises NetworkFileError for one that cannot be run."""
     name = one_line(model.name)
     if model.metadata_encoder:
         raise NetworkFileError(f"{name}: networks that imitate people cannot be run; name another")
@@ -53,7 +54,7 @@ def from_katago(model: kata.KataGoModel) -> NetworkData:
 
 
 def _with_plain_pass(policy: kata.PolicyHead) -> kata.PolicyHead:
-    """Two matrices for the pass with nothing between them are one: versions since 15 need two."""
+    """Merge the two matrices for the pass, which versions since 15 need, if nothing is between."""
     bias, act, pass2 = policy.pass_bias, policy.pass_act, policy.pass2
     if bias is None or act is None or pass2 is None or policy.pass1.outputs != pass2.inputs:
         return policy
@@ -70,15 +71,8 @@ def _scaling(model: kata.KataGoModel) -> Scaling:
     halved = model.version >= HALVED_ERRORS_VERSION
     if model.version < SCALING_VERSION:
         return Scaling(halved_errors=halved)
-    return Scaling(
-        model.score_mean_multiplier or 0.0,
-        model.score_stdev_multiplier or 0.0,
-        model.lead_multiplier or 0.0,
-        model.variance_time_multiplier or 0.0,
-        model.value_error_multiplier or 0.0,
-        model.score_error_multiplier or 0.0,
-        halved,
-    )
+    factors = {ours: getattr(model, theirs) for ours, theirs in MULTIPLIERS.items()}
+    return Scaling(**factors, halved_errors=halved)
 
 
 def _architecture(model: kata.KataGoModel) -> Architecture:
@@ -146,7 +140,7 @@ def _block(block: kata.Block) -> arch.Block:
             return arch.FeedForward(block.hidden, block.gated)
 
 
-# Layers whose values are the bias of another layer here.
+# KataGo's bias layers, by the layer that has the bias here.
 BIAS_OF = {"pass_bias": "pass1", "bias2": "linear2", "value_bias": "value", "score_bias": "score"}
 
 
@@ -168,7 +162,7 @@ def _part(name: str, part: Any) -> Weights:
 
 
 def _layer(name: str, layer: Any) -> Weights:
-    """The weights of one layer; none for what is no layer with weights."""
+    """The weights of one layer; none for fields that are not layers with weights."""
     match layer:
         case kata.Convolution():
             if (layer.dilation_y, layer.dilation_x) != (1, 1):

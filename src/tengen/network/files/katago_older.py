@@ -1,9 +1,9 @@
-"""KataGo's older networks with the first and last layers of version 8. Torch-free.
+"""KataGo's older networks, converted to the inputs and score outputs of version 8.
 
-Versions 6 and 7 are shown a choice of what the V7 inputs hold, komi on a scale of its own. With
-their weights moved to where V7 has the same values, and no weight for the rest, they say the same
-as before. That holds while the game goes on, no move broke the rules, and own komi is at most one
-more than the points of the board: there the older inputs clip it, V7's only 19 points further on.
+The inputs of versions 6 and 7 are a subset of the V7 inputs, with komi on another scale. Their
+weights move to where V7 has the same values; the rest of V7 gets no weight. Evaluations stay the
+same while the game goes on, no move broke the rules, and own komi is at most one more than the
+points of the board, where the older inputs clip it (V7's clip it 19 points further on).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAYOUTS_AND_BUTTON = ("unequal playouts", "advantage in playouts", "button")
 
 
 class OlderInputs(NamedTuple):
-    """The V7 inputs that older ones hold, in their order."""
+    """The V7 inputs that an older version has, in its order."""
 
     planes: tuple[str, ...]
     globals: tuple[str, ...]
@@ -50,7 +50,7 @@ _V5 = OlderInputs(
 )
 _V6 = OlderInputs(PLANES, _without(GLOBALS, *_PLAYOUTS_AND_BUTTON), KOMI_SCALE)
 INPUTS = {6: _V5, 7: _V6}  # by version
-# Why the other versions cannot be run: each plane of theirs must mean what V7's means.
+# Why the other versions cannot be run: they have inputs that no V7 input equals.
 _OTHER_AREAS = "the area under territory scoring and tax in a way that V7 does not show"
 OBSTACLES = {3: _OTHER_AREAS, 4: _OTHER_AREAS, 5: "pass-alive areas, which V7 does not show"}
 
@@ -58,18 +58,17 @@ OLDER_SCORE_OUTPUTS = 2  # mean and standard deviation; the lead was taken to be
 PLAIN_ERRORS_VERSION = 9
 PLAIN_ERRORS = Scaling(value_error=1.0, score_error=100.0, halved_errors=True)
 FIRST_ERROR = 4  # of the score outputs
-_NO_TIME = -1000.0  # of which softplus makes 0 turns: what is said where there is no such output
+_NO_TIME = -1000.0  # softplus makes it 0 turns, as for networks without this output
 
 
 def with_v7_inputs(model: kata.KataGoModel) -> kata.KataGoModel:
-    """A network of a version before 8 that takes V7's inputs and has version 8's score outputs.
+    """Convert a network of a version before 8 to V7's inputs and version 8's score outputs.
 
-    The stated version stays the old one. Raises NetworkFileError where V7's inputs do not hold
-    what the version was shown.
+    The stated version stays. Raises NetworkFileError if V7's inputs do not include the version's.
     """
     version = model.version
     if version not in INPUTS:
-        what = f"model version {version} is shown older inputs: {OBSTACLES[version]}"
+        what = f"model version {version} has older inputs: {OBSTACLES[version]}"
         raise NetworkFileError(f"{model.name}: {what}; versions {min(INPUTS)} and later can be run")
     inputs = INPUTS[version]
     trunk, value = model.trunk, model.value
@@ -106,7 +105,7 @@ def _v7_globals(matrix: kata.Matrix, inputs: OlderInputs) -> kata.Matrix:
 
 
 def _with_lead(value: kata.ValueHead) -> kata.ValueHead:
-    """The head with two more outputs: the mean as the lead, and no turns that stay open."""
+    """Add two score outputs: the mean as the lead, and a variance time of zero."""
     mean, stdev = value.score.weights.T
     weights = np.stack([mean, stdev, mean, np.zeros_like(mean)], axis=1)
     biases = value.score_bias.values
@@ -119,10 +118,9 @@ def _with_lead(value: kata.ValueHead) -> kata.ValueHead:
 
 
 def with_halved_errors(model: kata.KataGoModel) -> kata.KataGoModel:
-    """Version 9 with the errors of later ones: softplus(x) is softplus(x / 2) of twice the output.
+    """Convert version 9's errors to those of later versions: softplus(x) = softplus(2x / 2).
 
-    The value's error is that once, the score's ten times, so their squares have the factors
-    `PLAIN_ERRORS`.
+    The value's error is softplus(x) itself, the score's ten times that: hence `PLAIN_ERRORS`.
     """
     value = model.value
     twice = np.where(np.arange(value.score.outputs) < FIRST_ERROR, 1, 2).astype(np.float32)

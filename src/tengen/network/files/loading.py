@@ -1,4 +1,4 @@
-"""Network files of every kind, told apart by what is in them and not by their names. Torch-free."""
+"""Network files of any kind, recognised by their content, not their names."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tengen.network.files.tengen_format import (
 
 ENDINGS = (".safetensors", ".bin.gz", ".txt.gz", ".bin", ".txt")
 MAX_FILE_BYTES = 4 << 30  # the largest network that KataGo has published is under 1 GB
-# A gzip file may grow by so much before it is taken for a bomb: weights hardly shrink, text by 3.
+# Limits on the size of decompressed files, against gzip bombs: weights hardly shrink, text by 3.
 FREE_GROWTH, GROWTH = 64 << 20, 20
 CHUNK = 1 << 20
-# Part of the name of a converted file that is kept: raise it when the conversion changes.
+# Part of the names of cached conversions: raise it when the conversion changes.
 CONVERSION = 1
 
 _GZIP = b"\x1f\x8b"
@@ -37,11 +37,11 @@ _START = 512
 
 
 def load_network(path_or_name: str | Path) -> NetworkData:
-    """The network in a file of Tengen's or KataGo's; raises NetworkFileError.
+    """Load a network file of Tengen's or KataGo's; raises NetworkFileError.
 
-    `bundled` is the network that comes with the package. Another name without its ending is looked
-    for in this folder and among the user's networks. What was converted from a KataGo file is kept,
-    and found again by the file's content.
+    `bundled` is the network that comes with the package. Other names may omit the file's ending and
+    are searched in this folder and among the user's networks. Conversions of KataGo's files are
+    cached by the file's content.
     """
     path = find_network(path_or_name)
     start = read_bytes(path, _START)
@@ -50,24 +50,24 @@ def load_network(path_or_name: str | Path) -> NetworkData:
     if not start.startswith(_GZIP):
         _check_start(start, str(path))
     content = read_bytes(path)
-    kept = _kept_networks() / f"{hashlib.sha256(content).hexdigest()}-{CONVERSION}.safetensors"
+    cached = _cached_networks() / f"{hashlib.sha256(content).hexdigest()}-{CONVERSION}.safetensors"
     with suppress(NetworkFileError):
-        return load_network_file(kept)
+        return load_network_file(cached)
     data = read_katago(content, str(path))
-    with suppress(OSError, NetworkFileError):  # it is converted again next time, then
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        save_network(data, kept)
+    with suppress(OSError, NetworkFileError):  # without a cache it is converted each time
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        save_network(data, cached)
     return data
 
 
 def find_network(path_or_name: str | Path) -> Path:
-    """The file that is meant; raises NetworkFileError if there is none."""
+    """Find the file that a path or name stands for; raises NetworkFileError if there is none."""
     if path_or_name == BUNDLED:
         return bundled_network()
     path = Path(path_or_name)
     places = [path]
     if path.name == str(path):
-        folders = Path(), _kept_networks()
+        folders = Path(), _cached_networks()
         places += [folder / f"{path.name}{end}" for folder in folders for end in ENDINGS]
     try:
         found = next((place for place in places if place.exists()), None)
@@ -85,7 +85,7 @@ def find_network(path_or_name: str | Path) -> Path:
 
 
 def read_bytes(path: Path, count: int = -1) -> bytes:
-    """A file or its start; raises NetworkFileError if it cannot be read or is too large."""
+    """Read a file or its start; raises NetworkFileError if it is unreadable or too large."""
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             what = f"is larger than {MAX_FILE_BYTES >> 30} GiB, as no network is"
@@ -97,7 +97,7 @@ def read_bytes(path: Path, count: int = -1) -> bytes:
 
 
 def read_katago(content: bytes, source: str) -> NetworkData:
-    """The network in the bytes of a KataGo file, compressed or not; raises NetworkFileError."""
+    """Read the bytes of a KataGo file, compressed or not; raises NetworkFileError."""
     if content.startswith(_GZIP):
         content = _decompress(content, source)
     _check_start(content[:_START], source)
@@ -109,7 +109,7 @@ def read_katago(content: bytes, source: str) -> NetworkData:
 
 
 def _check_start(start: bytes, source: str) -> None:
-    """Refuse what does not start like an uncompressed KataGo file."""
+    """Raise NetworkFileError unless this is the start of an uncompressed KataGo file."""
     if foreign := describe_foreign_file(start):
         raise NetworkFileError(f"{source}: {foreign}")
     if not _KATAGO.match(start):
@@ -118,7 +118,7 @@ def _check_start(start: bytes, source: str) -> None:
 
 
 def _decompress(content: bytes, source: str) -> bytes:
-    """What is in a gzip file, if it does not grow suspiciously."""
+    """Decompress a gzip file; raises NetworkFileError for a gzip bomb."""
     limit = FREE_GROWTH + GROWTH * len(content)
     pieces: list[bytes] = []
     size = 0
@@ -135,5 +135,5 @@ def _decompress(content: bytes, source: str) -> bytes:
     return b"".join(pieces)
 
 
-def _kept_networks() -> Path:
+def _cached_networks() -> Path:
     return user_cache() / "networks"

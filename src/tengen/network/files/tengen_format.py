@@ -1,7 +1,6 @@
-"""Our network files: safetensors with all that is known of a network in the header. Torch-free.
+"""Tengen's network files: safetensors with architecture, scaling and provenance in the header.
 
-What is read was perhaps not written by us: sizes are checked before anything is made of them,
-and nothing in a file is ever executed.
+Files may be hostile: sizes are checked before memory is allocated, and nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreig
 FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
 LENGTH_BYTES = 8  # of the header's length, which comes first
-# How often the meaning of a feature set's inputs has changed; KataGo counts its own.
+# Versions of the meaning of a feature set's inputs, 1 if not listed; KataGo's number its own.
 FEATURE_VERSIONS = {"katago": 7, "katago without ladders": 7}
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
@@ -34,10 +33,10 @@ _NUMPY_TYPES = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16)}
 
 
 def save_network(data: NetworkData, path: str | Path, half: bool = False) -> None:
-    """Write a network file; it appears whole or not at all. Raises NetworkFileError.
+    """Write a network file atomically; raises NetworkFileError.
 
     `half` stores matrices and convolutions as float16. Norms, biases and frequencies, which are
-    few and would suffer, stay float32.
+    small and would lose accuracy, stay float32.
     """
     path = Path(path)
     check_network(data, str(path))
@@ -64,7 +63,7 @@ def save_network(data: NetworkData, path: str | Path, half: bool = False) -> Non
 
 
 def load_network_file(path: str | Path) -> NetworkData:
-    """The network in one of our files; raises NetworkFileError for whatever is wrong with it."""
+    """Load a file of this format; raises NetworkFileError for whatever is wrong with it."""
     path = Path(path)
     _check_header_length(path)
     try:
@@ -94,7 +93,7 @@ def load_network_file(path: str | Path) -> NetworkData:
 
 
 def check_network(data: NetworkData, source: str) -> None:
-    """Raise NetworkFileError unless the weights are those of the architecture, and finite."""
+    """Raise NetworkFileError unless the weights match the architecture and are finite."""
     architecture = data.architecture
     try:
         architecture.check()
@@ -103,7 +102,7 @@ def check_network(data: NetworkData, source: str) -> None:
     features = FEATURE_SETS.get(architecture.features)
     if features is None:
         known = ", ".join(FEATURE_SETS)
-        what = f"is shown {architecture.features[:40]!r}"
+        what = f"its inputs are {architecture.features[:40]!r}"
         raise NetworkFileError(f"{source}: {what}, which this version does not know, but {known}")
     inputs = len(features.planes), len(features.globals)
     if (architecture.planes, architecture.globals) != inputs:
@@ -131,18 +130,18 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def looks_like_safetensors(start: bytes) -> bool:
-    """Whether a file starts like one: the header's length, then JSON."""
+    """Whether a file starts as safetensors do: the header's length, then JSON."""
     length = start[:LENGTH_BYTES]
     return start[LENGTH_BYTES : LENGTH_BYTES + 1] == b"{" and not length.isalnum()
 
 
 def cannot_read(path: Path, error: OSError) -> NetworkFileError:
-    """The error for a file that is not there or may not be read."""
+    """The error for a file that is missing or not readable."""
     return NetworkFileError(f"{path}: cannot be read: {error.strerror or error}; check the path")
 
 
 def _check_header_length(path: Path) -> None:
-    """Refuse what is no safetensors file, or claims a header that cannot be."""
+    """Raise NetworkFileError unless this is a safetensors file with a plausible header length."""
     try:
         if path.exists() and not path.is_file():
             raise NetworkFileError(f"{path}: is no file; name a network file")
@@ -178,7 +177,7 @@ def _read_architecture(metadata: Mapping[str, str], path: Path) -> Architecture:
         raise NetworkFileError(f"{path}: {one_line(str(error))}; {AGAIN}") from None
     features, version = metadata.get("features"), metadata.get("features_version")
     if features != architecture.features or version != str(_feature_version(features)):
-        what = f"is shown {str(features)[:40]!r}, version {str(version)[:20]!r}"
+        what = f"its inputs are {str(features)[:40]!r}, version {str(version)[:20]!r}"
         raise NetworkFileError(f"{path}: {what}, which this version does not know; update Tengen")
     return architecture
 
@@ -188,7 +187,7 @@ def _feature_version(features: str) -> int:
 
 
 def _check_form(file: Any, architecture: Architecture, path: Path) -> None:
-    """Compare the tensors' types and shapes with the architecture's before they are read."""
+    """Check the tensors' types and shapes before they are read."""
     slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
     for name, tensor in slices.items():
         if tensor.get_dtype() not in _NUMPY_TYPES:
@@ -238,7 +237,7 @@ def _read_provenance(metadata: Mapping[str, str], path: Path) -> dict[str, str]:
 
 
 def checksum(tensors: Tensors, metadata: Mapping[str, str]) -> str:
-    """A digest of all tensors (name, type, shape, bytes) and of what the header says."""
+    """A digest of all tensors (name, type, shape, bytes) and of the header."""
     digest = hashlib.sha256(json.dumps(sorted(metadata.items())).encode())
     for name, values in sorted(tensors.items()):
         digest.update(f"{name}\n{values.dtype.str}\n{values.shape}\n".encode())

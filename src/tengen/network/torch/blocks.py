@@ -16,25 +16,25 @@ from torch.nn import functional
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 
-EPSILON = 1e-5  # of norms while they learn
+EPSILON = 1e-5  # of norms in training
 
 
 class Boards(NamedTuple):
-    """Where the boards of a batch lie in their tensor."""
+    """The boards of a batch within their tensor."""
 
     mask: Tensor  # [batch, 1, height, width]
     area: Tensor  # [batch, 1] points on the board
-    spread: Tensor  # [batch, 1] (sqrt(area) - 14) / 10, how KataGo tells sizes apart
+    spread: Tensor  # [batch, 1] (sqrt(area) - 14) / 10, KataGo's input for the size
 
 
 def boards_of(mask: Tensor) -> Boards:
-    """What the layers need to know of a batch's boards; areas are exact whatever the precision."""
+    """The boards that a mask describes; areas are exact even if the mask is in bf16."""
     area = mask.sum((2, 3), dtype=torch.promote_types(mask.dtype, torch.float32))
     return Boards(mask, area, (area.sqrt() - 14.0) / 10.0)
 
 
 def activate(x: Tensor, kind: Activation) -> Tensor:
-    """The activation of this kind."""
+    """Apply an activation."""
     match kind:
         case Activation.RELU:
             return functional.relu(x)
@@ -72,7 +72,7 @@ class Norm(nn.Module):
         return activate(x, self.activation) * boards.mask
 
     def fold(self) -> None:
-        """Make scale and bias alone say it all, so that they can be rounded without harm."""
+        """Fold mean and variance into scale and bias, before these are rounded to bf16."""
         with torch.no_grad():
             scale = self.scale * torch.rsqrt(self.variance + self.epsilon)
             self.bias.sub_(self.mean * scale)
@@ -82,16 +82,16 @@ class Norm(nn.Module):
             self.epsilon.zero_()
 
     def prepare_to_learn(self, full_boards: bool) -> None:
-        """Say whether all boards fill their tensor, and take the epsilon of norms that learn."""
+        """Prepare for training: set whether all boards fill their tensor, and use `EPSILON`."""
         self.full_boards = full_boards
-        with torch.no_grad():  # what it answers stays the same
+        with torch.no_grad():  # evaluations stay the same
             self.variance.add_(self.epsilon - EPSILON).clamp_min_(0)
             self.epsilon.fill_(EPSILON)
 
     def _learn(self, x: Tensor, boards: Boards) -> Tensor:
-        """Norm by the statistics of this batch, which the running ones follow."""
+        """Normalise by the batch's statistics, and update the running ones."""
         if self.full_boards:
-            # torch's own is fastest. It keeps n / (n - 1) of the variance, for n points.
+            # torch's own is fastest; its running variance is the unbiased one.
             running = self.mean, self.variance
             x = functional.batch_norm(
                 x, *running, self.scale, self.bias, True, self.momentum, EPSILON
@@ -105,7 +105,7 @@ class Norm(nn.Module):
 
 
 class NormOnBoards(torch.autograd.Function):
-    """Batch norm whose statistics leave out what lies off the boards.
+    """Batch norm with statistics of the points on the boards alone.
 
     Returns the normed tensor, mean and variance. The gradient that comes back must be zero off the
     boards, as it is behind a mask. x may be coarser than scale and bias; statistics are as fine as
@@ -134,7 +134,7 @@ class NormOnBoards(torch.autograd.Function):
         straight, to_scale, to_bias = torch.ops.aten.native_batch_norm_backward(
             grad, x, scale, mean, variance, mean, factor, False, EPSILON, [True, True, True]
         )
-        # What each x does by way of mean and variance: a constant and a slope for each channel.
+        # The gradient through mean and variance: a constant and a slope for each channel.
         slope = -scale * factor.square() * to_scale / total
         constant = -scale * factor * to_bias / total - slope * mean
         none, one = torch.zeros_like(mean), torch.full_like(mean, 1 - EPSILON)
@@ -143,7 +143,7 @@ class NormOnBoards(torch.autograd.Function):
 
 
 class RmsNorm(nn.Module):
-    """Each point's channels scaled to a mean square of one."""
+    """RMS norm: scales each point's channels to a mean square of one."""
 
     epsilon: Tensor
 
@@ -163,7 +163,7 @@ def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
 
 
 def apply(layer: nn.Conv2d | nn.Linear, x: Tensor) -> Tensor:
-    """A layer's answer in the layer's own precision, which may be finer than that of x."""
+    """Apply a layer in its own precision, which may be higher than that of x."""
     answer: Tensor = layer(x.to(layer.weight.dtype))
     return answer
 
@@ -172,7 +172,7 @@ def pool(x: Tensor, boards: Boards) -> Tensor:
     """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board."""
     mean = x.sum((2, 3), dtype=boards.area.dtype) / boards.area
     # Off the board x is 0, and activations > -1. Not `amax`: its gradient goes where x equals the
-    # maximum, and compiled code that computes x again, less roundly, finds no such place.
+    # maximum, and compiled code may recompute x in another precision, equal nowhere.
     highest = (x + (boards.mask - 1.0)).flatten(2).max(2).values
     return torch.cat([mean, mean * boards.spread, highest.to(mean.dtype)], 1).to(x.dtype)
 
@@ -185,7 +185,7 @@ def pool_for_value(x: Tensor, boards: Boards) -> Tensor:
 
 
 class OrdinaryBlock(nn.Module):
-    """Norm, convolution, norm, convolution, and what came in."""
+    """A residual block: norm, convolution, norm, convolution."""
 
     def __init__(self, channels: int, spec: arch.Ordinary, activation: Activation) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ class OrdinaryBlock(nn.Module):
 
 
 class PoolingBlock(nn.Module):
-    """As OrdinaryBlock, with a bias from a pool over the whole board in the middle."""
+    """As OrdinaryBlock, with a bias from global pooling in the middle."""
 
     def __init__(self, channels: int, spec: arch.Pooling, activation: Activation) -> None:
         super().__init__()
@@ -221,7 +221,7 @@ class PoolingBlock(nn.Module):
 
 
 class BottleneckBlock(nn.Module):
-    """Fewer channels, blocks inside, and up to all channels again."""
+    """A nested bottleneck: fewer channels, inner blocks, and up to all channels again."""
 
     def __init__(self, channels: int, spec: arch.Bottleneck, activation: Activation) -> None:
         super().__init__()
@@ -240,7 +240,7 @@ class BottleneckBlock(nn.Module):
 
 
 class AttentionBlock(nn.Module):
-    """Attention over the points of the board, turned by where they lie."""
+    """Self-attention over the points of the board with rotary position embedding."""
 
     frequencies: Tensor
 
@@ -297,7 +297,7 @@ class AttentionBlock(nn.Module):
 
 
 def _rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn neighbouring pairs of x [batch, heads, points, dim] by angles [heads, points, pairs]."""
+    """Rotate adjacent pairs of x [batch, heads, points, dim] by angles [heads, points, pairs]."""
     even, odd = x[..., 0::2], x[..., 1::2]
     cos, sin = angles.cos(), angles.sin()
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], -1).flatten(3)
@@ -338,7 +338,7 @@ def build_block(channels: int, spec: arch.Block, activation: Activation) -> nn.M
 
 
 def theta_frequencies(spec: arch.Attention) -> Tensor:
-    """[kv heads, pairs, 2]: half of the pairs turn along y, half along x, ever more slowly."""
+    """[kv heads, pairs, 2]: half of the pairs rotate along y, half along x, ever more slowly."""
     pairs = spec.query_dim // 2
     half = pairs // 2
     steps = spec.theta ** (-torch.arange(half) / half)

@@ -1,4 +1,4 @@
-"""Functions compiled by torch, where it can: it needs Triton and a C compiler."""
+"""torch.compile where it works: it needs Triton and a C compiler."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ R = TypeVar("R")
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function compiled at its first call, or as it is where that fails, after a line."""
-    # The compiler remarks on its own choices, also later, when gradients are first asked for.
-    # Whoever runs this can do nothing about them.
+    """Compile a function at its first call, or warn and run it uncompiled where that fails."""
+    # The compiler warns about its own choices, also later, when gradients are first computed.
+    # The user can do nothing about these warnings.
     warnings.filterwarnings("ignore", module=r"torch\._inductor")
     chosen: Callable[P, R] = torch.compile(function)
     settled = False
@@ -29,7 +29,7 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
         settled = True
         try:
             return chosen(*args, **kwargs)
-        except Exception as error:  # whatever it is: if it is not the compiler's, it comes again
+        except Exception as error:  # if it is not the compiler's, the plain call raises it again
             lines = str(error).strip().splitlines() or [type(error).__name__]
             say(f"torch cannot compile here, so networks run at half the speed or less: {lines[0]}")
             chosen = function

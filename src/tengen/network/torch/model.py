@@ -24,7 +24,7 @@ from tengen.network.torch.blocks import (
 
 
 class Outputs(NamedTuple):
-    """What the heads say before it is made into chances and points, for the side to play."""
+    """The raw outputs of the heads, for the side to play."""
 
     policy: Tensor  # [batch, outputs, height * width + 1] logits, pass last
     value: Tensor  # [batch, 3] logits of win, loss and no result
@@ -38,7 +38,7 @@ def with_pass(points: Tensor, passing: Tensor) -> Tensor:
 
 
 class TipNorm(nn.Module):
-    """The norm between trunk and heads, by point instead of by batch, with a bias."""
+    """The norm between trunk and heads as an RMS norm with a bias, for transformers."""
 
     def __init__(self, channels: int, activation: Activation) -> None:
         super().__init__()
@@ -75,21 +75,21 @@ class PolicyHead(nn.Module):
         return self.logits(inner, pooled)
 
     def logits(self, inner: Tensor, pooled: Tensor) -> Tensor:
-        """The logits made from what `look` saw."""
+        """The last layers: logits from the results of `look`."""
         passing = apply(self.pass1, pooled)
         if self.pass2 is not None:
             passing = apply(self.pass2, activate(passing, self.activation))
         return with_pass(apply(self.conv2, inner), passing)
 
     def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
-        """What the logits are made from: of the points, and pooled over the board."""
+        """The hidden layers: [batch, channels, height, width] and pooled [batch, channels]."""
         pooled = pool(self.norm_pool(self.conv_pool(x), boards), boards)
         inner = self.conv1(x) + self.pool_to_bias(pooled)[:, :, None, None]
         return self.norm1(inner, boards), pooled
 
 
 class ValueHead(nn.Module):
-    """Who wins, by how much, and who will own which point."""
+    """The outcome, the score and the ownership of each point."""
 
     def __init__(self, a: Architecture) -> None:
         super().__init__()
@@ -105,12 +105,12 @@ class ValueHead(nn.Module):
         return self.answers(*self.look(x, boards))
 
     def answers(self, inner: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Value, score and ownership made from what `look` saw."""
+        """The last layers: value, score and ownership from the results of `look`."""
         owned = apply(self.ownership, inner)[:, 0]
         return apply(self.value, hidden), apply(self.score, hidden), owned
 
     def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
-        """What the answers are made from: of the points, and of the whole board."""
+        """The hidden layers: [batch, channels, height, width] and pooled [batch, channels]."""
         inner = self.norm1(self.conv1(x), boards)
         pooled = pool_for_value(inner, boards)
         return inner, activate(apply(self.linear2, pooled), self.activation)
@@ -132,12 +132,12 @@ class Network(nn.Module):
         self.value = ValueHead(a)
 
     def forward(self, planes: Tensor, globals: Tensor) -> Outputs:  # noqa: A002
-        """What the network says of planes[batch, planes, height, width], the first one the mask."""
+        """Evaluate planes [batch, planes, height, width], the first of them the mask."""
         x, boards = self.trunk(planes, globals)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
     def trunk(self, planes: Tensor, globals: Tensor) -> tuple[Tensor, Boards]:  # noqa: A002
-        """What the heads look at."""
+        """The output of the trunk and the boards of the batch."""
         boards = boards_of(planes[:, :1])
         x = self.conv(planes) + self.globals(globals)[:, :, None, None]
         for block in self.blocks:
@@ -146,7 +146,7 @@ class Network(nn.Module):
 
 
 def network_from(data: NetworkData) -> Network:
-    """The torch network that data describes, ready to be run."""
+    """Build a torch network from data, in evaluation mode."""
     network = Network(data.architecture).eval()
     network.load_state_dict({name: torch.from_numpy(w) for name, w in data.weights.items()})
     return network

@@ -1,4 +1,4 @@
-"""Networks as ONNX files, for any runtime that reads them."""
+"""Networks as ONNX files."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, expect
 from tengen.frontends.web.http.serve import bound_socket
 from tengen.network.files.tengen_format import save_network
 from tests.frontends.web.browser.visit import LIMIT, visiting
-from tests.network.test_store import random_network
+from tests.network.test_tengen_format import random_network
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tengen.frontends.web.play.turnstile import Turnstile, TurnTaking
 
 if TYPE_CHECKING:
     from tengen.game.position import Position
-    from tengen.network.batching import SharedEvaluator
+    from tengen.network.batching import BatchingEvaluator
     from tengen.network.evaluator import Evaluator
     from tengen.search.memory import Memory
     from tengen.search.request import RootOptions
@@ -124,7 +124,7 @@ class Ready(NamedTuple):
 
     network: Network
     evaluator: Evaluator
-    shared: SharedEvaluator
+    shared: BatchingEvaluator
 
 
 class EngineRoom(Closeable):
@@ -146,16 +146,16 @@ class EngineRoom(Closeable):
 
     def _load(self) -> Ready:
         _give_way()  # so do the threads that the network's runtime starts from here
-        from tengen.network.batching import SharedEvaluator
-        from tengen.network.wrappers import CachingEvaluator
+        from tengen.network.batching import BatchingEvaluator
+        from tengen.network.cache import CachingEvaluator
         from tengen.search.memory import Memory
         from tengen.search.warmup import compile_kernels
 
         network = self._make()
         compile_kernels(network.evaluator.features)
         self._memory = Memory(TREE_MEGABYTES)
-        streams = getattr(network.evaluator, "streams", 1)  # a GPU has one
-        shared = SharedEvaluator(network.evaluator, LARGEST_BATCH, streams)
+        in_flight = network.evaluator.parallel_batches
+        shared = BatchingEvaluator(network.evaluator, LARGEST_BATCH, in_flight)
         return Ready(network, CachingEvaluator(shared, CACHE_MEGABYTES), shared)
 
     @property

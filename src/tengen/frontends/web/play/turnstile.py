@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tengen.network.evaluator import Batch, Evaluator, Pending
+from tengen.network.evaluator import Batch, Evaluator, EvaluatorWrapper, Pending
 
 OWNERS_REMEMBERED = 1_000
 
@@ -107,13 +107,11 @@ class Turn:
             self._until = time.monotonic() + self._turnstile.seconds
 
 
-class TurnTaking:
+class TurnTaking(EvaluatorWrapper):
     """An evaluator that gives way to other searches between two batches."""
 
     def __init__(self, inner: Evaluator) -> None:
-        self._inner = inner
-        self.name, self.device = inner.name, inner.device
-        self.features, self.best_batch = inner.features, inner.best_batch
+        super().__init__(inner)
         self.turn: Turn | None = None
 
     def submit(self, batch: Batch) -> Pending:

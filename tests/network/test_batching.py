@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from tengen.network.batching import LARGE, SharedEvaluator
+from tengen.network.batching import LARGE, BatchingEvaluator
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, Ready, uniform
 
@@ -40,7 +40,7 @@ class Gate:
 
 def test_each_asker_gets_its_own_rows_of_one_common_batch() -> None:
     gate = Gate()
-    with SharedEvaluator(FakeEvaluator(gate)) as shared:
+    with BatchingEvaluator(FakeEvaluator(gate)) as shared:
         first = shared.submit(batch_of([1]))
         assert gate.asked.wait(10)  # the network is busy now, so what follows is gathered
         others = [shared.submit(batch_of([10 * k, 10 * k + 1])) for k in range(2, 5)]
@@ -56,7 +56,7 @@ def test_each_asker_gets_its_own_rows_of_one_common_batch() -> None:
 
 def test_boards_of_different_sizes_are_not_mixed_and_batches_have_a_limit() -> None:
     gate = Gate()
-    with SharedEvaluator(FakeEvaluator(gate), largest=4) as shared:
+    with BatchingEvaluator(FakeEvaluator(gate), largest=4) as shared:
         first = shared.submit(batch_of([0]))
         assert gate.asked.wait(10)
         answers = [shared.submit(batch_of([1, 1], side)) for side in (3, 5, 3, 3, 5)]
@@ -74,7 +74,7 @@ def test_a_large_batch_goes_straight_to_the_network() -> None:
             threads.append(threading.current_thread())
             return super().submit(batch)
 
-    with SharedEvaluator(Network(telling)) as shared:
+    with BatchingEvaluator(Network(telling)) as shared:
         many = [float(k) for k in range(LARGE * shared.best_batch)]
         assert shared.submit(batch_of(many)).result().lead.tolist() == many
         shared.submit(batch_of(many[1:])).result()
@@ -90,7 +90,7 @@ def test_what_goes_wrong_reaches_all_askers_and_the_next_question_is_answered() 
             raise RuntimeError("out of memory")
         return telling(batch)
 
-    with SharedEvaluator(FakeEvaluator(broken)) as shared:
+    with BatchingEvaluator(FakeEvaluator(broken)) as shared:
         with pytest.raises(RuntimeError, match="out of memory"):
             shared.submit(batch_of([13])).result()
         assert shared.submit(batch_of([7])).result().lead.tolist() == [7]
@@ -98,7 +98,7 @@ def test_what_goes_wrong_reaches_all_askers_and_the_next_question_is_answered() 
 
 def test_closing_answers_what_was_asked_and_refuses_more() -> None:
     before = threading.active_count()
-    shared = SharedEvaluator(FakeEvaluator(telling))
+    shared = BatchingEvaluator(FakeEvaluator(telling))
     answers = [shared.submit(batch_of([k])) for k in range(50)]
     shared.close()
     assert [answer.result().lead.tolist() for answer in answers] == [[k] for k in range(50)]
@@ -124,6 +124,6 @@ def test_several_batches_are_under_way_if_the_network_computes_several() -> None
         def submit(self, batch: Batch) -> Meeting:  # type: ignore[override]
             return Meeting(batch)
 
-    with SharedEvaluator(Network(), largest=1, at_a_time=2) as shared:
+    with BatchingEvaluator(Network(), largest=1, in_flight=2) as shared:
         answers = [shared.submit(batch_of([k])) for k in range(4)]
         assert [answer.result().lead.tolist() for answer in answers] == [[0], [1], [2], [3]]

@@ -1,6 +1,7 @@
-"""Networks that learned by one set of rules alone, made fit for the others.
+"""Fix the rules that a network assumes, for networks trained under one set of rules alone.
 
-What a network never saw change it gives any weight: rules that are new to it would turn its head.
+Such a network gives arbitrary weight to inputs that never changed in training, so that other rules
+would confuse it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode
 from tengen.network.files.errors import NetworkFileError
 
-# Those that tell rules or the purpose of a game, and stay the same throughout it.
+# Inputs that encode the rules or the purpose of a game, and stay the same throughout it.
 RULE_GLOBALS = (
     "superko",
     "positional or situational",
@@ -31,22 +32,24 @@ RULE_GLOBALS = (
 )
 
 
-def taking_all_for(data: NetworkData, rules: Rules) -> NetworkData:
-    """The network as one that takes all rules for these; raises NetworkFileError.
+def with_fixed_rules(data: NetworkData, rules: Rules) -> NetworkData:
+    """A network that evaluates under any rules as under these; raises NetworkFileError.
 
-    It says the same as before where these rules are played. What they weigh goes into the plane of
+    Under these rules its evaluations stay the same: the weights of the rules move to the plane of
     the board, which is 1 everywhere.
     """
     features = FEATURE_SETS[data.architecture.features]
     if features.globals != GLOBALS:
-        raise NetworkFileError(f"{data.name}: is shown {features.name}, which tells no rules")
+        raise NetworkFileError(
+            f"{data.name}: its inputs, {features.name!r}, do not include the rules"
+        )
     shown = encode(features, [Position(2, rules)]).globals[0]
     weights = data.weights["globals.weight"].copy()  # [channels, globals]
-    told = [GLOBALS.index(name) for name in RULE_GLOBALS]
+    fixed = [GLOBALS.index(name) for name in RULE_GLOBALS]
     first = data.weights["conv.weight"].copy()  # [channels, planes, height, width]
     middle = first.shape[2] // 2
-    first[:, PLANES.index("on board"), middle, middle] += weights[:, told] @ shown[told]
-    weights[:, told] = 0
+    first[:, PLANES.index("on board"), middle, middle] += weights[:, fixed] @ shown[fixed]
+    weights[:, fixed] = 0
     changed = {"conv.weight": first, "globals.weight": weights}
     provenance = {**data.provenance, "rules": str(rules)}
     return replace(data, weights={**data.weights, **changed}, provenance=provenance)

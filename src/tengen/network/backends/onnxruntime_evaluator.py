@@ -1,26 +1,27 @@
-"""Networks run by ONNX Runtime, the door to DirectML, CoreML, TensorRT and whatever it has next."""
+"""Networks run by ONNX Runtime."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.data import NetworkData, Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.data import NetworkData
+from tengen.network.decoding import PendingOutputs, RawOutputs
+from tengen.network.evaluator import Batch
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
 
 
 class OnnxEvaluator:
-    """A network's ONNX file on one of ONNX Runtime's providers.
+    """A network's ONNX file on one of ONNX Runtime's execution providers."""
 
-    The file is what `export_onnx` wrote for the same data, which says what the outputs mean.
-    """
+    best_batch = 8
+    parallel_batches = 1
 
     def __init__(self, path: Path, data: NetworkData, provider: str = CPU_PROVIDER) -> None:
+        """The file is what `export_onnx` wrote for the same data; it is not needed afterwards."""
         import onnxruntime
 
         known = onnxruntime.get_available_providers()
@@ -33,21 +34,12 @@ class OnnxEvaluator:
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
-        self.best_batch = 8
+        self.on_processor = provider == CPU_PROVIDER
         self._scaling = data.scaling
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 
-    def submit(self, batch: Batch) -> _Pending:
+    def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation."""
         inputs = {"planes": batch.planes, "globals": batch.globals}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
-        return _Pending(future, batch, self._scaling)
-
-
-class _Pending(NamedTuple):
-    future: Future[list[object]]
-    batch: Batch
-    scaling: Scaling
-
-    def result(self) -> Evaluation:
-        return decode(RawOutputs(*self.future.result()), self.batch, self.scaling)  # type: ignore[arg-type]
+        return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling)

@@ -1,39 +1,33 @@
-"""Networks run by torch: CUDA with bf16 and CUDA graphs; ROCm, MPS and the CPU by the same code."""
+"""Networks run by torch: on CUDA and ROCm in bf16 with CUDA graphs, on MPS and the CPU plainly."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.data import NetworkData, Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.data import NetworkData
+from tengen.network.decoding import PendingOutputs, RawOutputs
+from tengen.network.evaluator import Batch
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
 IN_FLIGHT = 2  # batches that can be under way at a time
 
 
-def best_torch_device() -> str:
-    """The fastest device that torch finds here."""
-    if torch.cuda.is_available():  # ROCm calls itself CUDA
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 class TorchEvaluator:
     """A network on a torch device.
 
-    On CUDA each size of batch, rounded up to a power of two, has its captured graph, so that a
-    call costs one launch.
+    On CUDA each batch size, rounded up to a power of two, has a captured graph, so that an
+    evaluation costs one launch.
     """
 
-    def __init__(self, data: NetworkData, device: str | None = None) -> None:
-        self._device = torch.device(device or best_torch_device())
+    parallel_batches = 1
+
+    def __init__(self, data: NetworkData, device: str) -> None:
+        self._device = torch.device(device)
+        self.on_processor = self._device.type == "cpu"
         self._half = self._device.type == "cuda"
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
@@ -45,18 +39,18 @@ class TorchEvaluator:
         self._graphs: dict[tuple[int, ...], list[_Graph]] = {}
         self._turn = 0
 
-    def submit(self, batch: Batch) -> _Pending:
-        """Start an evaluation; on the CPU, whose cores it takes all, it is then done.
+    def submit(self, batch: Batch) -> PendingOutputs:
+        """Start an evaluation on CUDA; elsewhere, finish it.
 
-        Not in a thread of its own: torch's threads serve another one a third more slowly.
+        On the CPU a thread of its own would not help: torch is a third slower in a second thread.
         """
         if self._half:
             return self._launch(batch)
         with torch.inference_mode():
             outputs = self._network(*(torch.from_numpy(a).to(self._device) for a in batch))
-        return _Pending(lambda: _on_host(outputs), batch, self._scaling)
+        return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling)
 
-    def _launch(self, batch: Batch) -> _Pending:
+    def _launch(self, batch: Batch) -> PendingOutputs:
         n, _, height, width = batch.planes.shape
         room = 1 << (n - 1).bit_length()
         key = (room, height, width)
@@ -66,11 +60,11 @@ class TorchEvaluator:
         self._turn += 1
         graph = self._graphs[key][self._turn % IN_FLIGHT]
         graph.launch(batch)
-        return _Pending(lambda: graph.outputs(n), batch, self._scaling)
+        return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling)
 
 
 def prepared(network: Network, device: torch.device) -> Network:
-    """A network as it runs best on a device: on CUDA in bf16, but for the last layers."""
+    """Move a network to a device in its fastest form: on CUDA in bf16, except the last layers."""
     network = network.to(device).eval()
     if device.type == "cuda":
         in_half(network)
@@ -79,7 +73,7 @@ def prepared(network: Network, device: torch.device) -> Network:
 
 
 def in_half(network: Network) -> None:
-    """Make a network compute in bf16, and its outputs, which are small, in float32."""
+    """Convert a network to bf16, except its last layers, which are small."""
     for module in network.modules():
         if isinstance(module, Norm):
             module.fold()
@@ -92,15 +86,6 @@ def in_half(network: Network) -> None:
         layer.float()
 
 
-class _Pending(NamedTuple):
-    wait: Callable[[], RawOutputs]
-    batch: Batch
-    scaling: Scaling
-
-    def result(self) -> Evaluation:
-        return decode(self.wait(), self.batch, self.scaling)
-
-
 class _Graph:
     """A captured run of the network for one shape, with its own buffers and stream."""
 
@@ -110,7 +95,7 @@ class _Graph:
             torch.zeros(shape, pin_memory=True),
             torch.zeros((shape[0], n_globals), pin_memory=True),
         ]
-        # An empty board has an area of zero; a padded row must not divide by it.
+        # Padding rows need a board: pooling divides by its area.
         self._host[0][:, 0] = 1
         self._inputs = [tensor.cuda() for tensor in self._host]
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]

@@ -1,0 +1,67 @@
+"""What a back end is: a probe of this machine, and functions that open networks. Imports little."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from tengen.game.geometry import Size
+    from tengen.network.data import NetworkData
+    from tengen.network.evaluator import Evaluator
+    from tengen.network.inference_buffers import InferenceBuffers
+
+
+class Probe(NamedTuple):
+    """What a back end finds on this machine."""
+
+    ready: bool
+    what: str  # the hardware and versions that were found, or what is missing
+    remedy: str = ""  # the command that would get what is missing
+
+
+class ProcessorOptions(NamedTuple):
+    """How a network uses the processor; ignored by other devices."""
+
+    streams: int = 1  # batches that are computed at the same time, each by a share of the threads
+    threads: int | None = None  # None: one for each core
+
+
+if TYPE_CHECKING:
+    OpenEvaluator: TypeAlias = Callable[[NetworkData, ProcessorOptions], Evaluator]
+    OpenBuffers: TypeAlias = Callable[[NetworkData, int, Size], list[InferenceBuffers]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A way to run networks."""
+
+    device: str  # as `--device` names it; of several for one device, the first ready one is used
+    probe: Callable[[], Probe | None]  # None: this kind of machine never has such a device
+    open_evaluator: OpenEvaluator
+    # GPU drivers fail in many ways, and none may stop a game: the CPU takes over after a warning.
+    falls_back: bool = False
+    # Self-play: how many games at a time suit the device, and buffers faster than an evaluator's.
+    selfplay_games: int = 64
+    open_own_buffers: OpenBuffers | None = None
+
+    def open_buffers(self, data: NetworkData, rows: int, size: Size) -> list[InferenceBuffers]:
+        """Two sets of inference buffers, so that one is filled while the other is evaluated."""
+        if self.open_own_buffers is not None:
+            return self.open_own_buffers(data, rows, size)
+        from tengen.network.inference_buffers import EvaluatorBuffers
+
+        evaluator = self.open_evaluator(data, ProcessorOptions())
+        return [EvaluatorBuffers(evaluator, rows, size) for _ in range(2)]
+
+
+def is_installed(package: str) -> bool:
+    """Can a package be imported? Does not import it."""
+    return importlib.util.find_spec(package) is not None
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its type if there is none."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

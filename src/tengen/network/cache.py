@@ -1,0 +1,124 @@
+"""A cache of evaluations, by what the network sees of a position."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, EvaluatorWrapper, Pending
+
+Row: TypeAlias = NDArray[np.float32]  # the whole evaluation of one position
+
+_ROW_OVERHEAD = 300  # bytes of the objects around the numbers of a row
+
+
+class CachingEvaluator(EvaluatorWrapper):
+    """Caches the most recently used evaluations, up to a size in MB.
+
+    Thread-safe if the inner evaluator is.
+    """
+
+    def __init__(self, inner: Evaluator, megabytes: float) -> None:
+        super().__init__(inner)
+        self._room = int(megabytes * 1e6)
+        self._rows: OrderedDict[bytes, Row] = OrderedDict()
+        self._used = 0
+        self._lock = threading.Lock()
+        self.hits = self.misses = 0
+
+    @property
+    def used_bytes(self) -> int:
+        """Memory of the cached evaluations."""
+        return self._used
+
+    def clear(self) -> None:
+        """Empty the cache."""
+        with self._lock:
+            self._rows.clear()
+            self._used = 0
+
+    def submit(self, batch: Batch) -> Pending:
+        """Start the evaluation of the positions that are not cached."""
+        keys = _keys(batch)
+        with self._lock:
+            known = {key: row for key in keys if (row := self._lookup(key)) is not None}
+            new = {key: i for i, key in enumerate(keys) if key not in known}
+            self.misses += len(new)
+            self.hits += len(keys) - len(new)
+        pending = None
+        if len(new) == len(keys):
+            pending = self._inner.submit(batch)
+        elif new:
+            rows = list(new.values())
+            pending = self._inner.submit(Batch(batch.planes[rows], batch.globals[rows]))
+        return _Completed(self, keys, known, list(new), pending, batch.planes.shape[2:])
+
+    def _lookup(self, key: bytes) -> Row | None:
+        row = self._rows.get(key)
+        if row is not None:
+            self._rows.move_to_end(key)
+        return row
+
+    def add(self, rows: dict[bytes, Row]) -> None:
+        """Add rows, and drop the least recently used ones beyond the size."""
+        with self._lock:
+            for key, row in rows.items():
+                if key not in self._rows:
+                    self._used += row.nbytes + _ROW_OVERHEAD
+                self._rows[key] = row
+            while self._used > self._room:
+                _, dropped = self._rows.popitem(last=False)
+                self._used -= dropped.nbytes + _ROW_OVERHEAD
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """The cached rows of a batch together with those being evaluated."""
+
+    cache: CachingEvaluator
+    keys: list[bytes]
+    known: dict[bytes, Row]
+    new: list[bytes]
+    pending: Pending | None
+    board: tuple[int, ...]  # height and width
+
+    def result(self) -> Evaluation:
+        rows = self.known
+        if self.pending is not None:
+            found = self.pending.result()
+            new = dict(zip(self.new, map(np.copy, _packed(found)), strict=True))
+            self.cache.add(new)
+            if len(new) == len(self.keys):
+                return found
+            rows = rows | new
+        return _unpacked(np.stack([rows[key] for key in self.keys]), self.board)
+
+
+def _keys(batch: Batch) -> list[bytes]:
+    """A digest of each position's inputs; planes count as 0 or not 0."""
+    shape = repr(batch.planes.shape[1:]).encode()
+    seen = np.packbits(batch.planes.reshape(len(batch.planes), -1) != 0, axis=1)
+    return [
+        hashlib.blake2b(shape + planes.tobytes() + others.tobytes(), digest_size=16).digest()
+        for planes, others in zip(seen, batch.globals, strict=True)
+    ]
+
+
+def _packed(evaluation: Evaluation) -> NDArray[np.float32]:
+    """[batch, numbers]: all fields of an evaluation in one row a position."""
+    n = len(evaluation.policy)
+    return np.concatenate([field.reshape(n, -1) for field in evaluation], 1)
+
+
+def _unpacked(rows: NDArray[np.float32], board: tuple[int, ...]) -> Evaluation:
+    """The inverse of `_packed`."""
+    n, area = len(rows), board[0] * board[1]
+    policy, value, owners = rows[:, : area + 1], rows[:, area + 1 : area + 4], rows[:, -area:]
+    numbers = (rows[:, k] for k in range(area + 4, rows.shape[1] - area))
+    return Evaluation._make([policy, value, *numbers, owners.reshape(n, *board)])

@@ -1,0 +1,42 @@
+"""A network file opened on a device, as every front end needs it. Imports little at first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tengen.network.architecture import Architecture
+    from tengen.network.data import NetworkData
+    from tengen.network.evaluator import Evaluator
+
+
+class LoadedNetwork(NamedTuple):
+    """A network on a device, and what is known about its file."""
+
+    evaluator: Evaluator
+    file: str = ""  # its name without folders; empty for data that came from no file
+    katago_version: int = 0  # of KataGo's format; 0 for networks that are not KataGo's
+    architecture: Architecture | None = None
+
+
+def open_network(model: str | Path | NetworkData, device: str, streams: int = 1) -> LoadedNetwork:
+    """Load a network by its file's name, or take its data, and open it on a device.
+
+    On the CPU `streams` batches are computed at the same time. Raises NetworkFileError for the
+    file, ValueError for the device.
+    """
+    from tengen.network.backends.registry import open_evaluator
+    from tengen.network.files.loading import find_network, load_network
+
+    if isinstance(model, str | Path):
+        file, data = find_network(model).name, load_network(model)
+    else:
+        file, data = "", model
+    version = data.provenance.get("katago_version", "")
+    return LoadedNetwork(
+        evaluator=open_evaluator(data, device, streams=streams),
+        file=file,
+        katago_version=int(version) if version.isdecimal() else 0,
+        architecture=data.architecture,
+    )

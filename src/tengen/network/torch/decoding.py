@@ -1,0 +1,52 @@
+"""Inputs from bits, and evaluations from raw outputs as `network/decoding.py` has them in numpy."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from tengen.features.kernels.katago import SUPERKO, TERRITORY
+from tengen.network.data import Scaling
+from tengen.network.torch.model import Outputs
+
+
+def unpack_bits(bits: Tensor, count: int) -> Tensor:
+    """Unpack bits [...] of int32 to [..., count] of 0 and 1, the lowest bit first."""
+    return bits[..., None] >> torch.arange(count, device=bits.device, dtype=bits.dtype) & 1
+
+
+def decode(outputs: Outputs, globals_: Tensor, scaling: Scaling) -> tuple[Tensor, Tensor, Tensor]:
+    """Turn outputs into probabilities and points as the numpy `decode` does, without ownership.
+
+    Returns policy [batch, moves], value [batch, 3] and [6, batch] of score, spread, lead, variance
+    time, value error and score error.
+    """
+    logits = outputs.value.float()
+    decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
+    never = torch.zeros_like(logits)
+    never[:, 2] = torch.where(decided, -torch.inf, 0.0)
+    value = torch.softmax(logits + never, 1)
+    counted = 1 - value[:, 2]
+    score = outputs.score.float()
+    n_outputs = score.shape[1]
+    nothing = torch.zeros_like(counted)
+    mean = score[:, 0] * scaling.score_mean
+    spread = softplus(score[:, 1]) * scaling.score_stdev if n_outputs > 1 else nothing
+    square = (mean.square() + spread.square()) * counted
+    numbers = torch.stack(
+        [
+            mean * counted,
+            (square - (mean * counted).square()).clamp_min(0).sqrt(),
+            (score[:, 2] * scaling.lead if n_outputs > 2 else mean) * counted,
+            softplus(score[:, 3]) * scaling.variance_time if n_outputs > 3 else nothing,
+            _error(score[:, 4], scaling.value_error, scaling) if n_outputs > 4 else nothing,
+            _error(score[:, 5], scaling.score_error, scaling) if n_outputs > 5 else nothing,
+        ]
+    )
+    return outputs.policy[:, 0].float(), value, numbers
+
+
+def _error(x: Tensor, factor: float, scaling: Scaling) -> Tensor:
+    root: Tensor = softplus(x / 2) if scaling.halved_errors else softplus(x).sqrt()
+    return root.mul(factor**0.5)

@@ -1,0 +1,183 @@
+"""Choosing what runs a network: found, missing, failing."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tengen.game.geometry import Size
+from tengen.game.position import Position
+from tengen.network.architecture import named_architecture
+from tengen.network.backends import registry, torch_cuda
+from tengen.network.backends.backend import Probe
+from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+from tengen.network.backends.registry import (
+    CPU,
+    CUDA,
+    MPS,
+    ONNX_RUNTIME,
+    best_device,
+    open_evaluator,
+    open_selfplay_buffers,
+    probe_devices,
+)
+from tengen.network.backends.torch_evaluator import TorchEvaluator
+from tengen.network.data import NetworkData
+from tengen.network.evaluator import encode, evaluate
+from tengen.network.torch.model import Network
+
+
+@pytest.fixture(scope="module")
+def data() -> NetworkData:
+    torch.manual_seed(2)
+    architecture = named_architecture("b2c32")
+    state = Network(architecture).state_dict()
+    return NetworkData("small", architecture, {name: t.numpy() for name, t in state.items()})
+
+
+def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a package look as if it were not installed."""
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *_: None if name == package else real(name)
+    )
+
+
+def test_the_cpu_is_always_there() -> None:
+    found = list(probe_devices())
+    assert any(device == CPU and probe.ready for device, probe in found)
+    assert best_device(found) in (CPU, CUDA, MPS)
+
+
+def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    missing = [(device, probe) for device, probe in probe_devices() if not probe.ready]
+    assert {device: probe.remedy for device, probe in missing if device != MPS} == {
+        CUDA: "pip install 'tengen[train]'",
+        CPU: "pip install openvino",
+        ONNX_RUNTIME: "pip install 'tengen[onnxruntime]'",
+    }
+    with pytest.raises(ValueError, match="pip install openvino"):
+        best_device(missing)
+
+
+def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
+    code = (
+        "import sys; from tengen.network.backends import registry, torch_cuda; "
+        "torch_cuda._LINUX_DRIVERS = torch_cuda._WINDOWS_DRIVERS = ('nowhere',); "
+        "import platform; platform.machine = lambda: 'x86_64'; "
+        "print(registry.best_device(registry.probe_devices()), 'torch' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert found.stdout.split() == [CPU, "False"]
+
+
+def test_the_list_of_devices_takes_no_time_to_import(tmp_path: Path) -> None:
+    code = (
+        "import sys; import tengen.network.backends.registry; "
+        "print(*{'numba', 'numpy', 'openvino', 'torch'} & set(sys.modules))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert found.stdout.split() == []
+
+
+def test_a_driver_makes_torch_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for drivers in ("_LINUX_DRIVERS", "_WINDOWS_DRIVERS"):
+        monkeypatch.setattr(torch_cuda, drivers, ("nowhere", str(tmp_path)))
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert torch_cuda.has_driver()
+    device, probe = next(probe_devices())
+    assert device == CUDA
+    assert "torch " in probe.what
+
+
+def test_the_first_that_is_ready_is_chosen() -> None:
+    found = [(CUDA, Probe(False, "no")), (CPU, Probe(True, "yes")), ("x", Probe(True, "too"))]
+    assert best_device(found) == CPU
+
+
+def test_a_device_that_fails_gives_way_with_one_line(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    promised = [replace(each, probe=lambda: Probe(True, "promised")) for each in registry.BACKENDS]
+    cuda, cpu = (next(b for b in promised if b.device == name) for name in (CUDA, CPU))
+    monkeypatch.setattr(registry, "BACKENDS", (cuda, cpu))
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("CUDA error: out of luck\nand much more")
+
+    monkeypatch.setattr(TorchEvaluator, "__init__", fails)
+    evaluator = open_evaluator(data)
+    said = capfd.readouterr().err
+    assert said == "tengen: cuda failed (CUDA error: out of luck); using the CPU\n"
+    batch = encode(evaluator.features, [Position(5)])
+    assert evaluate(evaluator, batch).policy.shape == (1, 26)
+
+
+def test_a_gpu_that_is_not_there_gives_way_with_one_line(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    without("torch", monkeypatch)
+    assert open_evaluator(data, CUDA).on_processor
+    assert capfd.readouterr().err == "tengen: cuda failed (torch is not installed); using the CPU\n"
+
+
+@pytest.mark.parametrize(
+    ("device", "package", "remedy"),
+    [
+        (CPU, "openvino", "OpenVINO is not installed; try: pip install openvino"),
+        (ONNX_RUNTIME, "onnxruntime", "pip install 'tengen\\[onnxruntime\\]'"),
+        (ONNX_RUNTIME, "torch", "ONNX needs torch; try: pip install 'tengen\\[train\\]'"),
+        (ONNX_RUNTIME, "onnx", "ONNX needs onnx; try: pip install 'tengen\\[train\\]'"),
+    ],
+)
+def test_a_device_that_lacks_a_package_is_refused_with_the_remedy(
+    data: NetworkData, device: str, package: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(package, monkeypatch)
+    with pytest.raises(ValueError, match=remedy):
+        open_evaluator(data, device)
+
+
+def test_buffers_have_the_games_that_are_wanted_or_else_suit_the_device(data: NetworkData) -> None:
+    size = Size(5, 5)
+    wanted = open_selfplay_buffers(data, CPU, size, games=6, most_games=100)
+    assert [half.planes.shape for half in wanted] == [(3, 22, 5, 5)] * 2
+    few = open_selfplay_buffers(data, CPU, size, games=0, most_games=10)
+    usual = open_selfplay_buffers(data, CPU, size, games=0, most_games=10_000)
+    assert [len(few[0].globals), len(usual[0].globals)] == [5, 32]
+
+
+def test_an_unknown_device_is_refused(data: NetworkData) -> None:
+    with pytest.raises(ValueError, match="'abacus'; there are auto, cpu, cuda, mps, onnxruntime"):
+        open_evaluator(data, "abacus")
+
+
+@pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME])
+def test_all_runtimes_agree(data: NetworkData, device: str) -> None:
+    positions = [Position(9).play("E5"), Position((7, 5)).play("C3").play("D4")]
+    ours = open_evaluator(data, device)
+    if isinstance(ours, OpenVinoEvaluator):  # which rounds where the processor can
+        ours = OpenVinoEvaluator(data, Precision.FLOAT32)
+    batch = encode(ours.features, positions)
+    for mine, theirs in zip(
+        evaluate(ours, batch), evaluate(TorchEvaluator(data, "cpu"), batch), strict=True
+    ):
+        # Off the board both say something else, and nobody asks.
+        if mine.ndim == 3:
+            mine, theirs = mine[1, :5, :7], theirs[1, :5, :7]
+        elif mine.shape[1:] == (82,):
+            mine, theirs = mine[0], theirs[0]
+        np.testing.assert_allclose(mine, theirs, atol=1e-4)
