@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
-from tengen.game.geometry import Point, place_point
+from tengen.game.geometry import Point, policy_point
 from tengen.game.position import Position
 from tengen.network.backends.openvino import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_int8 import calibration_batches, quantization_error
@@ -32,7 +32,7 @@ def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | 
     moves: list[Point | None] = []
     for position, policy in zip(positions, policies, strict=True):
         place = int(np.where(position.legal_mask(), policy, -np.inf).argmax())
-        moves.append(place_point(place, position.size))
+        moves.append(policy_point(place, position.size))
     return moves
 
 
@@ -47,7 +47,7 @@ def openings(evaluator: Evaluator, count: int) -> list[Position]:
             chances = np.exp(logits - logits.max())
             chances[-1] = 0  # no passes in the opening
             place = int(choice.choice(len(chances), p=chances / chances.sum()))
-            positions[i] = positions[i].play(place_point(place, positions[i].size))
+            positions[i] = positions[i].play(policy_point(place, positions[i].size))
     return positions
 
 

@@ -1,4 +1,4 @@
-"""The terms of a game, rules and komi, as kernels know them."""
+"""Rules and komi as the TERMS record that kernels read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TAXES = {
 
 
 def terms_of(rules: Rules, komi: float) -> Any:
-    """The terms of a game as kernels know them; the komi includes White's handicap bonus."""
+    """The TERMS record of a game; `komi` must include White's handicap bonus."""
     terms = np.zeros(1, TERMS)[0]
     terms["komi"] = komi
     terms["ko_rule"] = _KO_RULES[rules.ko]

@@ -29,7 +29,7 @@ from tengen.game.kernels.moves import (
     passed_here_before,
     repeats,
 )
-from tengen.game.kernels.point_sets import has_any, has_place
+from tengen.game.kernels.point_sets import has_any, has_bit
 from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5
@@ -192,7 +192,7 @@ def _mark_places(board, words, planes, plane):
     place = 0
     for y in range(board.height):
         for x in range(board.width):
-            mark_if(has_place(words, place), planes, plane, y, x)
+            mark_if(has_bit(words, place), planes, plane, y, x)
             place += 1
 
 

@@ -1,1 +1,9 @@
-"""Kernels of the rules: the board, legality, life and ladders."""
+"""The rules of Go as Numba kernels over NumPy records.
+
+- board: the board record; placing stones, chains, liberties, captures
+- moves: legality, a game's history, repetition, the end of a game
+- life: area, seki, scoring, and pass-alive stones (Benson's algorithm)
+- ladder: ladder reading with KataGo's answers
+- playout: random playouts, for benchmarks and tests
+- point_sets: bit sets of points
+"""

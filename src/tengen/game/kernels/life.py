@@ -1,10 +1,10 @@
-"""Who owns what: surrounded area, groups in seki, and stones that no play can kill (Benson).
+"""Ownership of points: area, seki, the score, and pass-alive stones (Benson's algorithm).
 
-Kernels write into a scratch record of the caller's, one per thread. They judge the board as it
-stands: dead stones are taken off first (``remove_chain``), by whoever knows that they are dead.
+Kernels write into a scratch record, one for each thread. They take the board as it is: callers
+remove dead stones first (``remove_chain``).
 
-Area, and most boards on which nothing is pass-alive yet, are found by rows: a set of points is one
-bit for each point of a row, with an empty row above the first and one below the last.
+Area, and the test whether anything may be pass-alive, work on rows: a set of points is a uint32
+for each row with a bit for each point, plus an empty row above and below the board.
 """
 
 from __future__ import annotations
@@ -24,26 +24,25 @@ from tengen.game.kernels.board import (
 )
 from tengen.jit import kernel
 
-UNKNOWN = 4  # an owner not found yet
 BUTTON_POINTS = 0.5
-MAX_VITAL = 4  # a chain vital to a region touches its first empty point, which has four neighbours
+MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
 
 _SCRATCH_FIELDS = [
-    ("owner", "i1", (MAX_POINTS,)),  # colour that owns the point, EMPTY if neither
-    ("seki", "u1", (MAX_POINTS,)),  # 1: the point belongs to a group in seki
+    ("owner", "i1", (MAX_POINTS,)),  # colour that owns the point, EMPTY if none
+    ("seki", "u1", (MAX_POINTS,)),  # 1: in a group in seki
     ("stack", "u2", (MAX_POINTS,)),
-    ("rows", "u4", (3, MAX_SIDE + 2)),  # by colour: where it stands; EMPTY: what is empty
-    ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: the empty points that touch it, or come to
-    ("far", "u4", (MAX_SIDE + 2,)),  # what has points away from a colour
-    ("other", "u4", (MAX_SIDE + 2,)),  # all points but those of a colour
-    ("region", "u2", (MAX_POINTS,)),  # number of the point's region, from 1; 0 for none
-    ("healthy", "u1", (MAX_AREA + 1,)),  # by region: no chain at its border has been given up
-    ("inner", "i2", (MAX_AREA + 1,)),  # by region: points with no stone of the colour next to them
-    ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: chains that touch all of it
-    ("alive", "u1", (MAX_POINTS,)),  # by head: not given up
-    ("eyes", "i2", (MAX_POINTS,)),  # by head: healthy regions it is vital to
-    ("settled", "i1", (MAX_POINTS,)),
-    ("groups", "i4", (3,)),  # by colour, as all that follow: what `count` found
+    ("rows", "u4", (3, MAX_SIDE + 2)),  # by colour: its stones; EMPTY: the empty points
+    ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: empty points connected to its stones
+    ("far", "u4", (MAX_SIDE + 2,)),  # regions that have points not next to a colour
+    ("other", "u4", (MAX_SIDE + 2,)),  # all points without stones of a colour
+    ("region", "u2", (MAX_POINTS,)),  # number of the point's region from 1, or 0
+    ("healthy", "u1", (MAX_AREA + 1,)),  # by region: all chains at its border may be alive
+    ("inner", "i2", (MAX_AREA + 1,)),  # by region: number of points not next to the colour
+    ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: heads of chains it is vital to
+    ("alive", "u1", (MAX_POINTS,)),  # by head: may be pass-alive
+    ("eyes", "i2", (MAX_POINTS,)),  # by head: number of healthy regions vital to it
+    ("settled", "i1", (MAX_POINTS,)),  # colour that owns the point pass-alive, or EMPTY
+    ("groups", "i4", (3,)),  # by colour like all below: the tallies of `count`
     ("stones", "i4", (3,)),
     ("territory", "i4", (3,)),
     ("prisoners", "i4", (3,)),
@@ -53,7 +52,7 @@ SCRATCH = np.dtype((np.record, np.dtype(_SCRATCH_FIELDS, align=True)))
 
 
 def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """[count] working memories, one for each thread."""
+    """[count] scratch records, one for each thread."""
     return np.zeros(count, SCRATCH)
 
 
@@ -61,7 +60,7 @@ def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
 def area(board, scratch):
     """Find the owner of each point; returns Black's points minus White's.
 
-    An empty region belongs to a colour if its whole border is of that colour.
+    An empty region belongs to a colour if it touches only stones of that colour.
     """
     _find_rows(board, scratch)
     return _area_by_rows(board, scratch)
@@ -69,9 +68,9 @@ def area(board, scratch):
 
 @kernel
 def settled_area(board, scratch):
-    """As `area`, but what is pass-alive for a colour is its own, the stones it holds dead included.
+    """Like `area`, but a colour owns all its pass-alive area, enclosed enemy stones included.
 
-    This is how KataGo counts area, and what its networks see of it.
+    KataGo counts area this way and feeds it to its networks.
     """
     _find_rows(board, scratch)
     for p in range(n_points(board)):
@@ -97,7 +96,7 @@ def settled_area(board, scratch):
 
 @kernel
 def _find_rows(board, scratch):
-    """Fill `rows`."""
+    """Fill `rows` from the board."""
     rows = scratch.rows
     everywhere = np.uint32((1 << board.width) - 1)
     for c in range(3):
@@ -117,14 +116,14 @@ def _find_rows(board, scratch):
 
 @kernel(inline=True)
 def _around(rows, y):
-    """What is next to points of these rows, in row y."""
+    """The neighbours in row y of the points in these rows."""
     return (rows[y] << np.uint32(1)) | (rows[y] >> np.uint32(1)) | rows[y - 1] | rows[y + 1]
 
 
 @kernel(inline=True)
 def _spread_in_row(start, through):
-    """All bits of `through` that a bit of `start` leads to, which is a part of it."""
-    # Upwards by the carry of an addition, downwards by steps of 1, 2, 4, 8 and 16.
+    """Flood fill in one row: the bits of `through` connected to its subset `start`."""
+    # Towards higher bits by the carry of an addition, towards lower bits by doubling shifts.
     found = (((through + start) ^ through) | start) & through
     for k in range(5):
         found |= through & (found >> np.uint32(1 << k))
@@ -134,7 +133,7 @@ def _spread_in_row(start, through):
 
 @kernel
 def _spread(reached, through, height):
-    """Add to the rows `reached` all that connects to them through points of other rows."""
+    """Flood fill: add to the rows `reached` all points of `through` connected to them."""
     changed, down = True, True
     while changed:
         changed = False
@@ -149,7 +148,7 @@ def _spread(reached, through, height):
 
 @kernel
 def _area_by_rows(board, scratch):
-    """As `area`, once the rows were found."""
+    """Like `area`, after `_find_rows`."""
     rows, near, owner = scratch.rows, scratch.near, scratch.owner
     for c in (BLACK, WHITE):
         near[c, 0] = 0
@@ -179,13 +178,13 @@ def _sign(owner):
 
 @kernel
 def mark_seki(board, scratch, strict, groups):
-    """After an area was found: mark the groups in seki and count the others into groups[colour].
+    """After `area`: mark the groups in seki, and count the other groups into groups[colour].
 
-    A group is the connected points that a colour owns, stones and what they surround. By the
-    letter (`strict`) it is in seki if it has dame or a chain in atari: whoever wants to count it
-    must have filled and connected. Players who count by agreement leave dame open; then
-    (`strict` false) a group with dame is alive all the same if it surrounds two separate places,
-    or one of three points or more: nothing smaller is the eye of a seki.
+    A group is a connected set of points that a colour owns, stones and territory. If `strict`, it
+    is in seki if it has dame or a chain in atari, so players must fill dame and connect before
+    the count. Players who agree on the score leave dame open; so if not `strict`, a group with
+    dame is alive if it has two separate eye spaces, or one of three points or more (no eye of a
+    seki is that large).
     """
     owner, seki, stack, region = scratch.owner, scratch.seki, scratch.stack, scratch.region
     for p in range(n_points(board)):
@@ -221,16 +220,16 @@ def mark_seki(board, scratch, strict, groups):
 
 @kernel
 def _has_eye_space(board, scratch, n):
-    """Does the group stack[:n] surround two places, or one of three points or more?"""
+    """Whether the group stack[:n] has two eye spaces, or one of three points or more."""
     stack, region = scratch.stack, scratch.region
-    places = 0
+    spaces = 0
     for k in range(n):
         start = stack[k]
         if board.color[start] != EMPTY or region[start] == 2:
             continue
-        places += 1
+        spaces += 1
         region[start] = 2
-        # A place of up to two points is all found from its first point.
+        # Two steps from the first point are enough to tell two points from three.
         size = 1
         for q in neighbours(board, start):
             if board.color[q] == EMPTY:
@@ -241,13 +240,15 @@ def _has_eye_space(board, scratch, n):
                         size += 1
         if size >= 3:
             return True
-    return places >= 2
+    return spaces >= 2
 
 
 @kernel
 def count(board, scratch):
-    """Count both sides on the game's terms into the scratch's tallies; fills `owner` with who
-    counts what. Returns Black's points minus White's, without komi and button.
+    """Score both sides by the rules of the game into the tallies of the scratch record.
+
+    Fills `owner`; points that count for nobody are EMPTY. Returns Black's points minus White's,
+    without komi and button.
     """
     area(board, scratch)
     if board.tax != NO_TAX:
@@ -272,9 +273,9 @@ def count(board, scratch):
 
 @kernel
 def final_score(board, scratch):
-    """Black's points minus White's with komi and button; an untaken button is for the side to play.
+    """Black's points minus White's with komi and button, on the board as it is.
 
-    Counts the board as it stands.
+    A button that nobody took goes to the side to play.
     """
     margin = count(board, scratch) - board.komi
     owner = board.to_play if board.button else board.button_owner
@@ -288,10 +289,10 @@ def _points(scratch, c):
 
 @kernel
 def pass_alive(board, scratch, color):
-    """Mark in `owner` what a colour keeps even if it only passes; returns how many points.
+    """Mark in `owner` the points that a colour keeps even if it always passes; returns how many.
 
     These are the chains that Benson's algorithm finds alive, and the regions they enclose in
-    which the opponent cannot make an eye, its stones there included. All else becomes EMPTY.
+    which the opponent cannot make an eye, enemy stones included. All other points become EMPTY.
     """
     _find_rows(board, scratch)
     return _pass_alive_by_rows(board, scratch, color)
@@ -299,7 +300,7 @@ def pass_alive(board, scratch, color):
 
 @kernel
 def _pass_alive_by_rows(board, scratch, color):
-    """As `pass_alive`, once the rows were found: mostly nothing is, and that is soon seen."""
+    """Like `pass_alive`, after `_find_rows`; exits early where nothing can be alive."""
     if _may_have_eyes(board, scratch, color):
         regions = _find_small_regions(board, scratch, color)
         if _find_alive_chains(board, scratch, color, regions):
@@ -311,8 +312,9 @@ def _pass_alive_by_rows(board, scratch, color):
 
 @kernel
 def _may_have_eyes(board, scratch, color):
-    """Is there a region all of whose points touch a stone of the colour? Only then can a chain be
-    vital to it. Such regions are left out of `far`, all others are in it.
+    """Whether any region has all its points next to a stone of the colour, as vital ones have.
+
+    Fills `far` with all other regions.
     """
     rows, far, other = scratch.rows, scratch.far, scratch.other
     mine, height = rows[color], board.height
@@ -332,23 +334,23 @@ def _may_have_eyes(board, scratch, color):
 
 @kernel
 def _find_alive_chains(board, scratch, color, regions):
-    """Benson's algorithm: give up chains with fewer than two eyes until all that are left have two.
+    """Benson's algorithm: drop chains with fewer than two eyes until all remaining ones have two.
 
-    Fills `alive`; returns whether any is left.
+    Fills `alive`; returns whether any chain remains.
     """
     for p in range(n_points(board)):
         scratch.alive[p] = board.color[p] == color
     for r in range(regions + 1):
         scratch.healthy[r] = True
     while _count_eyes(board, scratch, regions):
-        if not _give_up_chains(board, scratch, color):
+        if not _drop_chains(board, scratch, color):
             return True
     return False
 
 
 @kernel
 def _count_eyes(board, scratch, regions):
-    """Count the healthy regions that chains are vital to; has any chain two of them?"""
+    """Count each chain's vital healthy regions; returns whether any chain has two."""
     for p in range(n_points(board)):
         scratch.eyes[p] = 0
     found = False
@@ -362,8 +364,8 @@ def _count_eyes(board, scratch, regions):
 
 
 @kernel
-def _give_up_chains(board, scratch, color):
-    """Did any chain with fewer than two eyes lose its claim, and the regions next to it theirs?"""
+def _drop_chains(board, scratch, color):
+    """Drop chains with fewer than two eyes, and the regions next to them; returns if any was."""
     changed = False
     for p in range(n_points(board)):
         if board.color[p] != color:
@@ -373,26 +375,26 @@ def _give_up_chains(board, scratch, color):
             scratch.alive[head] = False
             changed = True
         if not scratch.alive[head]:
-            _spoil(board, scratch, p)
+            _drop_regions(board, scratch, p)
     return changed
 
 
 @kernel(inline=True)
-def _spoil(board, scratch, p):
-    """Let the regions next to a chain that was given up be healthy no more."""
+def _drop_regions(board, scratch, p):
+    """Mark the regions next to p as not healthy."""
     for q in neighbours(board, p):
         scratch.healthy[scratch.region[q]] = False
 
 
 @kernel
 def _mark_alive(board, scratch, color):
-    """Mark the chains found alive and what they enclose in `owner`; returns how many points."""
+    """Mark the alive chains and the regions they enclose in `owner`; returns how many points."""
     regions = _find_regions(board, scratch, color)
     for r in range(regions + 1):
         scratch.healthy[r] = True
     for p in range(n_points(board)):
         if board.color[p] == color and not scratch.alive[board.head[p]]:
-            _spoil(board, scratch, p)
+            _drop_regions(board, scratch, p)
     owned = 0
     for p in range(n_points(board)):
         c, r = board.color[p], scratch.region[p]
@@ -407,7 +409,7 @@ def _mark_alive(board, scratch, color):
 
 @kernel
 def _find_regions(board, scratch, color):
-    """Number the connected regions without a colour from 1, and describe them; returns how many."""
+    """Number and describe the regions without stones of a colour; returns how many there are."""
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
@@ -421,7 +423,7 @@ def _find_regions(board, scratch, color):
 
 @kernel
 def _find_small_regions(board, scratch, color):
-    """As `_find_regions`, without those in `far`."""
+    """Like `_find_regions`, but without the regions in `far`."""
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
@@ -439,10 +441,10 @@ def _find_small_regions(board, scratch, color):
 
 @kernel
 def _describe_region(board, scratch, color, start, number):
-    """Find the points of a region from an empty one, its inner points, and its vital chains.
+    """Flood fill a region from an empty point; count its inner points and find its vital chains.
 
-    A chain is vital to a region if each of its empty points is a liberty of the chain; where
-    suicide is allowed each point must be next to it, for stones may vanish there.
+    A region is vital to a chain if all its empty points are liberties of the chain; where suicide
+    is allowed, all its points must touch the chain, since stones in it may be removed.
     """
     region, stack = scratch.region, scratch.stack
     _start_vital(board, scratch.vital[number], start, color)
@@ -469,7 +471,7 @@ def _describe_region(board, scratch, color, start, number):
 
 @kernel(inline=True)
 def _start_vital(board, vital, p, color):
-    """At first the chains next to one point may be vital, each named once."""
+    """Start with the distinct chains of the colour next to one point."""
     k = 0
     for q in neighbours(board, p):
         head = board.head[q] if board.color[q] == color else NO_CHAIN
@@ -482,7 +484,7 @@ def _start_vital(board, vital, p, color):
 
 @kernel(inline=True)
 def _keep_vital(board, vital, p):
-    """Drop the chains that are not next to this point; returns whether any is left."""
+    """Drop the chains that are not next to this point; returns whether any remains."""
     left = False
     for k in range(MAX_VITAL):
         if vital[k] != NO_CHAIN:
