@@ -1,7 +1,7 @@
-"""What rounding costs: errors of bf16 and int8 against float32, and games between them.
+"""The cost of lower precision: errors of bf16 and int8 against float32, and games against it.
 
-Errors are means over positions of the network's own games on 9x9, 13x13 and 19x19. The games are
-on 9x9 at one visit: the most probable move, after a random opening that both colours get to play.
+Errors are means over positions of the network's own games on 9x9, 13x13 and 19x19. Games are on
+9x9 at one visit (the most probable move), from random openings, each played with both colours.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
-GAMES = 16  # on each board size, of which every sixth position is looked at: some thousand
+GAMES = 16  # on each board size; every sixth position counts, some thousand in all
 PAIRS = 200  # of games, with colours exchanged
 OPENING = 8  # moves drawn from the policy
 
 
 def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | None]:
-    """Each position's most probable legal move."""
+    """The most probable legal move of each position."""
     policies = evaluate(evaluator, encode(KATAGO, positions)).policy
     moves: list[Point | None] = []
     for position, policy in zip(positions, policies, strict=True):
@@ -52,7 +52,7 @@ def openings(evaluator: Evaluator, count: int) -> list[Position]:
 
 
 def wins(black: Evaluator, white: Evaluator, starts: list[Position]) -> float:
-    """How many of the games from these positions Black wins."""
+    """The number of games from these positions that Black wins."""
     games = list(starts)
     while going := [i for i, game in enumerate(games) if not game.is_over]:
         for color, evaluator in ((Color.BLACK, black), (Color.WHITE, white)):
@@ -67,7 +67,7 @@ def wins(black: Evaluator, white: Evaluator, starts: list[Position]) -> float:
 
 def main() -> None:
     if not NETWORK.exists():
-        print("the network is not at hand: nothing measured")
+        print(f"nothing measured: no network at {NETWORK}")
         return
     data = load_network(NETWORK)
     exact = OpenVinoEvaluator(data, Precision.FLOAT32)
