@@ -1,4 +1,4 @@
-"""A slow board, written as the rules are told: sets of points, whole positions, no clever state."""
+"""A slow reference board that follows the wording of the rules: sets of points, no cached state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Stones: TypeAlias = dict[Place, int]  # black 1, white 2
 
 
 class Past(NamedTuple):
-    """A position that stood, and who had moved into it."""
+    """An earlier position, and who moved into it."""
 
     stones: frozenset[tuple[Place, int]]
     mover: int
@@ -33,7 +33,7 @@ class ReferenceGame:
         return [(x, y) for x, y in near if 0 <= x < self.width and 0 <= y < self.height]
 
     def chain(self, stones: Stones, place: Place) -> tuple[set[Place], set[Place]]:
-        """The stones connected to the one here, and their liberties."""
+        """The chain on a point, and its liberties."""
         chain, liberties, todo = {place}, set(), [place]
         while todo:
             for near in self.around(todo.pop()):
@@ -45,7 +45,7 @@ class ReferenceGame:
         return chain, liberties
 
     def after(self, place: Place) -> Stones:
-        """The stones after a move, whether the rules allow it or not."""
+        """The stones after a move, legal or not."""
         me = self.to_play
         stones = dict(self.stones)
         stones[place] = me

@@ -1,4 +1,4 @@
-"""The kernels agree with the slow board in thousands of random games."""
+"""The kernels agree with the reference board in thousands of random games."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def games() -> Iterator[tuple[int, int, int, KoRule, bool, int]]:
 
 
 def compare(position: Position, reference: ReferenceGame) -> None:
-    """Every stone, liberty, prisoner and legal move, and the area."""
+    """Compare every stone, liberty, prisoner and legal move, and the area."""
     stones = position.stones
     for x, y in reference.places():
         assert stones[y, x] == reference.stones.get((x, y), 0)
@@ -83,7 +83,7 @@ def test_random_games_agree_with_the_reference_board() -> None:
 
 
 def test_a_game_without_passes_cannot_last_under_positional_superko() -> None:
-    """On 2x2 every line runs out of moves; the reference says when."""
+    """On 2x2 every game ends by superko; the reference board says when."""
     position = Position(2, "tromp-taylor", 0)
     reference = ReferenceGame(2, 2, "positional", suicide=True)
     choice = np.random.default_rng(5)

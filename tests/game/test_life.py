@@ -1,4 +1,4 @@
-"""What is alive whatever the opponent plays: pictures, and a slow reading of the definition."""
+"""Pass-alive stones: diagrams, and a slow reference implementation of the definition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_SUICIDE, SUICIDE = "chinese-ogs", "tromp-taylor"
 
 
 def alive_picture(position: Position) -> str:
-    """What is pass-alive for Black (X) and for White (O)."""
+    """The points pass-alive for Black (X) and for White (O)."""
     alive = [position.pass_alive(color).astype(np.int8) for color in Color]
     assert not (alive[0] & alive[1]).any()
     return write_diagram(alive[0] * BLACK + alive[1] * WHITE)
@@ -167,7 +167,7 @@ class PlainBoard:
         return {q for p in places for q in self.near(p)} - places
 
     def connected(self, among: set[Place]) -> list[Places]:
-        """The connected parts of these places."""
+        """The connected components of these points."""
         parts, left = [], set(among)
         while left:
             part, todo = set(), [left.pop()]
@@ -187,7 +187,7 @@ class PlainBoard:
         return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
 
     def benson(self, color: int) -> tuple[list[Places], list[Places], list[Places]]:
-        """Living chains, the regions among them alone, and the other regions."""
+        """The alive chains, the regions that only they enclose, and the other regions."""
         own = {p for p, c in self.color.items() if c == color}
         chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
         regions = all_regions if chains else []
@@ -231,7 +231,7 @@ def settled_owners(position: Position) -> NDArray[np.int8]:
 
 
 def random_stones(seed: int, count: int) -> Iterator[NDArray[np.int8]]:
-    """The stones of random games on small boards, some broken off and some played to the end."""
+    """The stones of random games on small boards, some unfinished and some finished."""
     choice = np.random.default_rng(seed)
     boards, history = new_boards(1), new_history(80)
     rng = np.array([seed], np.uint64)

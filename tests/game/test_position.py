@@ -1,4 +1,4 @@
-"""Position as its user meets it: moves, refusals, history, set-up, form, copies."""
+"""The interface of Position: moves, illegal moves, history, set-up, conversions, copies."""
 
 from __future__ import annotations
 

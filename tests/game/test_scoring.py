@@ -1,4 +1,4 @@
-"""Counting: whose point is whose, seki, taxes, prisoners, compensation and how games end."""
+"""Scoring: owners of points, seki, taxes, prisoners, compensation and results of games."""
 
 from __future__ import annotations
 

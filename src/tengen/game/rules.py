@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -99,26 +99,15 @@ class Rules:
 
 _TROMP_TAYLOR = Rules()
 _JAPANESE = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.SEKI, suicide=False)
-_CHINESE = Rules(
-    KoRule.SIMPLE,
-    suicide=False,
-    white_handicap_bonus=HandicapBonus.N,
-    friendly_pass=True,
-)
 _CHINESE_SERVER = Rules(suicide=False, white_handicap_bonus=HandicapBonus.N, friendly_pass=True)
+_CHINESE = replace(_CHINESE_SERVER, ko=KoRule.SIMPLE)
 _AGA = Rules(
     KoRule.SITUATIONAL,
     suicide=False,
     white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
     friendly_pass=True,
 )
-_AGA_BUTTON = Rules(
-    KoRule.SITUATIONAL,
-    suicide=False,
-    button=True,
-    white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
-    friendly_pass=True,
-)
+_AGA_BUTTON = replace(_AGA, button=True)
 _STONE_SCORING = Rules(KoRule.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass=True)
 _ANCIENT_TERRITORY = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.ALL, suicide=False)
 _NEW_ZEALAND = Rules(KoRule.SITUATIONAL, friendly_pass=True)
