@@ -36,7 +36,7 @@ def games() -> Iterator[tuple[int, int, int, KoRule, bool, int]]:
 def compare(position: Position, reference: ReferenceGame) -> None:
     """Compare every stone, liberty, prisoner and legal move, and the area."""
     stones = position.stones
-    for x, y in reference.places():
+    for x, y in reference.points():
         assert stones[y, x] == reference.stones.get((x, y), 0)
         if (x, y) in reference.stones:
             chain, liberties = reference.chain(reference.stones, (x, y))
@@ -44,7 +44,7 @@ def compare(position: Position, reference: ReferenceGame) -> None:
             assert position.liberties((x, y)) == len(liberties)
     legal = position.legal_mask()
     if not position.is_over:
-        expected = [reference.is_legal(place) for place in reference.places()]
+        expected = [reference.is_legal(point) for point in reference.points()]
         assert legal.tolist() == [*expected, True]
     for color in (1, 2):
         assert position._boards[0]["captured"][color] == reference.captured[color]
@@ -88,8 +88,8 @@ def test_a_game_without_passes_cannot_last_under_positional_superko() -> None:
     reference = ReferenceGame(2, 2, "positional", suicide=True)
     choice = np.random.default_rng(5)
     while moves := position.legal_moves():
-        assert [reference.is_legal(place) for place in reference.places()].count(True) == len(moves)
+        assert [reference.is_legal(point) for point in reference.points()].count(True) == len(moves)
         move = moves[choice.integers(len(moves))]
         position = position.play(move)
         reference.play(move)
-    assert not any(reference.is_legal(place) for place in reference.places())
+    assert not any(reference.is_legal(point) for point in reference.points())

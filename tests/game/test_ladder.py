@@ -41,8 +41,8 @@ def turned(picture: str, symmetry: Symmetry) -> str:
     signs = [line.split() for line in picture.splitlines()]
     flat = [sign for row in signs for sign in row]
     size = Size(len(signs[0]), len(signs))
-    places = symmetry_points(symmetry, size).reshape(symmetry.size(size)[::-1])
-    return "\n".join(" ".join(flat[place] for place in row) for row in places)
+    indices = symmetry_points(symmetry, size).reshape(symmetry.size(size)[::-1])
+    return "\n".join(" ".join(flat[index] for index in row) for row in indices)
 
 
 class Ladders(NamedTuple):

@@ -148,8 +148,8 @@ def test_settled_area_is_that_of_pass_alive_chains_then_of_borders() -> None:
 
 # The definition, with sets
 
-Place: TypeAlias = tuple[int, int]
-Places: TypeAlias = frozenset[Place]
+Point: TypeAlias = tuple[int, int]
+Points: TypeAlias = frozenset[Point]
 
 
 class PlainBoard:
@@ -158,35 +158,35 @@ class PlainBoard:
         self.color = {(x, y): int(stones[y, x]) for y in range(height) for x in range(width)}
         self.suicide = suicide
 
-    def near(self, place: Place) -> list[Place]:
-        x, y = place
+    def near(self, point: Point) -> list[Point]:
+        x, y = point
         around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
         return [p for p in around if p in self.color]
 
-    def border(self, places: Places) -> set[Place]:
-        return {q for p in places for q in self.near(p)} - places
+    def border(self, points: Points) -> set[Point]:
+        return {q for p in points for q in self.near(p)} - points
 
-    def connected(self, among: set[Place]) -> list[Places]:
+    def connected(self, among: set[Point]) -> list[Points]:
         """The connected components of these points."""
         parts, left = [], set(among)
         while left:
             part, todo = set(), [left.pop()]
             while todo:
-                place = todo.pop()
-                part.add(place)
-                todo += set(self.near(place)) & left
+                point = todo.pop()
+                part.add(point)
+                todo += set(self.near(point)) & left
                 left -= set(todo)
             parts.append(frozenset(part))
         return parts
 
-    def is_vital(self, region: Places, chain: Places) -> bool:
+    def is_vital(self, region: Points, chain: Points) -> bool:
         must_touch = {p for p in region if self.suicide or self.color[p] == 0}
         return must_touch <= self.border(chain)
 
-    def inner(self, region: Places, color: int) -> int:
+    def inner(self, region: Points, color: int) -> int:
         return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
 
-    def benson(self, color: int) -> tuple[list[Places], list[Places], list[Places]]:
+    def benson(self, color: int) -> tuple[list[Points], list[Points], list[Points]]:
         """The alive chains, the regions that only they enclose, and the other regions."""
         own = {p for p, c in self.color.items() if c == color}
         chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
@@ -199,19 +199,19 @@ class PlainBoard:
                 return alive, healthy, [r for r in all_regions if r not in healthy]
             chains, regions = alive, healthy
 
-    def pass_alive(self, color: int) -> set[Place]:
+    def pass_alive(self, color: int) -> set[Point]:
         alive, healthy, _ = self.benson(color)
         owned = [*alive, *(r for r in healthy if self.inner(r, color) <= 1)]
-        return {p for places in owned for p in places}
+        return {p for points in owned for p in points}
 
-    def settled(self) -> dict[Place, int]:
+    def settled(self) -> dict[Point, int]:
         """The owners of KataGo's area: Black's, then White's over them, then the stones left."""
         owner = dict.fromkeys(self.color, 0)
         for color in (BLACK, WHITE):
             alive, healthy, others = self.benson(color)
             is_empty = {r: all(self.color[p] == 0 for p in r) for r in healthy + others}
-            for places in alive:
-                owner |= dict.fromkeys(places, color)
+            for points in alive:
+                owner |= dict.fromkeys(points, color)
             for region in healthy:
                 if self.inner(region, color) <= 1 or is_empty[region]:
                     owner |= dict.fromkeys(region, color)

@@ -1,7 +1,7 @@
 """A simple opponent: UCT without a network. It shares only the rules kernels with Tengen.
 
-Each playout descends a tree by UCB1, adds one node, and plays random moves that fill no own eye to the
-end of the game. The move with the most visits is played.
+Each playout descends a tree by UCB1, adds one node, and plays random moves that fill no own eye to
+the end of the game. The move with the most visits is played.
 """
 
 from __future__ import annotations

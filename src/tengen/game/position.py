@@ -20,7 +20,6 @@ from tengen.game.geometry import (
     parse_point,
     point_index,
     point_text,
-    policy_point,
 )
 from tengen.game.illegal_moves import (
     GameOverError,
@@ -187,8 +186,8 @@ class Position(BoardView):
 
     def legal_moves(self) -> list[Point]:
         """The points where the side to play may play; passing is also legal."""
-        points = (policy_point(int(i), self.size) for i in np.flatnonzero(self.legal_mask()))
-        return [point for point in points if point is not None]
+        mask = self.legal_mask()[:-1].reshape(self.height, self.width)
+        return [Point(int(x), int(y)) for y, x in np.argwhere(mask)]
 
     # History
 
