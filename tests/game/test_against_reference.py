@@ -9,7 +9,8 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.kernels.life import area, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.scoring import area
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules
 from tests.game.reference import ReferenceGame

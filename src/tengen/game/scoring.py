@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, EMPTY, WHITE, Color
-from tengen.game.kernels.life import BUTTON_POINTS, count, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.scoring import BUTTON_POINTS, count
 from tengen.game.outcome import Outcome, Reason
 
 

@@ -19,7 +19,6 @@ from tengen.game.kernels.board import (
     point_of,
 )
 from tengen.game.kernels.ladder import mark_ladders
-from tengen.game.kernels.life import mark_seki, settled_area
 from tengen.game.kernels.moves import (
     GOING_ON,
     PASS,
@@ -30,6 +29,7 @@ from tengen.game.kernels.moves import (
     repeats,
 )
 from tengen.game.kernels.point_sets import has_any, has_bit
+from tengen.game.kernels.scoring import mark_seki, settled_area
 from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5

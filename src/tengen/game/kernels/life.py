@@ -1,10 +1,8 @@
-"""Ownership of points: area, seki, the score, and pass-alive stones (Benson's algorithm).
+"""Pass-alive stones (Benson's algorithm), and the scratch memory of life and scoring.
 
-Kernels write into a scratch record, one for each thread. They take the board as it is: callers
-remove dead stones first (``remove_chain``).
-
-Area, and the test whether anything may be pass-alive, work on rows: a set of points is a uint32
-for each row with a bit for each point, plus an empty row above and below the board.
+Kernels write into a scratch record, one for each thread. Flood fills, and the test whether
+anything may be pass-alive, work on rows: a set of points is a uint32 for each row with a bit for
+each point, plus an empty row above and below the board.
 """
 
 from __future__ import annotations
@@ -13,18 +11,9 @@ import numpy as np
 
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import MAX_AREA, MAX_POINTS, MAX_SIDE
-from tengen.game.kernels.board import (
-    NO_CHAIN,
-    NO_TAX,
-    TAX_ON_GROUPS,
-    n_points,
-    neighbours,
-    opponent,
-    point_of,
-)
+from tengen.game.kernels.board import NO_CHAIN, n_points, neighbours, point_of
 from tengen.jit import kernel
 
-BUTTON_POINTS = 0.5
 MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
 
 _SCRATCH_FIELDS = [
@@ -57,45 +46,7 @@ def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
 
 
 @kernel
-def area(board, scratch):
-    """Find the owner of each point; returns Black's points minus White's.
-
-    An empty region belongs to a colour if it touches only stones of that colour.
-    """
-    _find_rows(board, scratch)
-    return _area_by_rows(board, scratch)
-
-
-@kernel
-def settled_area(board, scratch):
-    """Like `area`, but a colour owns all its pass-alive area, enclosed enemy stones included.
-
-    KataGo counts area this way and feeds it to its networks.
-    """
-    _find_rows(board, scratch)
-    for p in range(n_points(board)):
-        scratch.settled[p] = EMPTY
-    owned = 0
-    for color in (BLACK, WHITE):
-        found = _pass_alive_by_rows(board, scratch, color)
-        owned += found
-        if found:
-            for p in range(n_points(board)):
-                if scratch.owner[p] != EMPTY:
-                    scratch.settled[p] = color
-    difference = _area_by_rows(board, scratch)
-    if owned == 0:
-        return difference
-    difference = 0
-    for p in range(n_points(board)):
-        if scratch.settled[p] != EMPTY:
-            scratch.owner[p] = scratch.settled[p]
-        difference += _sign(scratch.owner[p])
-    return difference
-
-
-@kernel
-def _find_rows(board, scratch):
+def find_rows(board, scratch):
     """Fill `rows` from the board."""
     rows = scratch.rows
     everywhere = np.uint32((1 << board.width) - 1)
@@ -115,14 +66,14 @@ def _find_rows(board, scratch):
 
 
 @kernel(inline=True)
-def _around(rows, y):
+def around(rows, y):
     """The neighbours in row y of the points in these rows."""
     return (rows[y] << np.uint32(1)) | (rows[y] >> np.uint32(1)) | rows[y - 1] | rows[y + 1]
 
 
 @kernel(inline=True)
-def _spread_in_row(start, through):
-    """Flood fill in one row: the bits of `through` connected to its subset `start`."""
+def _fill_row(start, through):
+    """Flood fill within one row: the bits of `through` connected to its subset `start`."""
     # Towards higher bits by the carry of an addition, towards lower bits by doubling shifts.
     found = (((through + start) ^ through) | start) & through
     for k in range(5):
@@ -132,159 +83,18 @@ def _spread_in_row(start, through):
 
 
 @kernel
-def _spread(reached, through, height):
-    """Flood fill: add to the rows `reached` all points of `through` connected to them."""
+def flood_fill(reached, through, height):
+    """Add to the rows `reached` all points of `through` connected to them."""
     changed, down = True, True
     while changed:
         changed = False
         for k in range(height):
             y = 1 + k if down else height - k
-            start = (reached[y] | _around(reached, y)) & through[y]
+            start = (reached[y] | around(reached, y)) & through[y]
             if start & ~reached[y]:
-                reached[y] = _spread_in_row(start, through[y])
+                reached[y] = _fill_row(start, through[y])
                 changed = True
         down = not down
-
-
-@kernel
-def _area_by_rows(board, scratch):
-    """Like `area`, after `_find_rows`."""
-    rows, near, owner = scratch.rows, scratch.near, scratch.owner
-    for c in (BLACK, WHITE):
-        near[c, 0] = 0
-        near[c, board.height + 1] = 0
-        for y in range(1, board.height + 1):
-            near[c, y] = _around(rows[c], y) & rows[EMPTY, y]
-        _spread(near[c], rows[EMPTY], board.height)
-    for p in range(n_points(board)):
-        owner[p] = board.color[p]
-    difference = 0
-    for y in range(board.height):
-        first = point_of(board, 0, y)
-        black = near[BLACK, y + 1] & ~near[WHITE, y + 1]
-        white = near[WHITE, y + 1] & ~near[BLACK, y + 1]
-        for x in range(board.width):
-            c = (black >> np.uint32(x)) & np.uint32(1)
-            c += ((white >> np.uint32(x)) & np.uint32(1)) << np.uint32(1)
-            owner[first + x] |= np.int8(c)
-            difference += _sign(owner[first + x])
-    return difference
-
-
-@kernel(inline=True)
-def _sign(owner):
-    return 1 if owner == BLACK else -1 if owner == WHITE else 0
-
-
-@kernel
-def mark_seki(board, scratch, strict, groups):
-    """After `area`: mark the groups in seki, and count the other groups into groups[colour].
-
-    A group is a connected set of points that a colour owns, stones and territory. If `strict`, it
-    is in seki if it has dame or a chain in atari, so players must fill dame and connect before
-    the count. Players who agree on the score leave dame open; so if not `strict`, a group with
-    dame is alive if it has two separate eye spaces, or one of three points or more (no eye of a
-    seki is that large).
-    """
-    owner, seki, stack, region = scratch.owner, scratch.seki, scratch.stack, scratch.region
-    for p in range(n_points(board)):
-        seki[p] = 0
-        region[p] = 0
-    for c in range(3):
-        groups[c] = 0
-    for start in range(n_points(board)):
-        c = owner[start]
-        if c == EMPTY or c == WALL or region[start] != 0:
-            continue
-        n, done, open_ends = 1, 0, 0
-        stack[0] = start
-        region[start] = 1
-        while done < n:
-            p = stack[done]
-            done += 1
-            if strict and board.color[p] == c and board.libs[board.head[p]] == 1:
-                open_ends += 1
-            for q in neighbours(board, p):
-                if owner[q] == EMPTY:
-                    open_ends += 1
-                elif owner[q] == c and region[q] == 0:
-                    region[q] = 1
-                    stack[n] = q
-                    n += 1
-        if open_ends == 0 or (not strict and _has_eye_space(board, scratch, n)):
-            groups[c] += 1
-        else:
-            for k in range(n):
-                seki[stack[k]] = 1
-
-
-@kernel
-def _has_eye_space(board, scratch, n):
-    """Whether the group stack[:n] has two eye spaces, or one of three points or more."""
-    stack, region = scratch.stack, scratch.region
-    spaces = 0
-    for k in range(n):
-        start = stack[k]
-        if board.color[start] != EMPTY or region[start] == 2:
-            continue
-        spaces += 1
-        region[start] = 2
-        # Two steps from the first point are enough to tell two points from three.
-        size = 1
-        for q in neighbours(board, start):
-            if board.color[q] == EMPTY:
-                region[q] = 2
-                size += 1
-                for r in neighbours(board, q):
-                    if board.color[r] == EMPTY and r != start:
-                        size += 1
-        if size >= 3:
-            return True
-    return spaces >= 2
-
-
-@kernel
-def count(board, scratch):
-    """Score both sides by the rules of the game into the tallies of the scratch record.
-
-    Fills `owner`; points that count for nobody are EMPTY. Returns Black's points minus White's,
-    without komi and button.
-    """
-    area(board, scratch)
-    if board.tax != NO_TAX:
-        mark_seki(board, scratch, not board.territory, scratch.groups)
-    for c in range(3):
-        scratch.stones[c] = 0
-        scratch.territory[c] = 0
-        scratch.prisoners[c] = board.captured[opponent(c)] if board.territory and c else 0
-        scratch.tax[c] = 2 * scratch.groups[c] if board.tax == TAX_ON_GROUPS else 0
-    for p in range(n_points(board)):
-        c = scratch.owner[p]
-        if c == EMPTY or c == WALL:
-            continue
-        if board.color[p] != EMPTY:
-            scratch.stones[c] += not board.territory
-        elif board.tax != NO_TAX and scratch.seki[p]:
-            scratch.owner[p] = EMPTY
-        else:
-            scratch.territory[c] += 1
-    return _points(scratch, BLACK) - _points(scratch, WHITE)
-
-
-@kernel
-def final_score(board, scratch):
-    """Black's points minus White's with komi and button, on the board as it is.
-
-    A button that nobody took goes to the side to play.
-    """
-    margin = count(board, scratch) - board.komi
-    owner = board.to_play if board.button else board.button_owner
-    return margin + BUTTON_POINTS * _sign(owner)
-
-
-@kernel(inline=True)
-def _points(scratch, c):
-    return scratch.stones[c] + scratch.territory[c] + scratch.prisoners[c] - scratch.tax[c]
 
 
 @kernel
@@ -294,13 +104,13 @@ def pass_alive(board, scratch, color):
     These are the chains that Benson's algorithm finds alive, and the regions they enclose in
     which the opponent cannot make an eye, enemy stones included. All other points become EMPTY.
     """
-    _find_rows(board, scratch)
-    return _pass_alive_by_rows(board, scratch, color)
+    find_rows(board, scratch)
+    return pass_alive_by_rows(board, scratch, color)
 
 
 @kernel
-def _pass_alive_by_rows(board, scratch, color):
-    """Like `pass_alive`, after `_find_rows`; exits early where nothing can be alive."""
+def pass_alive_by_rows(board, scratch, color):
+    """Like `pass_alive`, after `find_rows`; exits early where nothing can be alive."""
     if _may_have_eyes(board, scratch, color):
         regions = _find_small_regions(board, scratch, color)
         if _find_alive_chains(board, scratch, color, regions):
@@ -324,8 +134,8 @@ def _may_have_eyes(board, scratch, color):
     for y in range(1, height + 1):
         other[y] = everywhere & ~mine[y]
         asked = other[y] if board.suicide_allowed else rows[EMPTY, y]
-        far[y] = asked & ~_around(mine, y)
-    _spread(far, other, height)
+        far[y] = asked & ~around(mine, y)
+    flood_fill(far, other, height)
     for y in range(1, height + 1):
         if other[y] & ~far[y]:
             return True
