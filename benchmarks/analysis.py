@@ -1,10 +1,9 @@
-"""Reviewing a game as one query against its positions one after another.
+"""Review of a whole game: one analysis query against one `kata-search` after another.
 
-A 100-move game on 9x9, 100 visits a position, in two programs as a client has them: `tengen
+A 100-move game on 9x9, 100 visits a position, in two programs as a client uses them: `tengen
 analysis` gets all turns in one query; `tengen gtp` gets `play` and `kata-search` for each move and
-keeps its tree from move to move, kept visits counting. Both forget between rounds and take turns;
-the best of the rounds counts, and what else the machine did is told. Without a file, the network is
-the bundled one:
+keeps its tree, kept visits included. Both clear their caches between rounds and take turns; the
+best round counts. Prints the machine's load. The default network is the bundled one:
 
     python benchmarks/analysis.py [NETWORK]
 """
@@ -39,7 +38,7 @@ TENGEN = [sys.executable, "-m", "tengen"]
 
 
 def game(evaluator: Evaluator) -> list[Position]:
-    """The positions of a game, drawn from small searches until it is long enough."""
+    """The positions of the first long enough game, with moves drawn from small searches."""
     for seed in range(100):
         random = np.random.default_rng(seed)
         line = [Position(SIZE, RULES, KOMI)]
@@ -59,7 +58,7 @@ def game(evaluator: Evaluator) -> list[Position]:
 
 
 class AnalysisEngine(Closeable):
-    """`tengen analysis`, with a network."""
+    """A `tengen analysis` process."""
 
     def __init__(self, model: str) -> None:
         pipe = subprocess.PIPE
@@ -78,7 +77,7 @@ class AnalysisEngine(Closeable):
         return [stdout.readline() for _ in range(answers)]
 
     def review(self, line: list[Position]) -> tuple[float, list[str]]:
-        """The seconds that it takes, and the best moves."""
+        """Review the game; returns the seconds and the best moves."""
         self.ask({"id": "forget", "action": "clear_cache"})
         moves = [[move.color.letter, line[-1].text(move)] for move in line[-1].moves]
         turns = list(range(len(line)))
@@ -102,12 +101,12 @@ TERMS = {
     "komi": KOMI,
     "boardXSize": SIZE,
     "boardYSize": SIZE,
-    "overrideSettings": {"wideRootNoise": 0.0},  # as GTP has it
+    "overrideSettings": {"wideRootNoise": 0.0},  # as in GTP
 }
 
 
 def review_by_gtp(engine: GtpOpponent, line: list[Position]) -> tuple[float, list[str]]:
-    """The seconds that it takes, and the best moves."""
+    """Review the game; returns the seconds and the best moves."""
     engine.start(line[0])
     engine.ask("clear_cache")
     best = []
@@ -125,7 +124,7 @@ def main() -> None:
     command = " ".join([*TENGEN, "gtp", "--model", model, "--visits", str(VISITS), "--no-resign"])
     query, searches = [], []
     with AnalysisEngine(model) as analysis, closing(GtpOpponent(command)) as gtp:
-        review_by_gtp(gtp, line[:3])  # the network is there
+        review_by_gtp(gtp, line[:3])  # waits until the network is loaded
         for _ in range(ROUNDS):
             query.append(analysis.review(line))
             searches.append(review_by_gtp(gtp, line))
@@ -133,14 +132,12 @@ def main() -> None:
     one, other = (np.array([seconds for seconds, _ in rounds]) for rounds in (query, searches))
     print(f"best of {ROUNDS}: one query {one.min():.2f} s, kata-search {other.min():.2f} s")
     print(
-        f"one query is {other.min() / one.min():.2f} times as fast (goal {GOAL}),"
+        f"one query is {other.min() / one.min():.2f} x as fast as kata-search (goal {GOAL}),"
         f" median of the rounds {np.median(other / one):.2f}"
     )
     same = sum(a == b for a, b in zip(query[-1][1], searches[-1][1], strict=True))
     print(f"the same best move in {same} of {len(line)}")
-    print(
-        f"load of the machine, over 1, 5 and 15 minutes: {os.getloadavg()}, {os.cpu_count()} cores"
-    )
+    print(f"load average over 1, 5 and 15 minutes: {os.getloadavg()}, {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Evaluations per second of one network on the CPU: torch, ONNX Runtime and OpenVINO in turns.
+"""Evaluations per second of one network on the CPU: ONNX Runtime and OpenVINO against torch.
 
-All are asked for finished evaluations: raw outputs decoded into chances and points. The machine
-should be quiet: a busy neighbour slows torch down far more than the others.
+All return decoded evaluations (probabilities and points). The machine should be idle: other
+programs slow torch down far more than the others.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tengen.network.files.loading import load_network
 PATH = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 BATCHES = (1, 8, 16, 32)
 ROUNDS = 10
-SECONDS = 0.25  # of one contender in one round
+SECONDS = 0.25  # for one contender in one round
 BASELINE = "torch float32"
 
 
 def contenders(data: NetworkData) -> dict[str, Evaluator]:
-    """All that can be measured here, by name."""
+    """The evaluators that are installed, by name."""
     found: dict[str, Evaluator] = {}
     if importlib.util.find_spec("torch") is None:
-        print("torch not installed: left out, and no ratios")
+        print("torch is not installed: skipped, no ratios")
     else:
         from tengen.network.backends.torch_evaluator import TorchEvaluator
 
         found[BASELINE] = TorchEvaluator(data, "cpu")
         if importlib.util.find_spec("onnxruntime") is None:
-            print("onnxruntime not installed: left out")
+            print("onnxruntime is not installed: skipped")
         else:
             found["ONNX Runtime float32"] = by_onnx_runtime(data)
     for precision in Precision:
@@ -72,7 +72,7 @@ def measure(data: NetworkData, size: int) -> None:
             for _ in range(3):
                 evaluate(run, batch)  # compile
         rates = dict.fromkeys(runs, 0.0)
-        for _ in range(ROUNDS):  # in turns, so that a slow moment of the machine hits all alike
+        for _ in range(ROUNDS):  # in turns, so that a slow moment of the machine affects all alike
             for name, run in runs.items():
                 rates[name] = max(rates[name], rate(run, batch))
         for name, best in rates.items():
@@ -84,7 +84,7 @@ def measure(data: NetworkData, size: int) -> None:
 
 def main() -> None:
     if not PATH.exists():
-        print("the network is not at hand: nothing measured")
+        print(f"nothing measured: no network at {PATH}")
         return
     data = load_network(PATH)
     print(f"{data.name}, best of {ROUNDS} rounds")

@@ -1,6 +1,6 @@
-"""Evaluations per second on a GPU, compiled and not, and the share of its measured bf16 peak.
+"""Evaluations per second on a GPU, eager and compiled, as shares of its measured bf16 peak.
 
-Runs where torch finds CUDA: `PYTHONPATH=src python benchmarks/gpu_networks.py`.
+Needs CUDA: `PYTHONPATH=src python benchmarks/gpu_networks.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SECONDS = 0.7
 
 
 def measured_peak() -> float:
-    """bf16 multiply-adds times two per second, of a large matrix product."""
+    """bf16 FLOP/s of a large matrix product."""
     a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     rate = calls_per_second(lambda: a @ b)
     return rate * 2 * 8192**3
@@ -42,7 +42,7 @@ def calls_per_second(call: Callable[[], object]) -> float:
 
 
 def flops(network: Network) -> float:
-    """Of one evaluation, counted while it runs: multiply-adds of convolutions and matrices."""
+    """FLOPs of the convolutions and matrix products of one evaluation, counted by hooks."""
     counted = 0
 
     def count(module: nn.Module, _: object, output: Tensor) -> None:
@@ -62,7 +62,7 @@ def flops(network: Network) -> float:
 
 
 def captured(run: Callable[[], Outputs]) -> Callable[[], None]:
-    """A run as a CUDA graph."""
+    """Capture a call as a CUDA graph."""
     stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(stream):
         for _ in range(3):
@@ -75,7 +75,7 @@ def captured(run: Callable[[], Outputs]) -> Callable[[], None]:
 
 def main() -> None:
     if not torch.cuda.is_available():
-        print("no GPU here: nothing measured")
+        print("nothing measured: no GPU")
         return
     torch.backends.cudnn.benchmark = True
     torch.set_float32_matmul_precision("high")
@@ -86,7 +86,7 @@ def main() -> None:
             network = Network(named_architecture(name))
             cost = flops(network)
             network = prepared(network, torch.device("cuda"))
-            torch.compiler.reset()  # or the limit on recompilations is reached
+            torch.compiler.reset()  # else the limit on recompilations is reached
             compiled = torch.compile(network, dynamic=False)
             for batch in BATCHES:
                 planes = torch.ones(batch, 22, SIDE, SIDE, device="cuda", dtype=torch.bfloat16)

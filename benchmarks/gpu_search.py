@@ -1,8 +1,7 @@
-"""How busy a search keeps the GPU: one leaf at a time, many leaves of one tree, many trees.
+"""GPU utilisation of a search: one leaf at a time (the baseline), many leaves, many trees.
 
-Busy is the share of the time in which a kernel ran, by torch's profiler; copies do not count. Many
-trees are those of self-play. Takes a network file; random networks of larger sizes are measured
-beside it.
+Utilisation is the share of the time in which a kernel ran, by torch's profiler, without copies.
+The many trees are those of self-play. Also measures random networks of larger sizes.
 """
 
 from __future__ import annotations
@@ -37,12 +36,14 @@ VISITS = 64
 
 
 class Work(NamedTuple):
+    """Something to measure."""
+
     prepare: Callable[[], object]
     run: Callable[[], int]  # returns the visits made
 
 
 def busy(work: Work) -> tuple[float, float]:
-    """The share of the time that the GPU works, and visits/s; a first run captures the graphs."""
+    """The utilisation of the GPU, and visits/s; a first run captures the graphs."""
     work.prepare()
     work.run()
     work.prepare()
@@ -61,7 +62,7 @@ def busy(work: Work) -> tuple[float, float]:
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
-    """The time that spans cover together, counted once where they overlap."""
+    """The length of the union of time spans."""
     covered, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         covered += max(0.0, end - max(start, until))
@@ -73,9 +74,9 @@ def one_tree(evaluator: TorchEvaluator, leaves: int) -> Work:
     search = Search(evaluator, leaves=leaves, ownership=False)
 
     def prepare() -> None:
-        search.set_position(Position(9, "tromp-taylor", 7).play("A1"))  # and so drop the tree
+        search.set_position(Position(9, "tromp-taylor", 7).play("A1"))  # drops the tree
         search.set_position(Position(9, "tromp-taylor", 7))
-        search.run(Limits(visits=24 * leaves))  # as many as all leaves in flight need
+        search.run(Limits(visits=24 * leaves))  # needed for all leaves in flight
 
     def run() -> int:
         return search.run(Limits(playouts=10**9, seconds=SECONDS)).visits - 24 * leaves
@@ -84,7 +85,7 @@ def one_tree(evaluator: TorchEvaluator, leaves: int) -> Work:
 
 
 def many_trees(data: NetworkData, trees: int) -> Work:
-    """The fleet of self-play: one half looks for leaves while the other is evaluated."""
+    """The self-play fleet: one half descends its trees while the other is evaluated."""
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
     network.publish(network_from(data).cuda())
     buffers = [CudaBuffers(network, trees // 2, Size(9, 9)) for _ in range(2)]
@@ -111,7 +112,7 @@ def main() -> None:
     parser.add_argument("--network", default=str(NETWORK))
     options = parser.parse_args()
     if not torch.cuda.is_available() or not Path(options.network).exists():
-        print("no GPU or no network at hand: nothing measured")
+        print("nothing measured: no GPU or no network file")
         return
     torch.manual_seed(1)
     for data in (load_network(options.network), *map(random_network, RANDOM)):
@@ -121,9 +122,15 @@ def main() -> None:
             "one tree, 256 leaves in flight": one_tree(evaluator, 256),
             "8,192 trees": many_trees(data, 8192),
         }
+        baseline = 0.0  # visits/s of the first case
         for name, work in cases.items():
             share, rate = busy(work)
-            print(f"{data.name}, {name}: GPU busy {share:.0%}, {rate:,.0f} visits/s", flush=True)
+            baseline = baseline or rate
+            print(
+                f"{data.name}, {name}: GPU busy {share:.0%}, {rate:,.0f} visits/s,"
+                f" {rate / baseline:.1f} x one leaf at a time",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

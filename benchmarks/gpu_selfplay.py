@@ -1,8 +1,8 @@
-"""Self-play on one GPU: leaves/s of the fleet, against the network alone at the same batch.
+"""Self-play on one GPU: leaves/s of the fleet, against the network alone at the same batch size.
 
-Everything is on: KataGo's inputs (without ladders unless asked for), noise, forced playouts, tree
-reuse and records. Networks are files or names of architectures; the latter are random: their
-policies are flat, which makes wide trees and long games, the slowest there are.
+All features are on: KataGo's inputs (ladders by option), noise, forced playouts, tree reuse and
+records. Networks are files or names of architectures. The latter have random weights: their flat
+policies give wide trees and long games, the slowest case.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tengen.network.torch.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
-# Some seconds: the first ones are slow, as if torch were still starting its compiling processes.
+# Some seconds: the first ones are slow, perhaps while torch starts its compile workers.
 WARM_UP_TICKS = 3000
 
 
 def network_alone(buffers: CudaBuffers, seconds: float) -> float:
-    """Rows/s when the answers are all that is waited for."""
+    """Rows/s of the network without self-play."""
     buffers.launch()
     buffers.wait()
     began, n = time.perf_counter(), 0
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0)
     options = parser.parse_args()
     if not torch.cuda.is_available():
-        print("no GPU here: nothing measured")
+        print("nothing measured: no GPU")
         return
     print(f"{torch.cuda.get_device_name()}, {numba.get_num_threads()} threads", flush=True)
     inputs = KATAGO if options.ladders else KATAGO_WITHOUT_LADDERS

@@ -1,10 +1,9 @@
-"""Self-play and training on one GPU: leaves/s and samples/s of both together and of each alone.
+"""Self-play and training on one GPU: leaves/s and samples/s together, against each alone.
 
 `python benchmarks/gpu_training.py g170-b6c96.bin.gz`: a run that starts from this network, so that
-its games are real ones, with the recipe's visits and 8 samples for each recorded row, and without
-ladders unless asked for. KataGo's older networks lack two outputs that are learned here; they get
-them. With `--fresh-trees` no search goes on from the one before it: more leaves for a move, so
-fewer rows to learn from for a leaf.
+its games are realistic, with the default visits and 8 samples for each recorded row; ladders by
+option. Adds two outputs that are trained here to KataGo's older networks, which lack them.
+`--fresh-trees` turns tree reuse off: more leaves for a move, so fewer rows for a leaf.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from tengen.training.initial import SCORE_OUTPUTS
 from tengen.training.params import TrainingParams
 
 NEVER = 10**9  # rows before training begins
-STEPS = 300  # of training alone
+STEPS = 300  # for measuring training alone
 
 
 def with_all_outputs(data: NetworkData) -> NetworkData:
-    """The network with outputs of zero for those that it lacks."""
+    """The network with zero weights for the outputs that it lacks."""
     lacking = SCORE_OUTPUTS - data.architecture.score_outputs
     weights = dict(data.weights)
     for name in ("value.score.weight", "value.score.bias"):
@@ -44,7 +43,7 @@ def with_all_outputs(data: NetworkData) -> NetworkData:
 
 
 def play(run: Run, seconds: float) -> tuple[float, float, float]:
-    """Go on for so long; leaves, recorded rows and samples in a second."""
+    """Play and train for so long; returns leaves/s, recorded rows/s and samples/s."""
     leaves, rows, steps = run._fleet.counts.rows, run._memory.rows.total, run._trainer.steps
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
@@ -57,7 +56,7 @@ def play(run: Run, seconds: float) -> tuple[float, float, float]:
 
 
 def learn(run: Run) -> float:
-    """Samples in a second of training alone."""
+    """Samples/s of training alone."""
     torch.cuda.synchronize()
     began = time.perf_counter()
     for _ in range(STEPS):
@@ -69,7 +68,7 @@ def learn(run: Run) -> float:
 def measure(config: RunConfig, folder: Path, seconds: float) -> None:
     games, batch = config.selfplay.games, config.training.batch
     with RunLock(folder), Run(*begin_or_go_on(folder, config)) as run:
-        play(run, 2 * seconds)  # until games are at all stages, and steps have caught up
+        play(run, 2 * seconds)  # until games are at all stages and training has caught up
         leaves, rows, samples = play(run, seconds)
         run._first_rows = NEVER
         leaves_alone, _, _ = play(run, seconds)
@@ -93,7 +92,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     if not torch.cuda.is_available():
-        print("no GPU here: nothing measured")
+        print("nothing measured: no GPU")
         return
     with tempfile.TemporaryDirectory() as name:
         start = Path(name) / "start.safetensors"

@@ -1,9 +1,9 @@
-"""From random weights to well above plain UCT on 5x5, in under half an hour on two cores.
+"""Learn 5x5 from random weights to well above plain UCT, in under half an hour on two cores.
 
-Trains from nothing, then plays 100 games against UCT with 1,000 playouts a move, which was written
-for the tests and knows nothing of our search, and draws the ratings of the run. Black wins 5x5 by
-the whole board if both sides know everything, but UCT does not: against itself it wins about half
-of the games with either colour at a komi of 10.5, so neither colour decides these games.
+Trains, then plays 100 games against UCT with 1,000 playouts a move, which was written for the tests
+and shares no code with our search, and draws the ratings of the run. With perfect play Black wins
+5x5 by the whole board, but UCT is not perfect: at komi 10.5 each colour wins about half of its
+games against itself, so that colours do not decide the match.
 
 Run as a module, from the root of the repository: python -m benchmarks.learn_5x5
 """
@@ -42,7 +42,7 @@ WANTED = 0.9  # share of the games
 
 
 def config(minutes: float) -> RunConfig:
-    """A small network, and games at a komi at which the match will be played, more or less."""
+    """A small network, and games at about the komi of the match."""
     return RunConfig(
         run=RunParams(
             model="b3c48",
@@ -66,7 +66,7 @@ def config(minutes: float) -> RunConfig:
 
 
 def play_match(search: Search, games: int) -> Tally:
-    """Games of a network against UCT from the empty board, colours in turn."""
+    """Play games against UCT from the empty board, with alternating colours."""
     tally = Tally()
     for game in range(games):
         mine = Color.BLACK if game % 2 == 0 else Color.WHITE
@@ -88,7 +88,7 @@ def play_match(search: Search, games: int) -> Tally:
 
 
 def draw_ratings(folder: RunFolder) -> Path:
-    """The rating of each network by the minutes it was trained, as a picture in the folder."""
+    """Draw the rating of each network over its minutes of training into the run's folder."""
     ratings = ratings_of(folder)
     minutes = {
         name: float(

@@ -1,8 +1,8 @@
-"""How strong the levels are: games between neighbours and against GNU Go, one joint fit of Elo.
+"""Elo of the levels: games between neighbours and against GNU Go, fitted jointly.
 
-GNU Go 3.8 at level 10 is 0 where it is installed, else the weakest level. It takes some eight
-seconds for a game, so that only levels near it play it: others would win or lose all games. Games
-are kept in a folder, if one is named, and a run that was stopped goes on there.
+The baseline at 0 is GNU Go 3.8 at level 10 if installed, else the weakest level. GNU Go takes some
+eight seconds for a game, and only levels of similar strength play it: others would win or lose all
+games. With --out, games are saved and a stopped run resumes there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIDE, KOMI = 9, 7.0
 
 
 def played(pair: tuple[EngineSpec, EngineSpec], games: int, options: argparse.Namespace) -> Result:
-    """What two engines reach against each other."""
+    """Play a match between two engines."""
     names = [GNU_GO if engine.command else engine.name for engine in pair]
     folder = f"{options.out}/{' - '.join(names).replace(':', ' ')}" if options.out else None
     match = MatchOptions(

@@ -1,7 +1,7 @@
-"""Random playouts per second: the kernels, the prototype they grew from, and plain Python.
+"""Random playouts per second of the kernels, against the prototype and against plain Python.
 
 All three play uniformly random legal moves that fill no own eye, under positional superko, on one
-core. The plain board is written as tutorials write it: lists, copies and flood fills.
+core. The plain Python board uses lists, copies and flood fills, as in tutorials.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tengen.game.rules import KoRule, Rules
 PROTOTYPE = Path(__file__).parents[2] / "shared" / "prototype"
 ROUNDS = 15
 Grid: TypeAlias = list[list[int]]
-Place: TypeAlias = tuple[int, int]
-Player: TypeAlias = Callable[[int, int], None]  # plays so many games on a board of this size
+Point: TypeAlias = tuple[int, int]
+Player: TypeAlias = Callable[[int, int], None]  # (board size, number of games)
 
 
 class PlainBoard:
@@ -38,14 +38,14 @@ class PlainBoard:
         self.to_play = 1
         self.seen = {str(self.grid)}
 
-    def neighbours(self, place: Place) -> list[Place]:
-        y, x = place
+    def neighbours(self, point: Point) -> list[Point]:
+        y, x = point
         near = [(y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)]
         return [(y, x) for y, x in near if 0 <= y < self.size and 0 <= x < self.size]
 
-    def group(self, grid: Grid, place: Place) -> tuple[set[Place], set[Place]]:
-        color = grid[place[0]][place[1]]
-        stones, liberties, todo = set(), set(), [place]
+    def group(self, grid: Grid, point: Point) -> tuple[set[Point], set[Point]]:
+        color = grid[point[0]][point[1]]
+        stones, liberties, todo = set(), set(), [point]
         while todo:
             here = todo.pop()
             if here in stones:
@@ -58,25 +58,25 @@ class PlainBoard:
                     todo.append((y, x))
         return stones, liberties
 
-    def after(self, place: Place) -> Grid | None:
-        if self.grid[place[0]][place[1]] != 0:
+    def after(self, point: Point) -> Grid | None:
+        if self.grid[point[0]][point[1]] != 0:
             return None
         grid = copy.deepcopy(self.grid)
-        grid[place[0]][place[1]] = self.to_play
-        for y, x in self.neighbours(place):
+        grid[point[0]][point[1]] = self.to_play
+        for y, x in self.neighbours(point):
             if grid[y][x] == 3 - self.to_play:
                 stones, liberties = self.group(grid, (y, x))
                 if not liberties:
                     for captured in stones:
                         grid[captured[0]][captured[1]] = 0
-        if not self.group(grid, place)[1] or str(grid) in self.seen:
+        if not self.group(grid, point)[1] or str(grid) in self.seen:
             return None
         return grid
 
-    def is_own_eye(self, place: Place) -> bool:
-        if any(self.grid[y][x] != self.to_play for y, x in self.neighbours(place)):
+    def is_own_eye(self, point: Point) -> bool:
+        if any(self.grid[y][x] != self.to_play for y, x in self.neighbours(point)):
             return False
-        y, x = place
+        y, x = point
         corners = [(y - 1, x - 1), (y - 1, x + 1), (y + 1, x - 1), (y + 1, x + 1)]
         inside = [(a, b) for a, b in corners if 0 <= a < self.size and 0 <= b < self.size]
         enemies = sum(self.grid[a][b] == 3 - self.to_play for a, b in inside)
@@ -85,12 +85,12 @@ class PlainBoard:
     def play_out(self, choice: random.Random) -> int:
         moves = passes = 0
         while passes < 2 and moves < 3 * self.size * self.size:
-            places = [(y, x) for y in range(self.size) for x in range(self.size)]
-            choice.shuffle(places)
+            points = [(y, x) for y in range(self.size) for x in range(self.size)]
+            choice.shuffle(points)
             passes += 1
-            for place in places:
-                if self.grid[place[0]][place[1]] == 0 and not self.is_own_eye(place):
-                    grid = self.after(place)
+            for point in points:
+                if self.grid[point[0]][point[1]] == 0 and not self.is_own_eye(point):
+                    grid = self.after(point)
                     if grid is not None:
                         self.grid, passes = grid, 0
                         self.seen.add(str(grid))
@@ -126,7 +126,7 @@ def rate(play: Player, size: int, count: int) -> float:
 
 
 def contenders() -> dict[str, Player]:
-    """All that can be measured here, by name."""
+    """The contenders that are available, by name."""
     found: dict[str, Player] = {
         "plain Python": plain,
         "tengen": kernels,
@@ -138,7 +138,7 @@ def contenders() -> dict[str, Player]:
         found["prototype"] = partial(prototype, module)
         found["prototype, simple ko"] = partial(prototype, module, superko=False)
     else:
-        print("prototype not at hand: left out")
+        print("no prototype found: skipped")
     return found
 
 
@@ -148,7 +148,7 @@ def main() -> None:
         for play in players.values():
             play(size, 1)  # compile
         rates = {"plain Python": rate(plain, size, plain_count)}
-        for _ in range(ROUNDS):  # in turns, so that a slow moment of the machine hits all alike
+        for _ in range(ROUNDS):  # in turns, so that a slow moment of the machine affects all alike
             for name, play in players.items():
                 if play is not plain:
                     rates[name] = max(rates.get(name, 0), rate(play, size, count))

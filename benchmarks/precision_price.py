@@ -1,7 +1,7 @@
-"""What rounding costs: errors of bf16 and int8 against float32, and games between them.
+"""The cost of lower precision: errors of bf16 and int8 against float32, and games against it.
 
-Errors are means over positions of the network's own games on 9x9, 13x13 and 19x19. The games are
-on 9x9 at one visit: the most probable move, after a random opening that both colours get to play.
+Errors are means over positions of the network's own games on 9x9, 13x13 and 19x19. Games are on
+9x9 at one visit (the most probable move), from random openings, each played with both colours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
-from tengen.game.geometry import Point, place_point
+from tengen.game.geometry import Point, policy_point
 from tengen.game.position import Position
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_int8 import calibration_batches, quantization_error
@@ -21,18 +21,18 @@ from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
-GAMES = 16  # on each board size, of which every sixth position is looked at: some thousand
+GAMES = 16  # on each board size; every sixth position counts, some thousand in all
 PAIRS = 200  # of games, with colours exchanged
 OPENING = 8  # moves drawn from the policy
 
 
 def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | None]:
-    """Each position's most probable legal move."""
+    """The most probable legal move of each position."""
     policies = evaluate(evaluator, encode(KATAGO, positions)).policy
     moves: list[Point | None] = []
     for position, policy in zip(positions, policies, strict=True):
         place = int(np.where(position.legal_mask(), policy, -np.inf).argmax())
-        moves.append(place_point(place, position.size))
+        moves.append(policy_point(place, position.size))
     return moves
 
 
@@ -47,12 +47,12 @@ def openings(evaluator: Evaluator, count: int) -> list[Position]:
             chances = np.exp(logits - logits.max())
             chances[-1] = 0  # no passes in the opening
             place = int(choice.choice(len(chances), p=chances / chances.sum()))
-            positions[i] = positions[i].play(place_point(place, positions[i].size))
+            positions[i] = positions[i].play(policy_point(place, positions[i].size))
     return positions
 
 
 def wins(black: Evaluator, white: Evaluator, starts: list[Position]) -> float:
-    """How many of the games from these positions Black wins."""
+    """The number of games from these positions that Black wins."""
     games = list(starts)
     while going := [i for i, game in enumerate(games) if not game.is_over]:
         for color, evaluator in ((Color.BLACK, black), (Color.WHITE, white)):
@@ -67,7 +67,7 @@ def wins(black: Evaluator, white: Evaluator, starts: list[Position]) -> float:
 
 def main() -> None:
     if not NETWORK.exists():
-        print("the network is not at hand: nothing measured")
+        print(f"nothing measured: no network at {NETWORK}")
         return
     data = load_network(NETWORK)
     exact = OpenVinoEvaluator(data, Precision.FLOAT32)

@@ -1,7 +1,7 @@
-"""Games on disk and rows to learn from: bytes a game, rows a second on one core.
+"""Replay: bytes of a stored game, and training rows/s on one core against a Python loop.
 
-The games are random ones of 9x9 with made-up searches as a run has them: about 80 turns, a quarter
-of them searched in full, with about 25 targets each.
+Random games on 9x9 with synthetic search results like those of a run: about 80 turns, a quarter of
+them full searches with about 25 policy targets each.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ GOAL_ROWS = 150_000
 GOAL_MEGABYTES = 400  # for 100,000 games
 
 
-def made_up_games(count: int, seed: int = 1) -> Games:
-    """Random moves; searches whose numbers wander as those of real ones do."""
+def synthetic_games(count: int, seed: int = 1) -> Games:
+    """Games of random moves, with search results that drift like real ones."""
     numbers = np.random.default_rng(seed)
     games, turns, targets = np.zeros(count, GAME), [], []
     terms = terms_of(Rules(), 7.0)
@@ -65,7 +65,7 @@ def made_up_games(count: int, seed: int = 1) -> Games:
         for n in of_game["n_targets"][is_full]:
             wanted = np.zeros(n, TARGET)
             wanted["place"] = np.sort(numbers.choice(SIDE * SIDE + 1, n, replace=False))
-            # 96 visits over the moves: many have one or two, few have most.
+            # 96 visits: many moves get one or two, a few get most.
             wanted["weight"] = numbers.multinomial(96, numbers.dirichlet(np.full(n, 0.3))) + 1
             targets.append(wanted)
         game["n_targets"] = of_game["n_targets"].sum()
@@ -83,7 +83,7 @@ def made_up_games(count: int, seed: int = 1) -> Games:
 
 
 def seconds(function: Callable[[], Any], rounds: int = 5) -> float:
-    """The best of some rounds, after one to compile."""
+    """The seconds of the best round, after one that compiles."""
     function()
     best = float("inf")
     for _ in range(rounds):
@@ -94,7 +94,7 @@ def seconds(function: Callable[[], Any], rounds: int = 5) -> float:
 
 
 def show_rows(games: Games) -> None:
-    # Weight 1 for each, so that each row has to be encoded.
+    # Weight 1 for each full search, so that each is encoded.
     turns = games.turns.copy()
     turns["weight"] = turns["kind"] == FULL
     games = games._replace(turns=turns)
@@ -110,9 +110,7 @@ def show_rows(games: Games) -> None:
         if features is KATAGO_WITHOUT_LADDERS:
             rows_per_second_in_python(games, 10)
             plain = rows_per_second_in_python(games, 500)
-            print(
-                f"  goal {GOAL_ROWS:,}; {rows / taken / plain:.0f} times a Python loop over turns"
-            )
+            print(f"  goal {GOAL_ROWS:,}; {rows / taken / plain:.0f} x a Python loop over turns")
 
 
 @kernel
@@ -126,7 +124,7 @@ def run_part(
     scratch: Any,
     bits: Any,
 ) -> None:
-    """Walk through games of one length and run one part of the encoder where rows are made."""
+    """Replay games of equal length and run one part of the encoder at each recorded turn."""
     for t in range(turns.shape[0]):
         turn = turns[t]
         if t % length == 0:
@@ -150,8 +148,8 @@ def show_parts(games: Games) -> None:
     scratch, bits = new_feature_scratch(), np.zeros((SIDE, SIDE), np.uint32)
     terms = terms_of(Rules(), 7.0)
     rows = int((games.turns["kind"] == FULL).sum())
-    walking = 0.0
-    for part, name in enumerate(("walking", "stones and ko", "area", "ladders of one turn")):
+    replaying = 0.0
+    for part, name in enumerate(("playing moves", "stones and ko", "area", "ladders of one turn")):
         taken = seconds(
             lambda: run_part(
                 part,  # noqa: B023
@@ -164,13 +162,13 @@ def show_parts(games: Games) -> None:
                 bits,
             )
         )
-        walking = walking or taken
-        own = taken if part == 0 else taken - walking
+        replaying = replaying or taken
+        own = taken if part == 0 else taken - replaying
         print(f"  of which {name:21} {own / rows * 1e6:28.2f} us a row")
 
 
 def rows_per_second_in_python(games: Games, count: int) -> float:
-    """As anybody would write it: a Position for each turn, encoded by the same kernel."""
+    """The baseline: a Position for each turn, encoded by the same kernel."""
     planes = np.zeros((len(KATAGO.planes), SIDE, SIDE), np.float32)
     globals_ = np.zeros(len(KATAGO.globals), np.float32)
     start, rows, t = time.perf_counter(), 0, 0
@@ -201,7 +199,7 @@ def show_shards(games: Games) -> None:
 
 
 def main() -> None:
-    games = made_up_games(GAMES)
+    games = synthetic_games(GAMES)
     show_shards(games)
     show_rows(games)
     show_parts(games)

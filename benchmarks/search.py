@@ -1,10 +1,10 @@
-"""The search's own cost: leaves per second without a network, its share of the time with one,
-memory, and what keeping the tree saves.
+"""The overhead of the search: leaves/s without a network against the prototype, the share of the
+time with a network, memory, and the evaluations saved by tree reuse.
 
-Without a network: 64 games of self-play on 9x9 on one core, random policies and values, against
-the prototype in turns. Ours has noise, forced playouts, tree reuse, shared evaluations and the
-`rich` inputs, which are the prototype's in kind; KataGo's inputs with their ladders are shown
-beside it. The prototype drops its tree after each move and has no noise.
+Without a network: 64 games of self-play on 9x9 on one core with random policies and values, in
+turns with the prototype. Ours has noise, forced playouts, tree reuse and shared evaluations, with
+the `rich` inputs, which resemble the prototype's, and with KataGo's, which include ladders. The
+prototype drops its tree after each move and has no noise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOVE_LIMIT = 162
 def play_due_moves(  # type: ignore[no-untyped-def]
     forest, settings, weights, forward, queue, empty
 ):
-    """Play a move in each game whose search is done; finished games start again."""
+    """Play a move in each game whose search is done; restart finished games."""
     for g in range(forest.trees.shape[0]):
         tree = forest.trees[g]
         if forest.nodes[tree.root].status != EXPANDED:
@@ -62,7 +62,7 @@ def play_due_moves(  # type: ignore[no-untyped-def]
 
 
 class Random:
-    """An evaluator that draws from a table: next to no time, but trees of a natural shape."""
+    """A fake evaluator that draws from a table: nearly free, but gives realistic trees."""
 
     def __init__(self, features: FeatureSet, sharpness: float, size: int = 9) -> None:
         self.random = np.random.default_rng(1)
@@ -114,7 +114,7 @@ class Fleet:
         return int(trees["evaluated"].sum() + trees["shared"].sum() + trees["terminal"].sum())
 
     def run(self, seconds: float) -> float:
-        """Leaves for each second of this thread, the fake network left out."""
+        """Leaves per second of this thread's CPU time, without the fake network's."""
         before, spent = self.leaves(), -self.network.seconds
         began, stop = time.thread_time(), time.perf_counter() + seconds
         while time.perf_counter() < stop:
@@ -166,13 +166,13 @@ def without_network() -> None:
                 for name, run in runs.items():
                     rates[name] = max(rates[name], run(SECONDS))
             for name, rate in rates.items():
-                against = f", {rate / rates['prototype']:.2f}" if "prototype" in rates else ""
+                ratio = rate / rates.get("prototype", float("nan"))
                 where = f"9x9, {visits} visits, policy logits of stdev {sharpness:g}"
-                print(f"{where}, {name}: {rate:,.0f} leaves/s of one core{against}")
+                print(f"{where}, {name}: {rate:,.0f} leaves/s of one core, {ratio:.2f} x prototype")
 
 
 class Timed(EvaluatorWrapper):
-    """An evaluator that knows how long it was waited for."""
+    """An evaluator that measures the time spent in it."""
 
     def __init__(self, inner: Evaluator) -> None:
         super().__init__(inner)
@@ -229,7 +229,7 @@ def memory(evaluator: Evaluator) -> None:
 
 
 def reuse(evaluator: Evaluator, games: int = 2, visits: int = 400) -> None:
-    """Evaluations in whole games with and without keeping the tree."""
+    """Evaluations in whole games with and without tree reuse."""
     counts = {}
     for kept in (True, False):
         evaluated = moves = 0
@@ -247,15 +247,15 @@ def reuse(evaluator: Evaluator, games: int = 2, visits: int = 400) -> None:
         counts[kept] = evaluated / moves
     saved = 1 - counts[True] / counts[False]
     print(
-        f"9x9, {visits} visits, {games} games: {counts[True]:.0f} evaluations a move with the tree"
-        f" kept, {counts[False]:.0f} without: {saved:.0%} saved"
+        f"9x9, {visits} visits, {games} games: {counts[True]:.0f} evaluations a move with tree"
+        f" reuse, {counts[False]:.0f} without: {saved:.0%} saved"
     )
 
 
 def main() -> None:
     without_network()
     if not NETWORK.exists():
-        print("the network is not at hand: nothing measured with it")
+        print(f"no network at {NETWORK}: nothing measured with it")
         return
     from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
 

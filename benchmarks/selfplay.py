@@ -1,18 +1,18 @@
 """Self-play on the CPU: our fleet against the tutorial's own loop, with the same network.
 
-The tutorial plays one game at a time: a tree of Python objects, a board of lists and sets whose
-chains are found by flood fill, and the network by torch with one position at a time. Ours plays
-many games at a time by the tutorial's recipe (`tengen train --preset tutorial`), and asks the
-network by OpenVINO, its blocks in eight bits, which is faster than torch. Both have the same
-weights, visits, noise and number of threads, and take turns. Rates are by the clock, which other
-users of the cores disturb, and by CPU time, which does not tell that ours gains from further cores
-and a single game hardly.
+The tutorial plays one game at a time: a tree of Python objects, a board of lists and sets with
+chains found by flood fill, and torch with one position at a time. Ours plays many games at a time
+by the tutorial's recipe (`tengen train --preset tutorial`), with OpenVINO and int8 blocks, which is
+faster than torch. Both have the same weights, visits, noise and number of threads, and take turns.
+Rates are by wall clock, which other users of the cores disturb, and by CPU time, which hides that
+ours gains from more cores while a single game hardly does.
 
-A turn is too short for a game, and boards with more stones cost more: the tutorial's turns begin at
-stages spread evenly over a game, after moves drawn from the network's policy, and so do our games.
+A round is shorter than a game, and boards with more stones cost more: so the tutorial's rounds
+start at stages spread evenly over a game, after moves drawn from the network's policy, and so do
+our games.
 
-A tutorial's legality test plays each move on a copy of the board. A second one looks at the
-neighbours first, so that hardly any move needs a copy: the ratio to that is shown, too.
+The tutorial's legality test plays each move on a copy of the board. A second variant looks at the
+neighbours first and rarely needs a copy; the ratio against it is shown too.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ CLAIM = 20.0
 SIDE = RECIPE.side
 PASS = SIDE * SIDE
 EMPTY, BLACK, WHITE = 0, 1, 2
-# Of this network's first games, by `tengen train --preset tutorial`.
+# Mean length of this network's first games in `tengen train --preset tutorial`.
 MOVES_IN_A_GAME = 112.0
-# Games have the same length on both sides, so their ratio is that of moves.
+# Games have the same length on both sides, so games/s have the ratio of moves/s.
 RATES = (
-    "evals/s by the clock",
-    "moves/s and games/s by the clock",
+    "evals/s by wall clock",
+    "moves/s and games/s by wall clock",
     "evals/s of CPU time",
     "moves/s and games/s of CPU time",
 )
@@ -58,7 +58,7 @@ RATES = (
 
 
 class Board:
-    """A position, changed by playing on it."""
+    """A mutable position."""
 
     def __init__(self) -> None:
         self.stones = [EMPTY] * (SIDE * SIDE)
@@ -75,7 +75,7 @@ class Board:
         return board
 
     def chain_at(self, point: int) -> tuple[set[int], set[int]]:
-        """The stones connected to one, and their liberties."""
+        """The chain on a point and its liberties."""
         color = self.stones[point]
         chain, liberties, frontier = {point}, set(), [point]
         while frontier:
@@ -88,7 +88,7 @@ class Board:
         return chain, liberties
 
     def play(self, move: int) -> bool:
-        """Play a move; False, and a spoiled board, if it was suicide."""
+        """Play a move; returns False, with the board in an invalid state, if it is suicide."""
         opponent = BLACK + WHITE - self.to_play
         self.ko, captured = None, set()
         if move != PASS:
@@ -123,7 +123,7 @@ class Board:
         return self.moves[-2:] == [PASS, PASS] or len(self.moves) >= RECIPE.most_moves
 
     def black_wins(self) -> bool:
-        """By stones and the regions that they alone surround."""
+        """Area scoring: stones, and regions that touch one colour only."""
         points = {BLACK: 0.0, WHITE: RECIPE.komi}
         seen: set[int] = set()
         for start, color in enumerate(self.stones):
@@ -163,7 +163,7 @@ class Board:
 
 
 class QuickBoard(Board):
-    """A board that plays moves on a copy only if their neighbours leave them in uncertainty."""
+    """A board whose legality test copies the board only for moves without an empty neighbour."""
 
     def is_legal(self, move: int) -> bool:
         if move != PASS and self.stones[move] == EMPTY and move != self.ko:
@@ -187,7 +187,7 @@ NEIGHBORS = [list(_neighbors(point)) for point in range(SIDE * SIDE)]
 
 
 class Node:
-    """A move's statistics, for the side that plays it."""
+    """The statistics of a move, from the view of the side that plays it."""
 
     __slots__ = ("children", "prior", "value_sum", "visits")
 
@@ -198,7 +198,7 @@ class Node:
         self.children: dict[int, Node] = {}
 
     def select(self) -> tuple[int, Node]:
-        """The child with the best sum of value and exploration."""
+        """The child with the highest PUCT score."""
         explore = RECIPE.exploration * math.sqrt(self.visits)
         best, best_score = None, -math.inf
         for move, child in self.children.items():
@@ -211,7 +211,7 @@ class Node:
 
 
 class Tutorial:
-    """The tutorial's loop: game after game, move after move."""
+    """The tutorial's loop, one game at a time."""
 
     def __init__(self, network: TutorialNetwork, board: type[Board]) -> None:
         self._network, self._kind = network, board
@@ -220,7 +220,7 @@ class Tutorial:
         self._board = board()
 
     def begin(self, stage: float) -> None:
-        """Go to this stage of a game, from 0 to 1, by the policy alone."""
+        """Start at this stage of a game, from 0 to 1, with moves drawn from the policy."""
         self._board = self._kind()
         while len(self._board.moves) < stage * MOVES_IN_A_GAME:
             node = Node(0.0)
@@ -232,7 +232,7 @@ class Tutorial:
             self._board.play(int(self._random.choice(moves, p=shares / shares.sum())))
 
     def run(self, seconds: float) -> None:
-        """Search and play, stopping after a move."""
+        """Search and play for so long; stops after a move."""
         stop = time.perf_counter() + seconds
         while time.perf_counter() < stop:
             if self._board.is_over():
@@ -263,13 +263,13 @@ class Tutorial:
                 if node is root:
                     self._add_noise(root)
             for node in reversed(path):
-                value = -value  # a node's value is that of the side that moved there
+                value = -value  # a node's value is for the side that moved into it
                 node.visits += 1
                 node.value_sum += value
         return root
 
     def _expand(self, node: Node, board: Board) -> float:
-        """Ask the network, and give the node its children; returns the value."""
+        """Evaluate the position and create the node's children; returns the value."""
         legal = board.legal_moves()
         with torch.inference_mode():
             logits, value = self._network(board.planes(legal))
@@ -288,7 +288,7 @@ class Tutorial:
 
 
 class Ours:
-    """The fleet with the tutorial's recipe."""
+    """Our fleet with the tutorial's recipe."""
 
     def __init__(self, evaluator: OpenVinoTutorialEvaluator, games: int) -> None:
         size = Size(SIDE, SIDE)
@@ -307,7 +307,7 @@ class Ours:
         return self._fleet.counts.moves
 
     def run(self, seconds: float) -> None:
-        """Search and play, stopping after a move of each game: they are at the same visit."""
+        """Search and play for so long; stops after a move of each game, since all move together."""
         stop = time.perf_counter() + seconds
         while time.perf_counter() < stop:
             moves = self.moves + self._games
@@ -317,11 +317,11 @@ class Ours:
 
 
 class Rates(NamedTuple):
-    """Of one turn: network evaluations and moves played, per second."""
+    """Evaluations and moves per second in one round."""
 
-    evals: float  # by the clock
+    evals: float  # by wall clock
     moves: float
-    evals_of_cpu: float  # by CPU time, all threads together
+    evals_of_cpu: float  # by CPU time of all threads
     moves_of_cpu: float
 
 
@@ -350,17 +350,17 @@ def show_ratios(name: str, ours: list[Rates], theirs: list[Rates]) -> None:
         ratio = statistics.median(ratios)
         verdict = "at least" if ratio >= CLAIM else "less than"
         print(
-            f"  {rate}: {ratio:.1f} times ({min(ratios):.1f} to {max(ratios):.1f}), "
+            f"  {rate}: {ratio:.1f} x ({min(ratios):.1f} to {max(ratios):.1f}), "
             f"{verdict} {CLAIM:.0f}"
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=int, default=128, help="of ours at a time")
+    parser.add_argument("--games", type=int, default=128, help="games of ours at a time")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of each turn, at least")
-    parser.add_argument("--threads", type=int, default=1, help="of both")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of a round, at least")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each side")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     numba.set_num_threads(options.threads)
@@ -380,7 +380,7 @@ def main() -> None:
     )
     turns: dict[str, list[Rates]] = {name: [] for name in sides}
     for side in sides.values():
-        side.run(1.0)  # kernels are compiled
+        side.run(1.0)  # compiles the kernels
     for turn in range(options.rounds):
         for name, side in sides.items():
             if isinstance(side, Tutorial):

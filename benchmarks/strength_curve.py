@@ -1,10 +1,9 @@
-"""The strength of a run's networks over its minutes, against anchors that are not of the run.
+"""Elo of a run's networks over the minutes of the run, against anchors from outside the run.
 
 `play` lets each network play the one before it and the anchors (a KataGo network at several
-visits), and adds the results to a file; matches that are in it already are not played again.
-Several runs are one after another, each started from the last network of the one before.
-`draw` fits the results of all files jointly, and draws a curve for each that has networks, by its
-name.
+visits), and appends the results to a file; it skips matches that the file already has. Several runs
+count as one if each started from the last network of the one before. `draw` fits the results of
+all files jointly, with `--zero` as the baseline, and draws a curve for each file with networks.
 
     python -m benchmarks.strength_curve play RUN --anchor g170-b6c96.bin.gz --out results.jsonl
     python -m benchmarks.strength_curve draw results.jsonl gnugo.jsonl --zero gnugo --out curve.svg
@@ -36,7 +35,7 @@ OPENING_MOVES = 4
 
 
 class Kept(NamedTuple):
-    """A network of a run, after all that it learned there and before."""
+    """A network of a run, with the minutes and games of this run and those before it."""
 
     name: str
     file: str
@@ -65,7 +64,7 @@ class Match(NamedTuple):
 def matches_of(
     networks: Sequence[Kept], anchor: str, visits: int, games: int, last_games: int
 ) -> Iterator[Match]:
-    """Each network against the one before it and the anchors in reach; anchors by themselves."""
+    """Each network against the one before and the nearest anchors; anchors against each other."""
     anchors = [Side(Path(anchor).name.split(".")[0], anchor, each) for each in ANCHOR_VISITS]
     for weaker, stronger in itertools.pairwise(anchors):
         yield Match(stronger, weaker, games)
@@ -78,7 +77,7 @@ def matches_of(
 
 
 def play(match: Match) -> dict[str, Any]:
-    """Games from openings that the first network's policy draws, each with both colours."""
+    """Play games from openings drawn from the first network's policy, each with both colours."""
     began = time.monotonic()
     evaluators = [open_evaluator(load_network(side.file)) for side in (match.first, match.second)]
     first, second = (
@@ -97,7 +96,7 @@ def play(match: Match) -> dict[str, Any]:
 
 
 def chosen_networks(runs: Sequence[Path], count: int) -> list[Kept]:
-    """About so many of the runs' networks, evenly, the last one among them."""
+    """About `count` evenly spaced networks of the runs, including the last one."""
     networks: list[Kept] = []
     for run in runs:
         minutes, games = (networks[-1].minutes, networks[-1].games) if networks else (0.0, 0)
@@ -119,7 +118,7 @@ def chosen_networks(runs: Sequence[Path], count: int) -> list[Kept]:
 
 def play_all(options: argparse.Namespace) -> None:
     networks = chosen_networks(options.runs, options.networks)
-    for name, _, minutes, games in networks:  # what the curve's x axis needs to know
+    for name, _, minutes, games in networks:  # for the curve's x axis
         append_line(options.out, {"network": name, "minutes": minutes, "games": games})
     known = {(line["first"], line["second"]) for line in read_lines(options.out) if "first" in line}
     wanted = matches_of(networks, options.anchor, options.visits, options.games, options.last)
@@ -161,7 +160,7 @@ def draw(options: argparse.Namespace) -> None:
 
 
 def minutes_of(lines: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """When each network of a file was kept."""
+    """The minutes of each network in a file."""
     return {line["network"]: float(line["minutes"]) for line in lines if "network" in line}
 
 
@@ -184,7 +183,7 @@ def main() -> None:
     playing.set_defaults(call=play_all)
     playing.add_argument("runs", nargs="+", type=Path)
     playing.add_argument("--anchor", required=True)
-    playing.add_argument("--networks", type=int, default=12, help="about so many of the run's")
+    playing.add_argument("--networks", type=int, default=12, help="about how many to rate")
     playing.add_argument("--visits", type=int, default=64)
     playing.add_argument("--games", type=int, default=100)
     playing.add_argument("--last", type=int, default=400, help="games of the last network")
@@ -193,7 +192,7 @@ def main() -> None:
     drawing = commands.add_parser("draw")
     drawing.set_defaults(call=draw)
     drawing.add_argument("results", nargs="+", type=Path)
-    drawing.add_argument("--zero", required=True, help="whose rating is 0")
+    drawing.add_argument("--zero", required=True, help="the player whose rating is 0")
     drawing.add_argument("--title", default="From nothing, 9x9, 64 visits")
     drawing.add_argument("--out", default="curve.svg")
     options = parser.parse_args()

@@ -1,7 +1,8 @@
-"""Samples per second of training, and which share of a step its parts take.
+"""Samples per second of training, and the share of each part of a step.
 
-On CUDA b6c96 on 9x9 with batches of 2,048, else of 256: `PYTHONPATH=src python
-benchmarks/training.py [network] [batch]`. The shares are of steps that leave a part out.
+b6c96 on 9x9 with batches of 2,048 on CUDA, of 256 on a CPU: `PYTHONPATH=src python
+benchmarks/training.py [network] [batch]`. The shares come from steps without a part. The baseline
+of mixed board sizes is a single size.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def seconds_each(call: Callable[[], object]) -> float:
 
 
 def captured(call: Callable[[], object]) -> Callable[[], object]:
-    """A call as a CUDA graph, so that launches do not count; on the CPU as it is."""
+    """Capture a call as a CUDA graph, to exclude launch times; on the CPU leave it as it is."""
     if DEVICE == "cpu":
         return call
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
@@ -100,7 +101,7 @@ def captured(call: Callable[[], object]) -> Callable[[], object]:
 
 
 def show_parts(name: str, ring: RowsOnDevice, params: TrainingParams, step: float) -> None:
-    """Times of drawing, of the way forward, and of the way back; the rest is the optimizer's."""
+    """Print the times of sampling, forward and backward pass; the rest is the optimizer's."""
     network = initial_network(named_architecture(name), 1).to(DEVICE).train()
     if DEVICE == "cuda":
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -122,7 +123,7 @@ def show_parts(name: str, ring: RowsOnDevice, params: TrainingParams, step: floa
     draw = seconds_each(captured(lambda: ring.draw(params.batch, key)))
     ahead = seconds_each(captured(lambda: forward(back=False)))
     both = seconds_each(captured(lambda: forward(back=True)))
-    parts = {"drawing": draw, "forward": ahead, "backward": both - ahead}
+    parts = {"sampling": draw, "forward": ahead, "backward": both - ahead}
     parts["clipping, optimizer, average"] = step - draw - both
     for part, seconds in parts.items():
         print(f"    {part:30}{1e3 * seconds:9.2f} ms{seconds / step:8.0%}")
@@ -133,7 +134,8 @@ def main() -> None:
     size = int(sys.argv[2]) if len(sys.argv) > 2 else 2048 if DEVICE == "cuda" else 256
     params = TrainingParams(batch=size)
     architecture = named_architecture(name)
-    operations = 3 * flop_count(architecture, SIDE, SIDE) * size  # back costs twice the way there
+    operations = 3 * flop_count(architecture, SIDE, SIDE) * size  # backward is twice forward
+    one_size = 0.0  # seconds of a step with one board size
     for sides in ((SIDE,), (7, SIDE)):
         ring = new_ring(sides)
         start = time.perf_counter()
@@ -141,11 +143,13 @@ def main() -> None:
         wait()
         prepared = time.perf_counter() - start
         step = seconds_each(lambda trainer=trainer: trainer.step(1e-3))  # type: ignore[misc]
+        one_size = one_size or step
         assert trainer.metrics()["spoiled"] == 0
         print(
             f"{name}, {DEVICE}, {size} boards of {' and '.join(map(str, sides))}: "
             f"{size / step:,.0f} samples/s, {1e3 * step:.2f} ms a step, "
-            f"{operations / step / 1e12:.2f} TFLOP/s, ready after {prepared:.1f} s"
+            f"{operations / step / 1e12:.2f} TFLOP/s, {one_size / step:.2f} x one board size, "
+            f"ready after {prepared:.1f} s"
         )
         show_parts(name, ring, params, step)
 

@@ -1,10 +1,10 @@
-"""How quick the browser's server is: the echo of a move, and live analysis on 19x19.
+"""Latency of the web server: the echo of a move, and live analysis on 19x19.
 
-The server is a process of its own. Echoes are measured while it rests and while it analyses for
-the same session; the baseline is an empty message there and back. Analysis is asked to be at
-5 reports a second or better while messages come in as fast as they are answered.
+The server runs in a separate process. Echoes are measured while it is idle and while it analyses
+for the same session; the baseline is the round trip of an empty message. Live analysis should make
+5 reports a second or more while messages arrive as fast as they are answered.
 
-Options: the network file.
+    python benchmarks/web.py [NETWORK]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GOAL_ECHO, GOAL_REPORTS = 0.05, 5.0
 
 
 class Client:
-    """A connection that counts reports on the way to what it waits for."""
+    """A connection that counts analysis reports while it waits for other messages."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -57,12 +57,12 @@ class Client:
 
 
 def moves() -> list[str]:
-    """Moves all over the board that take nothing."""
+    """Moves all over the board that capture nothing."""
     return [f"{column}{row}" for row in range(1, 20, 2) for column in "ABCDEFGHJKLMNOPQRST"]
 
 
 def echoes(client: Client, seconds: float) -> list[float]:
-    """How long moves take to be shown, taken back when the board is full."""
+    """The seconds until each move is shown; starts over when the board is full."""
     taken: list[float] = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -83,7 +83,7 @@ def told(name: str, values: list[float]) -> str:
 def main() -> None:
     network = Path(sys.argv[1]) if len(sys.argv) > 1 else NETWORK
     if not network.exists():
-        print("the network is not at hand: nothing measured")
+        print(f"nothing measured: no network at {network}")
         return
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -122,7 +122,7 @@ def main() -> None:
         f" {SECONDS:g} s; with {len(pings) / SECONDS:.0f} messages/s coming in {flooded:.1f}"
         f" reports/s, {told('answered in', pings)}"
     )
-    print(f"load of the machine: {os.getloadavg()}, {os.cpu_count()} cores")
+    print(f"load average: {os.getloadavg()}, {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Many people at the browser's server at a time: level games on 9x9 over real WebSockets.
+"""Load test of the web server: many level games on 9x9 over real WebSockets.
 
-The server is a process of its own; the players choose their moves at random, pass after a while,
-accept the count or give up, and begin anew. Fairness is the answers of the session that got
-fewest against those of the one that got most; the baseline of the pace is one player alone.
+The server runs in a separate process. Players move at random, pass after a while, accept the score
+or resign, and start again. Fairness is the fewest answers that a session got against the most; the
+baseline of the rate is one player alone.
 
-Options: sessions, seconds and the network file, by their places.
+    python benchmarks/web_load.py [SESSIONS [SECONDS [NETWORK]]]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SESSIONS, SECONDS = 50, 60.0
 
 
 def megabytes(process: int) -> float:
-    """What a process has in memory."""
+    """The resident memory of a process."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
 
@@ -42,13 +42,13 @@ def main() -> None:
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else SECONDS
     network = Path(sys.argv[3]) if len(sys.argv) > 3 else NETWORK
     if not network.exists():
-        print("the network is not at hand: nothing measured")
+        print(f"nothing measured: no network at {network}")
         return
     level = LEVELS[len(LEVELS) // 2].id
     with tempfile.TemporaryDirectory() as folder, ServerProcess(Path(folder), 0, network) as server:
         address = f"ws://127.0.0.1:{server.port}/ws"
         process = server.process.pid
-        asyncio.run(play_many(address, [level], 5.0))  # the network is loaded and warm
+        asyncio.run(play_many(address, [level], 5.0))  # loads and warms up the network
         alone = asyncio.run(play_many(address, [level], 10.0))[0]
         before = megabytes(process)
         first = asyncio.run(play_many(address, sessions * [level], seconds / 2))
@@ -71,7 +71,7 @@ def main() -> None:
         f" {told('an answer takes', answers)}; {told('an echo', echoes)}"
     )
     print(f"memory {before:.0f} MB before, {halfway:.0f} MB halfway, {after:.0f} MB after")
-    print(f"load of the machine: {os.getloadavg()}, {os.cpu_count()} cores")
+    print(f"load average: {os.getloadavg()}, {os.cpu_count()} cores")
     if errors:
         raise SystemExit(f"errors: {sorted(set(errors))}")
 

@@ -1,6 +1,6 @@
 """Tengen: a complete Go AI in Python.
 
-The names below load when they are first used, so that a program pays only for what it needs.
+The names below are imported on first use, to keep start-up short.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that others see whole or not at all, whenever the program is killed."""
+"""Atomic file writes: readers see a whole file or none, even if the program is killed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes, temporary_name: str | None = None) -> None:
-    """Write a file that others see whole or not at all; raises OSError.
+    """Write a file atomically; raises OSError.
 
-    It is written under `temporary_name` first, a random one if not given; a fixed one lets the
-    next write replace what a kill left behind.
+    Writes to `temporary_name` first, then renames it. The default name is random; with a fixed
+    name the next write replaces a leftover of a killed program.
     """
     unfinished = path.with_name(temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
@@ -26,7 +26,7 @@ def replace_file(path: Path, content: bytes, temporary_name: str | None = None) 
 
 
 def sync_folder(folder: Path) -> None:
-    """See that new names in a folder last, even if the power fails; raises OSError."""
+    """Flush the entries of a folder to disk, so that new files survive a power failure."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

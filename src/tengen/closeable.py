@@ -1,25 +1,19 @@
-"""Things that are closed at the end of a `with` statement."""
+"""Closeable: objects that a `with` statement closes, as in ``with Engine() as engine``."""
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Self
 
 
 class Closeable:
-    """What has a `close` can be used in a `with` statement."""
+    """Base class of objects with a `close` method."""
 
     def close(self) -> None:
-        """End it, and free what it holds."""
+        """Release all resources."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()

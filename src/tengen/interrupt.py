@@ -1,4 +1,4 @@
-"""Ctrl-C: the first one ends a run in good order, the second one at once."""
+"""Ctrl-C handling: the first one stops gracefully, the second one at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tengen.user_messages import say
 
 @contextmanager
 def interruptible(stop: threading.Event, message: str) -> Iterator[None]:
-    """Let the first interrupt set `stop` and say so; only the main thread can do that."""
+    """Make the first SIGINT or SIGTERM set `stop` and print a message, if in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,11 +1,11 @@
-"""The one kernel decorator.
+"""The @kernel decorator, and the disk cache of compiled kernels.
 
 A kernel is a free function over NumPy arrays and records that Numba compiles: it releases the
-GIL, allocates nothing, raises nothing and knows no Python object. With ``NUMBA_DISABLE_JIT=1``
-every kernel runs as the plain Python it is written in.
+GIL, allocates nothing, raises nothing and uses no Python objects. With ``NUMBA_DISABLE_JIT=1``
+kernels run as plain Python.
 
-Numba's own disk cache does not notice a change in a *called* file. Here the cache folder is keyed
-on the text of all kernel sources and on Numba's settings, so a stale kernel cannot be loaded.
+Numba's own disk cache does not notice a change in a *called* file. Here the name of the cache
+folder is a hash of all kernel sources and of Numba's settings, so stale kernels are never loaded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _IMPORT = re.compile(
     r"^\s*(?:from|import) +tengen([.\w]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE
 )
 _DECORATED = re.compile(r"^@kernel\b|= kernel\(", re.MULTILINE)
-# Settings that say where or how wide to run, not what code to make.
+# Settings that do not change the compiled code.
 _SETTINGS_WITHOUT_EFFECT_ON_CODE = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER"}
 
 _PROCESS = uuid.uuid4().hex[:8]
@@ -55,10 +55,10 @@ def kernel(*, inline: bool = False, parallel: bool = False) -> Callable[[Kernel]
 def kernel(
     function: Kernel | None = None, /, *, inline: bool = False, parallel: bool = False
 ) -> Kernel | Callable[[Kernel], Kernel]:
-    """Compile a function on first use and keep the machine code on disk.
+    """Compile a function on first use and cache the machine code on disk.
 
-    ``inline`` makes LLVM always inline it (for predicates in hot loops); ``parallel`` turns
-    ``prange`` loops into threads.
+    ``inline`` makes LLVM always inline it (for predicates in hot loops); ``parallel`` runs
+    ``prange`` loops in threads.
     """
 
     def compile_lazily(function: Kernel) -> Kernel:
@@ -78,10 +78,10 @@ def kernel(
 
 
 def _name_files_by_process(compiled: Kernel) -> None:
-    """Let no other process write machine code under a name that this one gave.
+    """Put a name unique to this process into the names of the function's cache files.
 
-    Numba numbers a function's files; two processes that compile it for different types at the same
-    time take the same number, and the index of one then points to the code of the other.
+    Numba only numbers them: two processes that compile a function for different types at the same
+    time choose the same number, and one's index then points to the other's code.
     """
     cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if cache_file is not None:
@@ -90,10 +90,10 @@ def _name_files_by_process(compiled: Kernel) -> None:
 
 
 def kernel_sources(package: Path) -> list[Path]:
-    """The files whose text decides what the kernels do.
+    """All files that affect the compiled code.
 
-    These are the files with kernels and, since a kernel freezes the constants it reads, every file
-    of the package that those import, directly or not.
+    These are the files with kernels and, since kernels compile in the constants that they read,
+    all files of the package that those import, directly or indirectly.
     """
     texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     todo = [path for path, text in texts.items() if _DECORATED.search(text)]
@@ -106,7 +106,7 @@ def kernel_sources(package: Path) -> list[Path]:
 
 
 def _imported_files(text: str, package: Path) -> set[Path]:
-    """The package's files that a file with this text names in its import statements."""
+    """The package's files that the import statements of this text name."""
     found: set[Path] = set()
     for match in _IMPORT.finditer(text):
         module = package.joinpath(*match[1].split("."))
@@ -117,7 +117,7 @@ def _imported_files(text: str, package: Path) -> set[Path]:
 
 
 def cache_key(package: Path) -> str:
-    """A digest of all kernel sources and of the Numba settings that change the code made."""
+    """A hash of all kernel sources and of the Numba settings that change the compiled code."""
     digest = hashlib.sha256(numba.__version__.encode())
     for name in sorted(os.environ):
         if name.startswith("NUMBA_") and name not in _SETTINGS_WITHOUT_EFFECT_ON_CODE:
@@ -130,7 +130,7 @@ def cache_key(package: Path) -> str:
 
 @cache
 def kernel_cache() -> Path:
-    """This version's cache folder, made and marked as used; a temporary one if need be."""
+    """The cache folder for the current sources; a temporary one if it is not writable."""
     base = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
     folder = base / cache_key(PACKAGE_ROOT)
     try:
@@ -139,14 +139,14 @@ def kernel_cache() -> Path:
         os.utime(folder)
         _drop_unused_caches(base)
     except OSError as error:
-        say(f"cannot keep compiled kernels in {folder} ({error.strerror}); not kept")
+        say(f"cannot keep compiled kernels in {folder}: {error.strerror}; compiling each time")
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def user_cache() -> Path:
-    """Where this user's programs keep what they can make again."""
+    """The user's cache folder for Tengen."""
     if chosen := os.environ.get("TENGEN_CACHE_DIR"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -157,6 +157,7 @@ def user_cache() -> Path:
 
 
 def _drop_unused_caches(base: Path) -> None:
+    """Delete cache folders that were not used for KEEP_UNUSED_CACHES_DAYS."""
     oldest = time.time() - KEEP_UNUSED_CACHES_DAYS * 24 * 3600
     for folder in base.iterdir():
         if re.fullmatch(r"[0-9a-f]{16}", folder.name) and folder.stat().st_mtime < oldest:
@@ -165,9 +166,9 @@ def _drop_unused_caches(base: Path) -> None:
 
 @contextmanager
 def _cache_in(folder: Path) -> Iterator[None]:
-    """Numba takes a function's cache folder from its global setting, once, when decorating.
+    """Set Numba's global cache folder, which it reads once, when it decorates a function.
 
-    Two threads that import kernels must not change it under each other's hands.
+    Locked, because several threads may import kernels at a time.
     """
     with _decorating:
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
@@ -178,10 +179,10 @@ def _cache_in(folder: Path) -> Iterator[None]:
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
-    """Says once per process that kernels are being compiled: it is the one long silent wait.
+    """Tells the user once per process that kernels are being compiled, which takes a while.
 
-    Python's garbage collector rests meanwhile: it would look through all of the compiler's work
-    again and again.
+    Pauses Python's garbage collector meanwhile, which would traverse the compiler's data again
+    and again.
     """
 
     said = False

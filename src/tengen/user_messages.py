@@ -1,6 +1,6 @@
-"""What Tengen tells its user besides what was asked for: one line each, on stderr.
+"""Messages to the user: one line each, on stderr, since stdout belongs to protocols.
 
-stdout belongs to protocols. Clients that merge the two streams tell these lines by their start.
+The prefix lets clients that merge the two streams recognise these lines.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ import sys
 
 
 def say(line: str) -> None:
-    """Show one line to the user."""
+    """Print one line to stderr."""
     print(f"tengen: {line}", file=sys.stderr, flush=True)

@@ -1,17 +1,17 @@
-"""A slow board, written as the rules are told: sets of points, whole positions, no clever state."""
+"""A slow reference board that follows the wording of the rules: sets of points, no cached state."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-Place: TypeAlias = tuple[int, int]
-Stones: TypeAlias = dict[Place, int]  # black 1, white 2
+Point: TypeAlias = tuple[int, int]
+Stones: TypeAlias = dict[Point, int]  # black 1, white 2
 
 
 class Past(NamedTuple):
-    """A position that stood, and who had moved into it."""
+    """An earlier position, and who moved into it."""
 
-    stones: frozenset[tuple[Place, int]]
+    stones: frozenset[tuple[Point, int]]
     mover: int
 
 
@@ -24,49 +24,49 @@ class ReferenceGame:
         self.captured = {1: 0, 2: 0}
         self.past = [Past(frozenset(), 2)]
 
-    def places(self) -> list[Place]:
+    def points(self) -> list[Point]:
         return [(x, y) for y in range(self.height) for x in range(self.width)]
 
-    def around(self, place: Place) -> list[Place]:
-        x, y = place
+    def around(self, point: Point) -> list[Point]:
+        x, y = point
         near = [(x, y - 1), (x - 1, y), (x + 1, y), (x, y + 1)]
         return [(x, y) for x, y in near if 0 <= x < self.width and 0 <= y < self.height]
 
-    def chain(self, stones: Stones, place: Place) -> tuple[set[Place], set[Place]]:
-        """The stones connected to the one here, and their liberties."""
-        chain, liberties, todo = {place}, set(), [place]
+    def chain(self, stones: Stones, point: Point) -> tuple[set[Point], set[Point]]:
+        """The chain on a point, and its liberties."""
+        chain, liberties, todo = {point}, set(), [point]
         while todo:
             for near in self.around(todo.pop()):
                 if near not in stones:
                     liberties.add(near)
-                elif stones[near] == stones[place] and near not in chain:
+                elif stones[near] == stones[point] and near not in chain:
                     chain.add(near)
                     todo.append(near)
         return chain, liberties
 
-    def after(self, place: Place) -> Stones:
-        """The stones after a move, whether the rules allow it or not."""
+    def after(self, point: Point) -> Stones:
+        """The stones after a move, legal or not."""
         me = self.to_play
         stones = dict(self.stones)
-        stones[place] = me
-        for near in self.around(place):
+        stones[point] = me
+        for near in self.around(point):
             if stones.get(near) == 3 - me:
                 chain, liberties = self.chain(stones, near)
                 if not liberties:
                     for taken in chain:
                         del stones[taken]
-        chain, liberties = self.chain(stones, place)
+        chain, liberties = self.chain(stones, point)
         if not liberties:
             for taken in chain:
                 del stones[taken]
         return stones
 
-    def is_legal(self, place: Place) -> bool:
-        if place in self.stones:
+    def is_legal(self, point: Point) -> bool:
+        if point in self.stones:
             return False
-        after = self.after(place)
-        if place not in after:
-            alone = self.to_play not in (self.stones.get(near) for near in self.around(place))
+        after = self.after(point)
+        if point not in after:
+            alone = self.to_play not in (self.stones.get(near) for near in self.around(point))
             if alone or not self.suicide:
                 return False
         position = frozenset(after.items())
@@ -80,12 +80,12 @@ class ReferenceGame:
             return all((position, self.to_play) != past for past in self.past)
         return True
 
-    def play(self, place: Place | None) -> None:
+    def play(self, point: Point | None) -> None:
         me = self.to_play
-        if place is not None:
-            after = self.after(place)
+        if point is not None:
+            after = self.after(point)
             self.captured[3 - me] += sum(
-                stone == 3 - me and place not in after for place, stone in self.stones.items()
+                stone == 3 - me and point not in after for point, stone in self.stones.items()
             )
             own = sum(stone == me for stone in self.stones.values()) + 1
             self.captured[me] += own - sum(stone == me for stone in after.values())
@@ -96,13 +96,13 @@ class ReferenceGame:
     def area(self) -> int:
         """Black's area minus White's."""
         difference = sum(1 if stone == 1 else -1 for stone in self.stones.values())
-        left = set(self.places()) - set(self.stones)
+        left = set(self.points()) - set(self.stones)
         while left:
             region, todo, border = set(), [left.pop()], set()
             while todo:
-                place = todo.pop()
-                region.add(place)
-                for near in self.around(place):
+                point = todo.pop()
+                region.add(point)
+                for near in self.around(point):
                     if near in self.stones:
                         border.add(self.stones[near])
                     elif near in left:

@@ -1,4 +1,4 @@
-"""The kernels agree with the slow board in thousands of random games."""
+"""The kernels agree with the reference board in thousands of random games."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.kernels.life import area, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.scoring import area
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules
 from tests.game.reference import ReferenceGame
@@ -34,9 +35,9 @@ def games() -> Iterator[tuple[int, int, int, KoRule, bool, int]]:
 
 
 def compare(position: Position, reference: ReferenceGame) -> None:
-    """Every stone, liberty, prisoner and legal move, and the area."""
+    """Compare every stone, liberty, prisoner and legal move, and the area."""
     stones = position.stones
-    for x, y in reference.places():
+    for x, y in reference.points():
         assert stones[y, x] == reference.stones.get((x, y), 0)
         if (x, y) in reference.stones:
             chain, liberties = reference.chain(reference.stones, (x, y))
@@ -44,7 +45,7 @@ def compare(position: Position, reference: ReferenceGame) -> None:
             assert position.liberties((x, y)) == len(liberties)
     legal = position.legal_mask()
     if not position.is_over:
-        expected = [reference.is_legal(place) for place in reference.places()]
+        expected = [reference.is_legal(point) for point in reference.points()]
         assert legal.tolist() == [*expected, True]
     for color in (1, 2):
         assert position._boards[0]["captured"][color] == reference.captured[color]
@@ -83,13 +84,13 @@ def test_random_games_agree_with_the_reference_board() -> None:
 
 
 def test_a_game_without_passes_cannot_last_under_positional_superko() -> None:
-    """On 2x2 every line runs out of moves; the reference says when."""
+    """On 2x2 every game ends by superko; the reference board says when."""
     position = Position(2, "tromp-taylor", 0)
     reference = ReferenceGame(2, 2, "positional", suicide=True)
     choice = np.random.default_rng(5)
     while moves := position.legal_moves():
-        assert [reference.is_legal(place) for place in reference.places()].count(True) == len(moves)
+        assert [reference.is_legal(point) for point in reference.points()].count(True) == len(moves)
         move = moves[choice.integers(len(moves))]
         position = position.play(move)
         reference.play(move)
-    assert not any(reference.is_legal(place) for place in reference.places())
+    assert not any(reference.is_legal(point) for point in reference.points())

@@ -50,18 +50,18 @@ def test_other_text_is_no_point(text: str) -> None:
 @given(sizes)
 def test_every_point_has_a_place_of_its_own_away_from_the_border(size: Size) -> None:
     points = [Point(x, y) for y in range(size.height) for x in range(size.width)]
-    places = [point_index(point, size.width) for point in points]
-    assert len(set(places)) == size.area
-    assert [index_point(place, size.width) for place in places] == points
-    border = set(range((size.height + 2) * (size.width + 1) + 1)) - set(places)
-    for place in places:
+    indices = [point_index(point, size.width) for point in points]
+    assert len(set(indices)) == size.area
+    assert [index_point(index, size.width) for index in indices] == points
+    border = set(range((size.height + 2) * (size.width + 1) + 1)) - set(indices)
+    for index in indices:
         stride = size.width + 1
         for point, near in zip(
             [(0, -1), (-1, 0), (1, 0), (0, 1)], [-stride, -1, 1, stride], strict=True
         ):
-            x, y = index_point(place, size.width)
+            x, y = index_point(index, size.width)
             inside = 0 <= x + point[0] < size.width and 0 <= y + point[1] < size.height
-            assert (place + near in border) != inside
+            assert (index + near in border) != inside
 
 
 @given(sizes, st.sampled_from(Symmetry))

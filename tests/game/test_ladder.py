@@ -1,4 +1,4 @@
-"""Ladders: pictures turned every way, and a slow reader of the same definition."""
+"""Ladders: diagrams in all symmetries, and a slow reference reader of the same definition."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def turned(picture: str, symmetry: Symmetry) -> str:
     signs = [line.split() for line in picture.splitlines()]
     flat = [sign for row in signs for sign in row]
     size = Size(len(signs[0]), len(signs))
-    places = symmetry_points(symmetry, size).reshape(symmetry.size(size)[::-1])
-    return "\n".join(" ".join(flat[place] for place in row) for row in places)
+    indices = symmetry_points(symmetry, size).reshape(symmetry.size(size)[::-1])
+    return "\n".join(" ".join(flat[index] for index in row) for row in indices)
 
 
 class Ladders(NamedTuple):
-    """What is caught on a board."""
+    """The caught stones and catching moves of a board."""
 
     stones: set[Point]
     moves: dict[Point, int]  # the colours that they catch, as bits
 
 
 def read_ladders(boards: Boards) -> Ladders:
-    """What `mark_ladders` finds."""
+    """The result of `mark_ladders`."""
     width, area = int(boards[0]["width"]), int(boards[0]["width"] * boards[0]["height"])
     caught, catching = np.zeros(MAX_WORDS, np.uint64), np.zeros((3, MAX_WORDS), np.uint64)
     mark_ladders(boards[0], new_ladder_scratch(), caught, catching)
@@ -301,7 +301,7 @@ class SlowReader:
         return Played(stones, taken.pop() if is_ko else None)
 
     def catches(self, board: Played, target: Point) -> tuple[bool, set[Point]]:
-        """Is the chain caught, and if it has two liberties, by which moves?"""
+        """Whether the chain is caught, and if it has two liberties, by which moves."""
         liberties = self.liberties(board.stones, target)
         if len(liberties) == 1:
             return self.is_caught(board._replace(ko=None), target, 0), set()
@@ -313,7 +313,7 @@ class SlowReader:
         return bool(working), working
 
     def is_caught(self, board: Played, target: Point, depth: int) -> bool:
-        """Is it caught, with the defender to move at even depths?"""
+        """Whether it is caught, with the defender to move at even depths."""
         stones, defender = board.stones, board.stones[target]
         chain, liberties = self.chain(stones, target)
         defending = depth % 2 == 0
@@ -343,7 +343,7 @@ class SlowReader:
         return defending
 
     def is_ko_eye(self, stones: Stones, point: Point, defender: int) -> bool:
-        """May the attacker take one stone in a ko there, and the defender win nothing?"""
+        """Whether the attacker may take a ko there, and the defender gains nothing."""
         if any(stones.get(p) != defender for p in self.near(point)):
             return False
         in_atari = [p for p in self.near(point) if len(self.liberties(stones, p)) == 1]

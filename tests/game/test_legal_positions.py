@@ -41,7 +41,7 @@ QUICK = [(size, count) for size, count in LEGAL_POSITIONS.items() if count <= SM
 
 @kernel
 def set_position(board, history, width, height, terms, code):  # type: ignore[no-untyped-def]
-    """Put up the position whose stones are the digits of `code` in base 3."""
+    """Set up the position whose stones are the digits of `code` in base 3."""
     start_game(board, history, width, height, terms)
     for y in range(height):
         for x in range(width):

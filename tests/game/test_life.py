@@ -1,4 +1,4 @@
-"""What is alive whatever the opponent plays: pictures, and a slow reading of the definition."""
+"""Pass-alive stones: diagrams, and a slow reference implementation of the definition."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from tengen.game.color import BLACK, WHITE, Color
 from tengen.game.diagram import write_diagram
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards
-from tengen.game.kernels.life import new_life_scratch, settled_area
+from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history, start_game
 from tengen.game.kernels.playout import play_out
+from tengen.game.kernels.scoring import settled_area
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
@@ -28,7 +29,7 @@ NO_SUICIDE, SUICIDE = "chinese-ogs", "tromp-taylor"
 
 
 def alive_picture(position: Position) -> str:
-    """What is pass-alive for Black (X) and for White (O)."""
+    """The points pass-alive for Black (X) and for White (O)."""
     alive = [position.pass_alive(color).astype(np.int8) for color in Color]
     assert not (alive[0] & alive[1]).any()
     return write_diagram(alive[0] * BLACK + alive[1] * WHITE)
@@ -148,8 +149,8 @@ def test_settled_area_is_that_of_pass_alive_chains_then_of_borders() -> None:
 
 # The definition, with sets
 
-Place: TypeAlias = tuple[int, int]
-Places: TypeAlias = frozenset[Place]
+Point: TypeAlias = tuple[int, int]
+Points: TypeAlias = frozenset[Point]
 
 
 class PlainBoard:
@@ -158,36 +159,36 @@ class PlainBoard:
         self.color = {(x, y): int(stones[y, x]) for y in range(height) for x in range(width)}
         self.suicide = suicide
 
-    def near(self, place: Place) -> list[Place]:
-        x, y = place
+    def near(self, point: Point) -> list[Point]:
+        x, y = point
         around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
         return [p for p in around if p in self.color]
 
-    def border(self, places: Places) -> set[Place]:
-        return {q for p in places for q in self.near(p)} - places
+    def border(self, points: Points) -> set[Point]:
+        return {q for p in points for q in self.near(p)} - points
 
-    def connected(self, among: set[Place]) -> list[Places]:
-        """The connected parts of these places."""
+    def connected(self, among: set[Point]) -> list[Points]:
+        """The connected components of these points."""
         parts, left = [], set(among)
         while left:
             part, todo = set(), [left.pop()]
             while todo:
-                place = todo.pop()
-                part.add(place)
-                todo += set(self.near(place)) & left
+                point = todo.pop()
+                part.add(point)
+                todo += set(self.near(point)) & left
                 left -= set(todo)
             parts.append(frozenset(part))
         return parts
 
-    def is_vital(self, region: Places, chain: Places) -> bool:
+    def is_vital(self, region: Points, chain: Points) -> bool:
         must_touch = {p for p in region if self.suicide or self.color[p] == 0}
         return must_touch <= self.border(chain)
 
-    def inner(self, region: Places, color: int) -> int:
+    def inner(self, region: Points, color: int) -> int:
         return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
 
-    def benson(self, color: int) -> tuple[list[Places], list[Places], list[Places]]:
-        """Living chains, the regions among them alone, and the other regions."""
+    def benson(self, color: int) -> tuple[list[Points], list[Points], list[Points]]:
+        """The alive chains, the regions that only they enclose, and the other regions."""
         own = {p for p, c in self.color.items() if c == color}
         chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
         regions = all_regions if chains else []
@@ -199,19 +200,19 @@ class PlainBoard:
                 return alive, healthy, [r for r in all_regions if r not in healthy]
             chains, regions = alive, healthy
 
-    def pass_alive(self, color: int) -> set[Place]:
+    def pass_alive(self, color: int) -> set[Point]:
         alive, healthy, _ = self.benson(color)
         owned = [*alive, *(r for r in healthy if self.inner(r, color) <= 1)]
-        return {p for places in owned for p in places}
+        return {p for points in owned for p in points}
 
-    def settled(self) -> dict[Place, int]:
+    def settled(self) -> dict[Point, int]:
         """The owners of KataGo's area: Black's, then White's over them, then the stones left."""
         owner = dict.fromkeys(self.color, 0)
         for color in (BLACK, WHITE):
             alive, healthy, others = self.benson(color)
             is_empty = {r: all(self.color[p] == 0 for p in r) for r in healthy + others}
-            for places in alive:
-                owner |= dict.fromkeys(places, color)
+            for points in alive:
+                owner |= dict.fromkeys(points, color)
             for region in healthy:
                 if self.inner(region, color) <= 1 or is_empty[region]:
                     owner |= dict.fromkeys(region, color)
@@ -231,7 +232,7 @@ def settled_owners(position: Position) -> NDArray[np.int8]:
 
 
 def random_stones(seed: int, count: int) -> Iterator[NDArray[np.int8]]:
-    """The stones of random games on small boards, some broken off and some played to the end."""
+    """The stones of random games on small boards, some unfinished and some finished."""
     choice = np.random.default_rng(seed)
     boards, history = new_boards(1), new_history(80)
     rng = np.array([seed], np.uint64)

@@ -1,4 +1,4 @@
-"""Position as its user meets it: moves, refusals, history, set-up, form, copies."""
+"""The interface of Position: moves, illegal moves, history, set-up, conversions, copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from tengen.game.illegal_moves import (
     SuicideError,
     SuperkoError,
 )
-from tengen.game.kernels.life import final_score, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.scoring import final_score
 from tengen.game.outcome import Reason
 from tengen.game.position import Move, Position
 

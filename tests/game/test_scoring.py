@@ -1,4 +1,4 @@
-"""Counting: whose point is whose, seki, taxes, prisoners, compensation and how games end."""
+"""Scoring: owners of points, seki, taxes, prisoners, compensation and results of games."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ TAXES = {
         [(14, 16), (14, 13), (12, 13)],
         [(3, 3), (3, 3), (1, 1)],
     ),
-    "open dame beside two eyes each": (
+    "open dame and two eyes each": (
         """
         . X . O .
         X X . O O
@@ -196,7 +196,7 @@ TAXES = {
         [(6, 6), (4, 4), (4, 4)],
         [(2, 2), (2, 2), (0, 0)],
     ),
-    "open dame beside one place of three points each": (
+    "open dame and one eye space of three points each": (
         """
         . X . O .
         . X . O .
@@ -205,7 +205,7 @@ TAXES = {
         [(6, 6), (3, 3), (3, 3)],
         [(3, 3), (3, 3), (1, 1)],
     ),
-    "open dame beside one place of two points each, which is no life": (
+    "open dame and one eye space of two points each, which is not alive": (
         """
         . X . O .
         . X . O .
@@ -213,7 +213,7 @@ TAXES = {
         [(4, 4), (2, 2), (2, 2)],
         [(2, 2), (0, 0), (0, 0)],
     ),
-    "open dame beside a bent place of three points": (
+    "open dame and a bent eye space of three points": (
         """
         . . X . O .
         . X X . O .

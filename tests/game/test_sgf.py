@@ -1,4 +1,4 @@
-"""SGF files as games of Go: what the header says, the main line, and records of positions."""
+"""SGF files as games: root properties, the main line, and records of positions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def diagram(text: str) -> str:
 
 
 def rows(picture: str) -> str:
-    """A picture as `Position.diagram` draws it."""
+    """A diagram in the form of `Position.diagram`."""
     return Position.from_diagram(picture).diagram()
 
 

@@ -1,4 +1,4 @@
-"""Nasty SGF files: the bytes lie in tests/data/sgf/nasty, what must come out stands here.
+"""Nasty SGF files: the bytes are in tests/data/sgf/nasty, the expected results here.
 
 The encoding of a file with few words is a guess; the guesses that were hard have a table.
 """
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "sgf" / "nasty"
 
 
 class Contents(NamedTuple):
-    """What a file says, as its author meant it; every one is a game on a 9x9 board."""
+    """The intended content of a file; each is a game on 9x9."""
 
     black: str
     white: str = ""

@@ -71,7 +71,7 @@ def test_trees_survive_writing_and_reading(tree: Tree) -> None:
 
 
 class Step(NamedTuple):
-    """Something that happens on the board, or does not if it cannot."""
+    """Apply a random event to the board, or nothing if it is impossible."""
 
     kind: str
     place: int  # from the top left, row by row, modulo the area
@@ -149,7 +149,7 @@ def header(game: SgfGame) -> tuple[object, ...]:
 
 
 def read_all_of(data: bytes) -> None:
-    """Read a file, save its games and play them; lets nothing but an SgfError pass."""
+    """Read a file, save its games and play them; only SgfError is allowed."""
     try:
         games = read_sgf(data)
     except SgfError:

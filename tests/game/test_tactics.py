@@ -1,4 +1,4 @@
-"""What the rules make of captures, kos, repetition, suicide and passes, shown in pictures."""
+"""Captures, kos, repetition, suicide and passes, in diagrams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_RESULT = Outcome(None, None, Reason.NO_RESULT)
 
 
 def taken(position: Position) -> tuple[int, int]:
-    """How many black and how many white stones were taken off."""
+    """The numbers of captured black and white stones."""
     return position.captured("black"), position.captured("white")
 
 

@@ -12,6 +12,6 @@ OPTIONS = (
 
 
 def find_gnu_go() -> str | None:
-    """The command that starts it, None if it is not installed."""
+    """The command that starts GNU Go, None if it is not installed."""
     program = next((found for place in PLACES if (found := shutil.which(place))), None)
     return f"{program} {OPTIONS}" if program else None

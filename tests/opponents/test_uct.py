@@ -1,4 +1,4 @@
-"""The plain opponent is no straw man: it plays by the rules, captures, and gains by thinking."""
+"""The UCT opponent is sound: it plays legally, captures, and gets stronger with playouts."""
 
 from __future__ import annotations
 

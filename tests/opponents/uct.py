@@ -1,7 +1,7 @@
-"""A plain opponent: UCT as it was before networks. It knows the rules and nothing else of ours.
+"""A simple opponent: UCT without a network. It shares only the rules kernels with Tengen.
 
-Each playout walks a tree by UCB1, adds one node, and plays random moves that fill no own eye to the
-end of the game. The move with the most visits is played.
+Each playout descends a tree by UCB1, adds one node, and plays random moves that fill no own eye to
+the end of the game. The move with the most visits is played.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from tengen.game.color import BLACK
 from tengen.game.geometry import Point, index_point
 from tengen.game.kernels.board import copy_board, new_boards
-from tengen.game.kernels.life import area, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import GOING_ON, PASS, is_legal, play
 from tengen.game.kernels.playout import is_own_eye, play_out
+from tengen.game.kernels.scoring import area
 from tengen.game.position import Position
 from tengen.jit import kernel
 
@@ -25,7 +26,7 @@ ROOM = 400  # moves of a game, playouts included
 
 
 class Tree(NamedTuple):
-    """Nodes by number; the root is 0, and children of a node lie one after another."""
+    """The nodes of a tree; the root is 0, and the children of a node are contiguous."""
 
     move: NDArray[np.int32]  # [nodes] that leads here
     first: NDArray[np.int32]  # [nodes] child, 0 where there are none yet
@@ -35,7 +36,7 @@ class Tree(NamedTuple):
 
 
 class UctPlayer:
-    """Chooses moves by so many playouts each."""
+    """Chooses each move by a fixed number of playouts."""
 
     def __init__(self, playouts: int, seed: int) -> None:
         self._playouts = playouts
@@ -64,7 +65,7 @@ class UctPlayer:
 
 @kernel
 def _search(boards, history, trials, tree, path, playouts, rng, scratch):
-    """The most visited move of boards[0] after so many playouts."""
+    """The most visited move of boards[0] after this many playouts."""
     board, trial = boards[0], trials[0]
     limit = board.ply + 4 * board.width * board.height
     _expand(board, history, tree, 0, 1)
@@ -102,7 +103,7 @@ def _search(boards, history, trials, tree, path, playouts, rng, scratch):
 
 @kernel
 def _expand(board, history, tree, node, at):
-    """Make the legal moves that fill no own eye children of a node; a pass is one, too."""
+    """Add a child for a pass and for each legal move that fills no own eye."""
     tree.first[node] = at
     count = 0
     for i in range(board.n_empty):
@@ -116,7 +117,7 @@ def _expand(board, history, tree, node, at):
 
 @kernel
 def _best(tree, node):
-    """The child with the highest upper confidence bound; one that was never tried comes first."""
+    """The child with the highest upper confidence bound; untried children come first."""
     best, best_bound = 0, -1.0
     for k in range(tree.first[node], tree.first[node] + tree.children[node]):
         if tree.visits[k] == 0:

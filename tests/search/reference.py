@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from tengen.game.color import Color
-from tengen.game.geometry import index_point, place_point, point_index
+from tengen.game.geometry import index_point, point_index, policy_point
 from tengen.game.kernels.moves import PASS
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
@@ -341,7 +341,7 @@ def candidates(position: Position, logits: list[float]) -> list[Candidate]:
     odds = {}
     for place, (logit, may) in enumerate(zip(logits, legal, strict=True)):
         if may:
-            at = place_point(place, position.size)
+            at = policy_point(place, position.size)
             odds[PASS if at is None else point_index(at, position.width)] = math.exp(logit - most)
     total = sum(odds.values())
     found = [Candidate(point, truncated(share / total)) for point, share in odds.items()]

@@ -1,4 +1,4 @@
-"""Elo from results, with its uncertainty."""
+"""The Elo difference of two players from their results, with its confidence interval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CONFIDENCE = 1.96  # standard deviations of a 95% interval
 
 
 class Tally(NamedTuple):
-    """Results of one side."""
+    """The results of one side."""
 
     wins: int = 0
     draws: int = 0
@@ -21,7 +21,7 @@ class Tally(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the points; half for no games."""
+        """The share of the points; one half if there are no games."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Tally(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A difference in Elo with its 95% interval."""
+    """An Elo difference with its 95% confidence interval."""
 
     elo: float
     low: float
@@ -40,21 +40,21 @@ class Estimate(NamedTuple):
 
 
 def elo_of(share: float) -> float:
-    """The difference in Elo at which this share of the points is expected."""
+    """The Elo difference with this expected share of the points."""
     if share <= 0:
         return -math.inf
     return math.inf if share >= 1 else -400 * math.log10(1 / share - 1)
 
 
 def share_of(elo: float) -> float:
-    """The share of the points to expect at a difference in Elo."""
+    """The expected share of the points at an Elo difference."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def estimate(tally: Tally) -> Estimate:
-    """The difference in Elo that results speak for; the interval is Wilson's on the points.
+    """Estimate the Elo difference; the interval is Wilson's on the share of the points.
 
-    Draws carry less chance than wins and losses, which narrows the interval.
+    Draws have less variance than wins and losses, which narrows the interval.
     """
     n = tally.games
     if n == 0:
@@ -73,8 +73,9 @@ def estimate(tally: Tally) -> Estimate:
 
 
 def _variance_per_game(tally: Tally) -> float:
+    """The variance of the points of one game."""
     share = tally.share
-    # One game more that was not drawn: draws alone must not look certain.
+    # Add one decisive game, so that draws alone do not have variance 0.
     return (
         tally.wins * (1 - share) ** 2
         + tally.draws * (0.5 - share) ** 2

@@ -1,4 +1,4 @@
-"""Engines as people name them: a network and its limits, a level, or another program."""
+"""Engines as the command line names them: a network and its limits, a level, or a program."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LEVEL = "level:"
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """An engine as the command line names it: a network with limits or a level, or a command."""
+    """A network with limits, a level of the bundled network, or the command of a GTP engine."""
 
     text: str
     model: str = ""
     limits: Limits = field(default_factory=Limits)
     command: str = ""
-    level: Level | None = None  # of the bundled network, which has no other limits then
+    level: Level | None = None
 
     @property
     def name(self) -> str:
-        """For tables and records."""
+        """The name in tables and game records."""
         if self.command:
             return self.command
         if self.level:
@@ -35,7 +35,7 @@ class EngineSpec:
 
 
 def parse_engine(text: str) -> EngineSpec:
-    """Read MODEL@VISITS, MODEL@SECONDSs, level:NAME or gtp:COMMAND; raises ValueError."""
+    """Parse MODEL@VISITS, MODEL@SECONDSs, level:NAME or gtp:COMMAND; raises ValueError."""
     if text.startswith(LEVEL):
         return EngineSpec(text, BUNDLED, level=level_named(text[len(LEVEL) :]))
     if text.startswith(GTP) and text[len(GTP) :].strip():

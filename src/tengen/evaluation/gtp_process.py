@@ -1,4 +1,4 @@
-"""Another program as an opponent: a GTP engine in a process of its own."""
+"""Another program as an opponent: a GTP engine in a subprocess."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ RESIGN = "resign"
 
 
 class EngineError(ValueError):
-    """What another program did wrong, for people."""
+    """A failure of the other program; the message is for the user."""
 
 
 class GtpOpponent:
-    """A GTP engine, asked one command at a time; raises EngineError for what goes wrong."""
+    """A GTP engine in a subprocess; sends one command at a time. Raises EngineError."""
 
     def __init__(self, command: str, patience: float = MOVE_SECONDS) -> None:
-        """Start the program; a reply may take `patience` seconds."""
+        """Start the program; replies may take up to `patience` seconds."""
         self.command = command
         self._patience = patience
         try:
@@ -47,7 +47,7 @@ class GtpOpponent:
         except EngineError:
             self.close()
             raise
-        # Others are told the rules on their command line, each in its own way.
+        # Other programs need options on their own command line to set the rules.
         self._takes_rules = self._knows("kata-set-rules")
 
     def _read(self) -> None:
@@ -57,7 +57,7 @@ class GtpOpponent:
         self._lines.put(None)
 
     def ask(self, command: str, patience: float | None = None) -> str:
-        """The reply to a command, without its `=`."""
+        """Send a command and return the reply without its `=`."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{command}\n")
@@ -77,17 +77,17 @@ class GtpOpponent:
         reply = "".join(lines)
         text = reply[1:].lstrip("0123456789").strip()
         if reply.startswith("?"):
-            raise EngineError(f"{self.command!r} answers {command!r} with: {text}")
+            raise EngineError(f"{self.command!r} replied to {command!r} with an error: {text}")
         return text
 
     def _knows(self, command: str) -> bool:
         try:
             return self.ask(f"known_command {command}") == "true"
-        except EngineError:  # not all programs know this one
+        except EngineError:  # some programs do not implement known_command
             return False
 
     def start(self, position: Position) -> None:
-        """Set up board, rules and moves of a position that began empty or with a handicap."""
+        """Set up the board, the rules and the moves of a game that started on an empty board."""
         size = position.size
         if size.width == size.height:
             self.ask(f"boardsize {size.width}")
@@ -102,15 +102,15 @@ class GtpOpponent:
             self.play(color, point, position)
 
     def play(self, color: Color, point: Point | None, position: Position) -> None:
-        """Tell it a move."""
+        """Send a move."""
         self.ask(f"play {color} {position.text(point)}")
 
     def genmove(self, color: Color) -> str:
-        """Its move as text, or `resign`."""
+        """Ask for a move: text, or `resign`."""
         return self.ask(f"genmove {color}").lower()
 
     def close(self) -> None:
-        """End the program, kindly and then not."""
+        """Ask the program to quit, then kill it."""
         with contextlib.suppress(EngineError, ValueError):
             self.ask("quit", 2.0)
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Is one player stronger? Wald's sequential test: play until the results are clear enough."""
+"""Wald's sequential probability ratio test: stop a match as soon as its result is clear."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from tengen.evaluation.elo import Tally, share_of
 
-ERROR = 0.05  # chance of a wrong answer, either way
+ERROR = 0.05  # probability of a wrong verdict, either way
 
 
 class Sprt(NamedTuple):
-    """Two hypotheses about the difference in Elo: at most `low`, or at least `high`."""
+    """Two hypotheses about the Elo difference: at most `low`, or at least `high`."""
 
     low: float
     high: float
 
     def verdict(self, tally: Tally) -> bool | None:
-        """True: stronger by `high` and more; False: by `low` and less; None: play on."""
+        """True: at least `high`; False: at most `low`; None: not clear yet."""
         bound = math.log((1 - ERROR) / ERROR)
         ratio = self.log_likelihood_ratio(tally)
         if ratio >= bound:
@@ -25,10 +25,10 @@ class Sprt(NamedTuple):
         return False if ratio <= -bound else None
 
     def log_likelihood_ratio(self, tally: Tally) -> float:
-        """How much better `high` explains the results than `low`, by a normal approximation."""
+        """The log-likelihood ratio of `high` to `low`, by a normal approximation."""
         if tally.games == 0:
             return 0.0
-        # Half a point each way, so that a few equal results do not seem to have no variance.
+        # Add half a win and half a loss, so that few equal results do not have variance 0.
         games = tally.games + 1
         mean = (tally.wins + tally.draws / 2 + 0.5) / games
         square = (tally.wins + tally.draws / 4 + 0.5) / games

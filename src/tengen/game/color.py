@@ -1,4 +1,4 @@
-"""The colours of points, as numbers on the board, and the two players."""
+"""Colours: the numbers of points on the board, and the two players."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 
 
 class Color(IntEnum):
-    """A player, by the number that stands for its stones on the board."""
+    """A player; the value is the number of its stones on the board."""
 
     BLACK = BLACK
     WHITE = WHITE
@@ -26,7 +26,7 @@ class Color(IntEnum):
 
 
 def parse_color(value: Color | str | int) -> Color:
-    """A colour from ``black``, ``B``, ``w`` and so on; raises ValueError."""
+    """Parse ``black``, ``B``, ``w`` and so on; raises ValueError."""
     if isinstance(value, str):
         by_name = {"b": Color.BLACK, "black": Color.BLACK, "w": Color.WHITE, "white": Color.WHITE}
         color = by_name.get(value.strip().lower())

@@ -1,4 +1,4 @@
-"""Which stones are dead at the end of a game, as somebody's idea of who owns what tells."""
+"""Dead stones at the end of a game, from an estimate of each point's owner."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.game.rules import Rules, Scoring
 
-# How sure it must be that a point will be the opponent's, from 0 to 1.
-SURE = 0.5
-SEARCH_VISITS = 100  # that a search needs to tell
+SURE = 0.5  # how much of a point the opponent must own, from -1 to 1
+SEARCH_VISITS = 100  # enough for a search to estimate ownership
 
 
 def counts_dead_stones(rules: Rules) -> bool:
-    """Do stones on the board count for their colour whatever would become of them?
+    """Whether all stones on the board count for their colour, dead or not.
 
-    So it is under area scoring among players who are to capture what is dead before they pass.
+    True under area scoring if players have to capture dead stones before they pass.
     """
     return rules.scoring is Scoring.AREA and not rules.friendly_pass
 
 
 def dead_stones(position: Position, ownership: NDArray[np.float32] | None) -> frozenset[Point]:
-    """The stones of chains all of whose points will surely be the opponent's.
+    """The stones of chains on whose every point the opponent's ownership exceeds SURE.
 
-    `ownership` is [height, width] for the side to play, as searches tell it; without any no stone
-    is dead.
+    `ownership` is [height, width], from -1 to 1 for the side to play, as in search results; if
+    None, no stone is dead.
     """
     if ownership is None:
         return frozenset()

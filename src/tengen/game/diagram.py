@@ -1,4 +1,4 @@
-"""Pictures of boards: text in and out, and SVG for notebooks and web pages."""
+"""Boards as text diagrams (read and written) and as SVG (for notebooks and web pages)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROW = re.compile(rf"\d*([{_BLACK_SIGNS}{_WHITE_SIGNS}{re.escape(_EMPTY_SIGNS)}]
 
 
 def read_diagram(diagram: str) -> tuple[Size, dict[Point, Color]]:
-    """The size and the stones of a picture; raises ValueError that names the line."""
+    """Parse a diagram into a size and stones; raises ValueError that names the line."""
     rows: list[str] = []
     for number, line in enumerate(diagram.splitlines(), 1):
         signs = re.sub(r"[\s()|]+", "", line)
@@ -44,7 +44,7 @@ def read_diagram(diagram: str) -> tuple[Size, dict[Point, Color]]:
 def write_diagram(
     stones: NDArray[np.int8], last: Point | None = None, *, coordinates: bool = False
 ) -> str:
-    """A picture of stones[height, width]; with coordinates also the last move in parentheses."""
+    """Draw stones[height, width]; `coordinates` adds star points and marks the last move."""
     height, width = stones.shape
     if not coordinates:
         return "\n".join(" ".join(".XO"[stone] for stone in row) for row in stones)
@@ -65,12 +65,13 @@ def write_diagram(
 
 
 def _stars(size: Size) -> set[Point]:
+    """The star points of a board."""
     most = most_handicap_stones(size)
     return set(star_points(size, most)) if most else set()
 
 
 def write_svg(stones: NDArray[np.int8], last: Point | None, caption: str) -> str:
-    """The board as an SVG picture; all text in it is escaped."""
+    """Draw stones[height, width] as SVG; the caption is escaped."""
     height, width = stones.shape
     cell, margin = 24, 30
     xs = [margin + cell * x for x in range(width)]

@@ -1,8 +1,10 @@
 """Points, their text coordinates, handicap points and the eight symmetries of a board.
 
-A board of any width and height from 1 to 19 lies on a one-dimensional array with a border:
-``point = (y + 1) * stride + x + 1`` with ``stride = width + 1``. The border column right of a row
-is also the one left of the next row. Row 0 is the top row, as in SGF; point 0 is border.
+Points have two numberings. Row 0 is the top row, as in SGF.
+
+- *Board index*, in kernels: ``(y + 1) * stride + x + 1`` with ``stride = width + 1``, on an array
+  with a border. The border right of a row is also the one left of the next row; 0 is border.
+- *Policy index*, in policies, masks and records: ``y * width + x``; ``area`` is the pass.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class Size(NamedTuple):
 
 
 def board_size(size: int | tuple[int, int]) -> Size:
-    """A checked size from one side or from width and height; raises ValueError."""
+    """Check a size given as one side or as width and height; raises ValueError."""
     try:
         width, height = (size, size) if isinstance(size, int) else size
     except (TypeError, ValueError):
@@ -58,32 +60,32 @@ def _is_side(side: object) -> bool:
 
 
 def point_index(point: tuple[int, int], width: int) -> int:
-    """Where the point lies on the board array."""
+    """The board index of a point."""
     x, y = point
     return (y + 1) * (width + 1) + x + 1
 
 
 def index_point(index: int, width: int) -> Point:
-    """The point that lies at this place of the board array."""
+    """The point with this board index."""
     row, column = divmod(index, width + 1)
     return Point(column - 1, row - 1)
 
 
-def place_point(place: int, size: Size) -> Point | None:
-    """The point with this number, row by row from the top; None for the pass behind the last."""
-    return Point(place % size.width, place // size.width) if place < size.area else None
+def policy_point(index: int, size: Size) -> Point | None:
+    """The point with this policy index; None for the pass."""
+    return Point(index % size.width, index // size.width) if index < size.area else None
 
 
 def point_text(point: tuple[int, int], height: int) -> str:
-    """Text coordinates as players and GTP use them: columns skip I, rows count from the bottom."""
+    """Coordinates as players and GTP write them: columns skip I, rows count from the bottom."""
     x, y = point
     return f"{COLUMN_LETTERS[x]}{height - y}"
 
 
 def parse_point(text: str, height: int) -> Point:
-    """The point named by text such as ``D4`` in either case; it may be off the board.
+    """Parse coordinates such as ``D4`` or ``d4``; the point may be off the board.
 
-    Raises ValueError if the text names no intersection of any board.
+    Raises ValueError for text that is not a letter and a number.
     """
     match = re.fullmatch(r"([A-HJ-Z])([0-9]{1,3})", text.strip().upper(), re.ASCII)
     if not match:
@@ -95,8 +97,7 @@ def parse_point(text: str, height: int) -> Point:
 class Symmetry(IntEnum):
     """The eight symmetries of a board: bit 1 flips top and bottom, 2 left and right, 4 transposes.
 
-    The flips come first, then the transposition, so a transposing symmetry turns a board of
-    width w and height h into one of width h and height w.
+    Flips come before the transposition, which swaps width and height.
     """
 
     IDENTITY = 0
@@ -119,11 +120,11 @@ class Symmetry(IntEnum):
         return Symmetry(swapped.get(self, self))
 
     def size(self, size: Size) -> Size:
-        """The size of the turned board."""
+        """The size of a board of this size after the symmetry."""
         return Size(size.height, size.width) if self.transposes else size
 
     def point(self, point: tuple[int, int], size: Size) -> Point:
-        """Where a point of a board of this size goes."""
+        """The image of a point of a board of this size."""
         x, y = point
         if self & 1:
             y = size.height - 1 - y
@@ -133,7 +134,7 @@ class Symmetry(IntEnum):
 
 
 def symmetry_points(symmetry: Symmetry, size: Size) -> NDArray[np.int16]:
-    """[area]: for each place of the turned board, row by row, the place it comes from."""
+    """[area]: for each policy index of the transformed board, the index it comes from."""
     rows = np.arange(size.area, dtype=np.int16).reshape(size.height, size.width)
     if symmetry & 1:
         rows = rows[::-1]
@@ -143,7 +144,7 @@ def symmetry_points(symmetry: Symmetry, size: Size) -> NDArray[np.int16]:
 
 
 def most_handicap_stones(size: Size) -> int:
-    """How many fixed handicap stones this board takes; 0 if none."""
+    """The largest fixed handicap on this board; 0 if there is none."""
     if min(size) < 7:
         return 0
     odd = size.width % 2 == 1 and size.height % 2 == 1
@@ -151,9 +152,9 @@ def most_handicap_stones(size: Size) -> int:
 
 
 def handicap_points(size: Size, stones: int) -> list[Point]:
-    """The fixed placement of handicap stones on the star points; raises ValueError.
+    """GTP's fixed handicap placement on the star points; raises ValueError.
 
-    Corners first, then the centre when the number is odd, then the sides, as GTP lays down.
+    Corners first, then the centre if the number is odd, then the sides.
     """
     most = most_handicap_stones(size)
     if not 2 <= stones <= most:
@@ -165,5 +166,5 @@ def handicap_points(size: Size, stones: int) -> list[Point]:
     corners = [(left, bottom), (right, top), (left, top), (right, bottom)]
     sides = [(left, centre), (right, centre), (middle, bottom), (middle, top)]
     with_centre = stones >= 5 and stones % 2 == 1
-    places = [*corners[:stones], *sides[: stones - 4 - with_centre if stones > 4 else 0]]
-    return [Point(*place) for place in (*places, *([(middle, centre)] if with_centre else []))]
+    points = [*corners[:stones], *sides[: stones - 4 - with_centre if stones > 4 else 0]]
+    return [Point(*point) for point in (*points, *([(middle, centre)] if with_centre else []))]

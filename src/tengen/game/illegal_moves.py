@@ -1,4 +1,4 @@
-"""Why a move may not be played, one exception for each reason."""
+"""Exceptions for illegal moves, one for each reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tengen.game.color import Color
 
 
 class IllegalMoveError(ValueError):
-    """A move that the rules do not allow; the message says which, whose and why."""
+    """A move that the rules do not allow; the message names the move, the player and the reason."""
 
     why = "is not a move"
 
@@ -21,7 +21,7 @@ class IllegalMoveError(ValueError):
 
 
 class NotAMoveError(IllegalMoveError):
-    """Text or a value that names no point and is no pass."""
+    """Text or a value that is neither a point nor a pass."""
 
     why = "not a move (write D4, or pass)"
 
@@ -33,25 +33,25 @@ class OffBoardError(IllegalMoveError):
 
 
 class OccupiedError(IllegalMoveError):
-    """A stone stands there."""
+    """The point has a stone."""
 
     why = "the point is occupied"
 
 
 class SuicideError(IllegalMoveError):
-    """The stone's chain would have no liberty, and the rules do not allow that."""
+    """The stone's chain would have no liberties, and the rules forbid suicide."""
 
     why = "suicide is not allowed"
 
 
 class KoError(IllegalMoveError):
-    """The ko cannot be taken back at once."""
+    """The move would retake a ko at once."""
 
     why = "the ko may not be retaken yet"
 
 
 class SuperkoError(IllegalMoveError):
-    """An earlier position of the whole board would come back."""
+    """The move would repeat an earlier position of the whole board."""
 
     why = "it would repeat an earlier position (superko)"
 

@@ -1,4 +1,4 @@
-"""How games end: the winner, by how much, and why."""
+"""The result of a game: winner, margin and reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Reason(Enum):
     """Why a game ended."""
 
     SCORE = "score"
-    MOVE_LIMIT = "move limit"  # counted as it stood
+    MOVE_LIMIT = "move limit"  # scored as it was
     RESIGNATION = "resignation"
     TIME = "time"
     FORFEIT = "forfeit"
@@ -22,14 +22,14 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a game ended: the winner (None for a draw or no result), by how much, and why."""
+    """The result of a game; the winner is None for a draw or no result."""
 
     winner: Color | None
-    margin: float | None  # None where nothing was counted
+    margin: float | None  # None if the board was not scored
     reason: Reason
 
     def __str__(self) -> str:
-        """As SGF and GTP write it: B+3.5, W+R, W+T, 0, Void."""
+        """The result as SGF and GTP write it: B+3.5, W+R, W+T, 0, Void."""
         if self.reason is Reason.NO_RESULT:
             return "Void"
         if self.winner is None:
@@ -53,7 +53,7 @@ _REASONS = {
 
 
 def parse_outcome(text: str) -> Outcome | None:
-    """The outcome that an SGF ``RE`` states, or None if it states none."""
+    """Parse the value of an SGF ``RE`` property; None if it has no result."""
     folded = text.strip().lower()
     if folded in ("0", "draw", "jigo"):
         return Outcome(None, 0.0, Reason.SCORE)

@@ -1,4 +1,4 @@
-"""Position: a board with its rules, komi and history. What everybody outside kernels uses."""
+"""Position: a board with its rules, komi and history, as all code outside kernels uses it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.board_view import BoardView, ColorLike, PointLike
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.diagram import read_diagram, write_diagram, write_svg
 from tengen.game.geometry import (
     Point,
-    Size,
     Symmetry,
     board_size,
     handicap_points,
@@ -34,15 +34,11 @@ from tengen.game.illegal_moves import (
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
-from tengen.game.kernels.ladder import catching_moves, caught_if_defended, new_ladder_scratch
-from tengen.game.kernels.life import new_life_scratch, pass_alive
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.rules import Rules, check_komi, parse_rules
-from tengen.game.scoring import Score, count_board, on_board
+from tengen.game.scoring import Score, count_board
 
-PointLike: TypeAlias = str | tuple[int, int]
 MoveLike: TypeAlias = PointLike | None
-ColorLike: TypeAlias = Color | str
 
 _ILLEGAL: dict[int, type[IllegalMoveError]] = {
     kernels.OCCUPIED: OccupiedError,
@@ -53,22 +49,21 @@ _ILLEGAL: dict[int, type[IllegalMoveError]] = {
 
 
 class Move(NamedTuple):
-    """A move that was played; the point is None for a pass."""
+    """A move in a game; the point is None for a pass."""
 
     color: Color
     point: Point | None
 
 
-class Position:
+class Position(BoardView):
     """A position in a game of Go, immutable: playing a move returns a new one.
 
     Moves are text (``"D4"``, ``"pass"``), points (x from the left, y from the top, from 0) or
-    None for a pass. Two positions are equal if the same stones, prisoners, side to play, ko ban,
-    passes, rules and komi lie before the players; the way there is not compared.
+    None for a pass. Two positions are equal if their stones, prisoners, side to play, ko ban,
+    passes, rules and komi are equal; their histories may differ.
     """
 
     __slots__ = (
-        "_boards",
         "_history",
         "_parent",
         "_resigned",
@@ -77,18 +72,15 @@ class Position:
         "komi",
         "move_limit",
         "rules",
-        "size",
     )
 
     rules: Rules
     komi: float
-    size: Size
-    handicap: int  # stones that Black was given, as White's bonus counts them
+    handicap: int  # the number of handicap stones that White's bonus is based on
     move_limit: int | None
-    _boards: Boards  # [1]
     _history: NDArray[np.uint64]  # [ply + 1]
     _parent: Position | None  # before the last move or set-up
-    _start: Position  # at entry 0 of the history; itself if no move was played since
+    _start: Position  # at entry 0 of the history; self if no move was played since
     _resigned: Color | None
 
     def __init__(
@@ -99,10 +91,10 @@ class Position:
         *,
         move_limit: int | None = None,
     ) -> None:
-        """An empty board with Black to play; raises ValueError for what cannot be.
+        """An empty board with Black to play; raises ValueError for invalid arguments.
 
-        Without a komi it is the usual one of the rules. At `move_limit` moves the game ends and
-        is counted as it stands.
+        `komi` defaults to the usual one of the rules. After `move_limit` moves the game ends and
+        is scored as it is.
         """
         self.size = board_size(size)
         self.rules = parse_rules(rules)
@@ -125,9 +117,9 @@ class Position:
         rules: Rules | str = "tromp-taylor",
         komi: float | None = None,
     ) -> Position:
-        """A position from a picture: ``X`` or ``#`` black, ``O`` white, ``.`` or ``+`` empty.
+        """Parse a diagram: ``X`` or ``#`` black, ``O`` white, ``.`` or ``+`` empty.
 
-        Coordinates around the picture are skipped. Raises ValueError.
+        Ignores coordinates around it. Raises ValueError.
         """
         size, stones = read_diagram(diagram)
         by_color = {
@@ -137,64 +129,6 @@ class Position:
             by_color[Color.BLACK], by_color[Color.WHITE], to_play=to_play
         )
 
-    # What stands on the board
-
-    @property
-    def width(self) -> int:
-        return self.size.width
-
-    @property
-    def height(self) -> int:
-        return self.size.height
-
-    @property
-    def to_play(self) -> Color:
-        """The side to move."""
-        return Color(int(self._boards[0]["to_play"]))
-
-    @property
-    def stones(self) -> NDArray[np.int8]:
-        """[height, width]: 0 empty, 1 black, 2 white, the top row first."""
-        return on_board(self._boards[0]["color"], self.width, self.height)
-
-    def at(self, point: PointLike) -> Color | None:
-        """The stone on a point, or None; raises ValueError off the board."""
-        color = int(self._boards[0]["color"][self._index(point)])
-        return Color(color) if color in (BLACK, WHITE) else None
-
-    def chain(self, point: PointLike) -> list[Point]:
-        """The stones connected to the one on a point; empty if there is none."""
-        board = self._boards[0]
-        head = first = int(board["head"][self._index(point)])
-        stones = []
-        while head != NO_CHAIN:
-            stones.append(index_point(head, self.width))
-            head = int(board["next"][head])
-            if head == first:
-                break
-        return sorted(stones)
-
-    def liberties(self, point: PointLike) -> int:
-        """How many liberties the chain on a point has; 0 if there is none."""
-        board = self._boards[0]
-        head = int(board["head"][self._index(point)])
-        return int(board["libs"][head]) if head != NO_CHAIN else 0
-
-    def captured(self, color: ColorLike) -> int:
-        """How many stones of a colour were taken off the board."""
-        return int(self._boards[0]["captured"][parse_color(color)])
-
-    @property
-    def ko(self) -> Point | None:
-        """The point that the side to play may not retake now under the simple ko rule."""
-        index = int(self._boards[0]["ko"])
-        return index_point(index, self.width) if index else None
-
-    @property
-    def stones_hash(self) -> int:
-        """A 64-bit hash of the stones alone: equal where they are, however they came there."""
-        return int(self._boards[0]["hash"])
-
     # Moves
 
     def play(
@@ -202,8 +136,8 @@ class Position:
     ) -> Position:
         """The position after a move, by the side to play unless a colour is given.
 
-        Raises an IllegalMoveError that says why. Not `strict`, as game records need it, ko,
-        superko, suicide and the end of the game do not stop a move.
+        Raises an IllegalMoveError with the reason. Unless `strict`, as for game records, ko,
+        superko, suicide and the end of the game do not prevent a move.
         """
         mover = self.to_play if color is None else parse_color(color)
         index = self._move_index(move, mover)
@@ -216,7 +150,7 @@ class Position:
         return after
 
     def play_all(self, moves: Iterable[MoveLike] | str) -> Position:
-        """The position after several moves in turn; text is split at white space."""
+        """The position after several moves by alternating sides; text is split at white space."""
         position = self
         for move in moves.split() if isinstance(moves, str) else moves:
             position = position.play(move)
@@ -227,7 +161,7 @@ class Position:
         return self.play(None)
 
     def resign(self, color: ColorLike | None = None) -> Position:
-        """The end of the game by resignation, of the side to play unless a colour is given."""
+        """The position after a resignation, by the side to play unless a colour is given."""
         loser = self.to_play if color is None else parse_color(color)
         if self.is_over:
             raise GameOverError("resign", loser, self.move_number + 1)
@@ -236,7 +170,7 @@ class Position:
         return after
 
     def is_legal(self, move: MoveLike, color: ColorLike | None = None) -> bool:
-        """May this move be played?"""
+        """Whether a move is legal, for the side to play unless a colour is given."""
         try:
             self.play(move, color)
         except IllegalMoveError:
@@ -244,32 +178,32 @@ class Position:
         return True
 
     def legal_mask(self) -> NDArray[np.bool_]:
-        """[area + 1]: where the side to play may play, row by row from the top, pass last."""
+        """[area + 1]: the legal moves of the side to play, row by row from the top, pass last."""
         mask = np.zeros(self.size.area + 1, np.bool_)
         if not self.is_over:
             kernels.legal_moves(self._boards[0], self._history, mask)
         return mask
 
     def legal_moves(self) -> list[Point]:
-        """The points where the side to play may play; a pass is legal besides."""
-        places = np.flatnonzero(self.legal_mask()[:-1])
-        return [Point(int(place) % self.width, int(place) // self.width) for place in places]
+        """The points where the side to play may play; passing is also legal."""
+        mask = self.legal_mask()[:-1].reshape(self.height, self.width)
+        return [Point(int(x), int(y)) for y, x in np.argwhere(mask)]
 
     # History
 
     @property
     def moves(self) -> list[Move]:
-        """The moves since the start or the last set-up."""
+        """All moves since the start or the last set-up."""
         return [self._move_at(i) for i in range(1, len(self._history))]
 
     @property
     def last_move(self) -> Move | None:
-        """The last move since the start or the last set-up."""
+        """The last move, None if there is none since the start or the last set-up."""
         return self._move_at(len(self._history) - 1) if len(self._history) > 1 else None
 
     @property
     def move_number(self) -> int:
-        """How many moves were played since the start or the last set-up."""
+        """The number of moves since the start or the last set-up."""
         return len(self._history) - 1
 
     @property
@@ -278,13 +212,13 @@ class Position:
         return self._parent
 
     def undo(self) -> Position:
-        """The position before the last move, set-up or resignation; raises ValueError."""
+        """Like `previous`, but raises ValueError at the start."""
         if self._parent is None:
             raise ValueError("there is no move to undo")
         return self._parent
 
     def line(self) -> Iterator[Position]:
-        """The positions of the game so far, the first one first."""
+        """All positions of the game, from the start to this one."""
         positions = [self]
         while (parent := positions[-1]._parent) is not None:
             positions.append(parent)
@@ -300,10 +234,10 @@ class Position:
         to_play: ColorLike | None = None,
         handicap: int | None = None,
     ) -> Position:
-        """A position with stones put down and taken off by hand, the start of a new history.
+        """The position with stones added and removed; it starts a new history.
 
-        Raises ValueError if a chain would have no liberty. Unless a handicap is given, several
-        black stones are one on a board without white stones that no move was played on.
+        Raises ValueError if a chain would have no liberties. If `handicap` is not given and no
+        move was played, two or more black stones without white ones are handicap stones.
         """
         colors = self.stones
         for stone, points in ((BLACK, black), (WHITE, white), (EMPTY, empty)):
@@ -332,7 +266,7 @@ class Position:
     def with_handicap(self, stones: int | Iterable[PointLike]) -> Position:
         """The position with handicap stones and White to play; raises ValueError.
 
-        A number puts them on the fixed points.
+        A number means GTP's fixed placement.
         """
         if self.stones.any() or self.moves:
             raise ValueError("handicap stones need an empty board")
@@ -348,22 +282,17 @@ class Position:
 
     @property
     def is_over(self) -> bool:
-        """Has the game ended, by passes, resignation, repetition or the move limit?"""
+        """Whether the game ended, by passes, resignation, repetition or the move limit."""
         return (
             self._resigned is not None
             or int(self._boards[0]["end"]) != kernels.GOING_ON
             or (self.move_limit is not None and self.move_number >= self.move_limit)
         )
 
-    @property
-    def passes(self) -> int:
-        """How many passes that count towards the end were just played in a row."""
-        return int(self._boards[0]["passes"])
-
     def score(self, dead: Iterable[PointLike] = ()) -> Score:
-        """Count the board as it stands, after the chains of these dead stones are taken off.
+        """The score of the board after removing the chains of these dead stones.
 
-        Raises ValueError for a dead stone that is not there.
+        Raises ValueError for a dead stone on an empty point.
         """
         boards = self._boards.copy()
         for point in dead:
@@ -376,7 +305,7 @@ class Position:
         return count_board(boards[0])
 
     def outcome(self, dead: Iterable[PointLike] = ()) -> Outcome | None:
-        """How the game ended, None while it goes on; counted as `score` counts."""
+        """The result of the game, None if it is not over; `dead` as for `score`."""
         if self._resigned is not None:
             return Outcome(self._resigned.opponent, None, Reason.RESIGNATION)
         end = int(self._boards[0]["end"])
@@ -387,30 +316,12 @@ class Position:
         by_passes = end == kernels.ENDED_BY_PASSES
         return self.score(dead).outcome(Reason.SCORE if by_passes else Reason.MOVE_LIMIT)
 
-    def pass_alive(self, color: ColorLike) -> NDArray[np.bool_]:
-        """[height, width]: what a colour keeps even if it passes from now on (Benson)."""
-        scratch = new_life_scratch(1)[0]
-        pass_alive(self._boards[0], scratch, int(parse_color(color)))
-        owned: NDArray[np.bool_] = on_board(scratch["owner"], self.width, self.height) != EMPTY
-        return owned
-
-    def is_caught_in_ladder(self, point: PointLike) -> bool:
-        """Is the chain on a point caught in a ladder, in atari with its own side to move now,
-        or with two liberties and the opponent to move?
-        """
-        index, scratch = self._index(point), new_ladder_scratch()
-        if self.at(point) is None:
-            return False
-        if self.liberties(point) == 1:
-            return bool(caught_if_defended(self._boards[0], scratch, index))
-        return bool(catching_moves(self._boards[0], scratch, index))
-
-    # Form
+    # Conversions
 
     def transformed(self, symmetry: Symmetry) -> Position:
-        """The game so far, turned or mirrored."""
+        """The game so far, rotated or reflected."""
 
-        def turned(point: tuple[int, int]) -> Point:
+        def image(point: tuple[int, int]) -> Point:
             return symmetry.point(point, self.size)
 
         start = self._start
@@ -419,7 +330,7 @@ class Position:
         )
         if start.stones.any() or start._parent is not None or start.to_play is not Color.BLACK:
             stones = {
-                color: [turned((int(x), int(y))) for y, x in np.argwhere(start.stones == color)]
+                color: [image((int(x), int(y))) for y, x in np.argwhere(start.stones == color)]
                 for color in Color
             }
             position = position.set_up(
@@ -429,16 +340,16 @@ class Position:
         position.handicap = self.handicap
         position._boards[0]["komi"] = self._boards[0]["komi"]
         for color, point in self.moves:
-            position = position.play(None if point is None else turned(point), color, strict=False)
+            position = position.play(None if point is None else image(point), color, strict=False)
         position._resigned = self._resigned
         return position
 
     def diagram(self) -> str:
-        """A picture that `from_diagram` reads, one line a row."""
+        """A diagram that `from_diagram` reads, one line for each row."""
         return write_diagram(self.stones)
 
     def text(self, move: Move | MoveLike) -> str:
-        """A move as text: D4, or pass."""
+        """A move as text, such as D4 or pass."""
         if isinstance(move, Move):
             move = move.point
         return self._text(self._move_index(move, self.to_play))
@@ -460,9 +371,10 @@ class Position:
         state = f"{self.to_play} to play" if outcome is None else f"over, {outcome}"
         return f"move {self.move_number}, {state}, {self.rules}, komi {self.komi:g}"
 
-    # Equality, copies
+    # Equality, copies, pickling
 
     def _identity(self) -> tuple[object, ...]:
+        """All that decides equality."""
         board = self._boards[0]
         return (
             self.size,
@@ -483,10 +395,10 @@ class Position:
         return hash((self.size, self.stones_hash, self.to_play))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the start and the moves, so that a long game does not nest."""
+        """Pickle the start and the moves: pickling each parent would recurse too deeply."""
         if self._start is self:
-            state = {name: getattr(self, name) for name in self.__slots__ if name != "_start"}
-            return _restored, (state,)
+            names = {*BoardView.__slots__, *Position.__slots__} - {"_start"}
+            return _restored, ({name: getattr(self, name) for name in sorted(names)},)
         return _replayed, (self._start, self._history, self._resigned)
 
     def __copy__(self) -> Position:
@@ -496,7 +408,7 @@ class Position:
         return self
 
     def _copy(self, room: int) -> Position:
-        """A child of this position with room for more moves in its history."""
+        """A child with the same state, and `room` unset entries at the end of its history."""
         after: Position = object.__new__(Position)
         after.size, after.rules, after.komi = self.size, self.rules, self.komi
         after.handicap, after.move_limit = self.handicap, self.move_limit
@@ -513,19 +425,8 @@ class Position:
         copy = self._copy(room)
         return copy._boards, copy._history
 
-    # Points
-
-    def point(self, point: PointLike) -> Point:
-        """A point of this board, from text or from x and y; raises ValueError."""
-        x, y = parse_point(point, self.height) if isinstance(point, str) else point
-        if not (0 <= x < self.width and 0 <= y < self.height):
-            raise ValueError(f"{point!r} is off the {self.size} board")
-        return Point(int(x), int(y))
-
-    def _index(self, point: PointLike) -> int:
-        return point_index(self.point(point), self.width)
-
     def _move_index(self, move: MoveLike, mover: Color) -> int:
+        """The board index of a move, or PASS; raises an IllegalMoveError."""
         if move is None or (isinstance(move, str) and move.strip().lower() == "pass"):
             return kernels.PASS
         number = self.move_number + 1
@@ -538,6 +439,7 @@ class Position:
         return point_index((x, y), self.width)
 
     def _move_at(self, entry: int) -> Move:
+        """The move of an entry of the history."""
         index = int(kernels.move_at(self._history, entry))
         color = Color(int(kernels.mover_at(self._history, entry)))
         return Move(color, None if index == kernels.PASS else index_point(index, self.width))
@@ -549,6 +451,7 @@ class Position:
 
 
 def _restored(state: dict[str, object]) -> Position:
+    """Unpickle the start of a history."""
     position: Position = object.__new__(Position)
     for name, value in state.items():
         setattr(position, name, value)
@@ -557,6 +460,7 @@ def _restored(state: dict[str, object]) -> Position:
 
 
 def _replayed(start: Position, history: NDArray[np.uint64], resigned: Color | None) -> Position:
+    """Unpickle a position by replaying its moves."""
     position = start
     for entry in range(1, len(history)):
         after = position._copy(room=1)

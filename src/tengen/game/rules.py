@@ -1,4 +1,4 @@
-"""Rules of Go as data: what differs between rule sets, the named sets, and their spellings."""
+"""Rules of Go as data: the options, the named rule sets, and how both are spelled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -14,11 +14,11 @@ MAX_KOMI = 150.0
 
 
 class RulesError(ValueError):
-    """Text or JSON that names no rules, or a komi that cannot be; says which part is wrong."""
+    """Invalid rules or komi; the message says which part is wrong."""
 
 
 class KoRule(StrEnum):
-    """Which repetition is forbidden: the last position, any, or any with the same side to move."""
+    """Forbidden repetition: the last position, any position, or any with the same side to move."""
 
     SIMPLE = "SIMPLE"
     POSITIONAL = "POSITIONAL"
@@ -26,14 +26,14 @@ class KoRule(StrEnum):
 
 
 class Scoring(StrEnum):
-    """What counts: stones and what they surround, or only the latter and prisoners."""
+    """What counts: stones and territory, or territory and prisoners."""
 
     AREA = "AREA"
     TERRITORY = "TERRITORY"
 
 
 class Tax(StrEnum):
-    """Which surrounded points do not count: none, those in seki, or also two for each group."""
+    """Territory that does not count: none, points in seki, or also two points for each group."""
 
     NONE = "NONE"
     SEKI = "SEKI"
@@ -41,14 +41,14 @@ class Tax(StrEnum):
 
 
 class HandicapBonus(StrEnum):
-    """What White gets for N handicap stones."""
+    """White's bonus points for N handicap stones."""
 
     ZERO = "0"
     N_MINUS_ONE = "N-1"
     N = "N"
 
     def points(self, stones: int) -> int:
-        """White's points for this many handicap stones."""
+        """White's bonus for this many handicap stones."""
         if self is HandicapBonus.ZERO or stones < 2:
             return 0
         return stones if self is HandicapBonus.N else stones - 1
@@ -56,24 +56,24 @@ class HandicapBonus(StrEnum):
 
 @dataclass(frozen=True)
 class Rules:
-    """One set of rules. Komi is not among them: it belongs to the game."""
+    """A rule set. Komi belongs to the game, not to the rules."""
 
     ko: KoRule = KoRule.POSITIONAL
     scoring: Scoring = Scoring.AREA
     tax: Tax = Tax.NONE
-    suicide: bool = True  # of two stones and more; a single stone never
-    button: bool = False  # the first pass takes half a point
+    suicide: bool = True  # of two or more stones; a single stone never
+    button: bool = False  # the first pass gets half a point
     white_handicap_bonus: HandicapBonus = HandicapBonus.ZERO
-    friendly_pass: bool = False  # passing is fine before dead stones are captured
+    friendly_pass: bool = False  # dead stones need not be captured before passing
 
     @property
     def name(self) -> str | None:
-        """The first named set that equals these rules, or None."""
+        """The first name of these rules, or None."""
         return next((name for name, (rules, _) in NAMED.items() if rules == self), None)
 
     @property
     def default_komi(self) -> float:
-        """The usual komi under these rules on a full board."""
+        """The usual komi under these rules on 19x19."""
         name = self.name
         if name is not None:
             return NAMED[name][1]
@@ -82,7 +82,7 @@ class Rules:
         return 7.0 if self.button else 7.5
 
     def as_json(self) -> dict[str, str | bool]:
-        """The rules as a JSON object, keys and values spelled as KataGo spells them."""
+        """The rules as a JSON object with KataGo's keys and values."""
         return {
             "friendlyPassOk": self.friendly_pass,
             "hasButton": self.button,
@@ -99,32 +99,21 @@ class Rules:
 
 _TROMP_TAYLOR = Rules()
 _JAPANESE = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.SEKI, suicide=False)
-_CHINESE = Rules(
-    KoRule.SIMPLE,
-    suicide=False,
-    white_handicap_bonus=HandicapBonus.N,
-    friendly_pass=True,
-)
 _CHINESE_SERVER = Rules(suicide=False, white_handicap_bonus=HandicapBonus.N, friendly_pass=True)
+_CHINESE = replace(_CHINESE_SERVER, ko=KoRule.SIMPLE)
 _AGA = Rules(
     KoRule.SITUATIONAL,
     suicide=False,
     white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
     friendly_pass=True,
 )
-_AGA_BUTTON = Rules(
-    KoRule.SITUATIONAL,
-    suicide=False,
-    button=True,
-    white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
-    friendly_pass=True,
-)
+_AGA_BUTTON = replace(_AGA, button=True)
 _STONE_SCORING = Rules(KoRule.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass=True)
 _ANCIENT_TERRITORY = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.ALL, suicide=False)
 _NEW_ZEALAND = Rules(KoRule.SITUATIONAL, friendly_pass=True)
 _ING = Rules(friendly_pass=True)
 
-# Name: the rules and their usual komi. Sets with equal rules show the first name.
+# By name: rules and usual komi. Equal rules are shown by their first name.
 NAMED: dict[str, tuple[Rules, float]] = {
     "tromp-taylor": (_TROMP_TAYLOR, 7.5),
     "chinese": (_CHINESE, 7.5),
@@ -141,7 +130,7 @@ NAMED: dict[str, tuple[Rules, float]] = {
     "ancient-territory": (_ANCIENT_TERRITORY, 6.5),
 }
 
-# Other spellings, written without case, spaces, hyphens and underscores.
+# Other spellings, in lower case without spaces, hyphens and underscores.
 _ALIASES = {
     "tt": "tromp-taylor",
     "trompandtaylor": "tromp-taylor",
@@ -176,10 +165,7 @@ _BY_SPELLING = {_folded(name): rules for name, (rules, _) in NAMED.items()} | {
 
 
 def parse_rules(value: Rules | str | Mapping[str, Any]) -> Rules:
-    """Rules from a name, from KataGo's compact text, or from a JSON object or its text.
-
-    Raises RulesError.
-    """
+    """Parse a name, KataGo's compact notation, or JSON as an object or text; raises RulesError."""
     if isinstance(value, Rules):
         return value
     if isinstance(value, Mapping):
@@ -202,7 +188,7 @@ def parse_rules(value: Rules | str | Mapping[str, Any]) -> Rules:
 
 
 class _Setting(NamedTuple):
-    """How one field of the rules is written."""
+    """The spellings of one field of the rules."""
 
     field: str
     json_keys: tuple[str, ...]
@@ -243,7 +229,7 @@ def _parse_json(value: object) -> Rules:
     return _rules_with(chosen)
 
 
-# KataGo's compact text, such as koSIMPLEscoreTERRITORYtaxSEKIsui0whbN-1fpok1.
+# KataGo's compact notation, such as koSIMPLEscoreTERRITORYtaxSEKIsui0whbN-1fpok1.
 _COMPACT = re.compile(
     "|".join(
         f"(?P<{setting.field}>(?:{'|'.join(setting.compact_keys)})"
@@ -268,14 +254,14 @@ def _parse_compact(text: str) -> Rules | None:
 
 
 def _rules_with(chosen: dict[str, Any]) -> Rules:
-    """Tromp-Taylor rules but for what was chosen; territory scoring alone implies its tax."""
+    """Tromp-Taylor rules with these fields; territory scoring implies tax in seki unless given."""
     if chosen.get("scoring") is Scoring.TERRITORY:
         chosen = {"tax": Tax.SEKI} | chosen
     return Rules(**chosen)
 
 
 def check_komi(komi: float) -> float:
-    """The komi, if it is one: half points from -150 to 150; raises RulesError."""
+    """Check a komi: a multiple of half a point from -150 to 150; raises RulesError."""
     try:
         value = float(komi)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The count: what each side gets under the rules of the game, and who owns which point."""
+"""The score of a board: the points of each side and the owner of each point."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, EMPTY, WHITE, Color
-from tengen.game.kernels.life import BUTTON_POINTS, count, new_life_scratch
+from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.scoring import BUTTON_POINTS, count
 from tengen.game.outcome import Outcome, Reason
 
 
 class Tally(NamedTuple):
-    """What one side gets, and what it pays."""
+    """The points of one side, by kind; `tax` is subtracted."""
 
     stones: int
     territory: int
@@ -29,11 +30,11 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A count: both tallies and the owner of each point."""
+    """The tallies of both sides and the owner of each point."""
 
     black: Tally
     white: Tally
-    owner: NDArray[np.int8]  # [height, width]: colour whose point it is, 0 if nobody's
+    owner: NDArray[np.int8]  # [height, width]: the colour it counts for, or 0
 
     @property
     def margin(self) -> float:
@@ -41,7 +42,7 @@ class Score:
         return self.black.total - self.white.total
 
     def outcome(self, reason: Reason) -> Outcome:
-        """The result that this count makes."""
+        """The result of a game with this score."""
         if self.margin == 0:
             return Outcome(None, 0.0, reason)
         return Outcome(
@@ -53,7 +54,7 @@ class Score:
 
 
 def count_board(board: Any) -> Score:
-    """Count a board record as it stands; stones agreed dead must have been removed.
+    """Score a board record as it is; callers remove dead stones first.
 
     A button that nobody took goes to the side to play.
     """
@@ -75,6 +76,6 @@ def count_board(board: Any) -> Score:
 
 
 def on_board(points: NDArray[np.int8], width: int, height: int) -> NDArray[np.int8]:
-    """[height, width] from an array over all points, border included."""
+    """[height, width]: an array over board indices without the border."""
     rows = points[: (height + 2) * (width + 1)].reshape(height + 2, width + 1)
     return rows[1:-1, 1:].copy()

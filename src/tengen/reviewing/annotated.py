@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.sgf.records import SgfGame, SgfNode, save_sgf
+from tengen.game.sgf.records import SgfGame, SgfNode, letters, save_sgf
 from tengen.reviewing.review import GameReview, TurnReview
 from tengen.reviewing.wording import (
     line_text,
@@ -68,9 +68,9 @@ def _judge(node: SgfNode, turn: TurnReview) -> None:
 
 
 def _mark(node: SgfNode, point: Point) -> None:
-    letters = _letters(point)
-    if not any(letters in node.properties.get(name, ()) for name in _MARKS):
-        node.properties.setdefault("TR", []).append(letters)
+    written = letters(point)
+    if not any(written in node.properties.get(name, ()) for name in _MARKS):
+        node.properties.setdefault("TR", []).append(written)
 
 
 def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
@@ -90,17 +90,12 @@ def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
 
 def _child_by(node: SgfNode, color: Color, move: Point | None) -> SgfNode:
     """The child by a move, a new one if there is none."""
-    played = {color.letter: [_letters(move)]}
+    played = {color.letter: [letters(move)]}
     for child in node.children:
         if child.properties.get(color.letter) == played[color.letter]:
             return child
     node.children.append(SgfNode(played))
     return node.children[-1]
-
-
-def _letters(point: Point | None) -> str:
-    """A point as SGF writes it, "" for a pass."""
-    return "" if point is None else "".join(chr(ord("a") + at) for at in point)
 
 
 def _summary(game: SgfGame, review: GameReview) -> str:

@@ -8,25 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tengen.game.color import BLACK, WHITE, Color
-from tengen.game.geometry import Point
-from tengen.game.kernels.board import (
-    NO_TAX,
-    POSITIONAL_SUPERKO,
-    SIMPLE_KO,
-    SITUATIONAL_SUPERKO,
-    TAX_IN_SEKI,
-    TAX_ON_GROUPS,
-)
+from tengen.game.geometry import Point, policy_point
+from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
-from tengen.game.rules import KoRule, Rules, Scoring, Tax
+from tengen.game.sgf.records import letters
 from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records
-
-_KO_RULES = {
-    SIMPLE_KO: KoRule.SIMPLE,
-    POSITIONAL_SUPERKO: KoRule.POSITIONAL,
-    SITUATIONAL_SUPERKO: KoRule.SITUATIONAL,
-}
-_TAXES = {NO_TAX: Tax.NONE, TAX_IN_SEKI: Tax.SEKI, TAX_ON_GROUPS: Tax.ALL}
 
 
 class _Played(NamedTuple):
@@ -34,18 +20,6 @@ class _Played(NamedTuple):
 
     game: Any  # GAME
     turns: Records  # [turns] of TURN
-
-
-def rules_of(terms: Any) -> Rules:
-    """The rules of a game's terms; the komi holds White's handicap bonus, so they have none."""
-    return Rules(
-        _KO_RULES[int(terms["ko_rule"])],
-        Scoring.TERRITORY if terms["territory"] else Scoring.AREA,
-        _TAXES[int(terms["tax"])],
-        suicide=bool(terms["suicide_allowed"]),
-        button=bool(terms["button"]),
-        friendly_pass=bool(terms["friendly_pass"]),
-    )
 
 
 def game_record(games: Games, k: int) -> Position:
@@ -84,8 +58,8 @@ def sgf_text(games: Games, k: int, black: str = "", white: str = "") -> str:
     nodes = [_node(root)]
     for turn in turns[first:]:
         letter = Color(int(turn["color"])).letter
-        point = _point(int(turn["place"]), positions[0])
-        nodes.append(_node({letter: [_letters(point)], "C": [_comment(turn)]}))
+        point = policy_point(int(turn["place"]), positions[0].size)
+        nodes.append(_node({letter: [letters(point)], "C": [_comment(turn)]}))
     return f"({''.join(nodes)})\n"
 
 
@@ -111,15 +85,9 @@ def _positions(played: _Played) -> Iterator[Position]:
     position = Position(size, rules_of(game["terms"]), float(game["terms"]["komi"]))
     yield position
     for turn in turns:
-        point = _point(int(turn["place"]), position)
+        point = policy_point(int(turn["place"]), position.size)
         position = position.play(point, Color(int(turn["color"])), strict=False)
         yield position
-
-
-def _point(place: int, position: Position) -> Point | None:
-    if place == position.size.area:
-        return None
-    return Point(place % position.width, place // position.width)
 
 
 def _set_up(position: Position, to_play: Color) -> dict[str, list[str]]:
@@ -127,7 +95,7 @@ def _set_up(position: Position, to_play: Color) -> dict[str, list[str]]:
     stones: dict[str, list[str]] = {}
     for name, color in (("AB", BLACK), ("AW", WHITE)):
         stones[name] = [
-            _letters(Point(int(x), int(y))) for y, x in np.argwhere(position.stones == color)
+            letters(Point(int(x), int(y))) for y, x in np.argwhere(position.stones == color)
         ]
     return stones | {"PL": [to_play.letter], "HA": ["0"]}
 
@@ -160,8 +128,3 @@ def _escaped(text: str) -> str:
 def _size_text(position: Position) -> str:
     width, height = position.size
     return str(width) if width == height else f"{width}:{height}"
-
-
-def _letters(point: Point | None) -> str:
-    """A point as SGF writes it, "" for a pass."""
-    return "" if point is None else "".join(chr(ord("a") + at) for at in point)

@@ -19,7 +19,6 @@ from tengen.game.kernels.board import (
     point_of,
 )
 from tengen.game.kernels.ladder import mark_ladders
-from tengen.game.kernels.life import mark_seki, settled_area
 from tengen.game.kernels.moves import (
     GOING_ON,
     PASS,
@@ -29,7 +28,8 @@ from tengen.game.kernels.moves import (
     passed_here_before,
     repeats,
 )
-from tengen.game.kernels.point_sets import has_any, has_place
+from tengen.game.kernels.point_sets import has_any, has_bit
+from tengen.game.kernels.scoring import mark_seki, settled_area
 from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5
@@ -192,7 +192,7 @@ def _mark_places(board, words, planes, plane):
     place = 0
     for y in range(board.height):
         for x in range(board.width):
-            mark_if(has_place(words, place), planes, plane, y, x)
+            mark_if(has_bit(words, place), planes, plane, y, x)
             place += 1
 
 

@@ -189,7 +189,7 @@ def shown_moves(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]
 
 def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     """Moves without a visit, the likeliest first; the position's values stand for theirs."""
-    from tengen.game.geometry import place_point
+    from tengen.game.geometry import policy_point
     from tengen.search.result import MoveResult
 
     position = result.position
@@ -201,7 +201,7 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     }
     found: list[MoveResult] = []
     for place in sorted(range(len(result.policy)), key=lambda p: -result.policy[p]):
-        move, prior = place_point(place, position.size), float(result.policy[place])
+        move, prior = policy_point(place, position.size), float(result.policy[place])
         if prior > 0 and move not in known and move not in avoided:
             found.append(
                 MoveResult(

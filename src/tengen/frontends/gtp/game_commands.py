@@ -14,8 +14,9 @@ from tengen.frontends.gtp.showboard import board_text
 from tengen.game.color import Color, parse_color
 
 if TYPE_CHECKING:
+    from tengen.game.board_view import PointLike
     from tengen.game.geometry import Point
-    from tengen.game.position import PointLike, Position
+    from tengen.game.position import Position
     from tengen.game.rules import Rules
     from tengen.game.sgf.records import SgfGame
 

@@ -30,7 +30,8 @@ def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point
         return frozenset()
     from tengen.game.geometry import point_index
     from tengen.game.kernels.board import NO_CHAIN, remove_chain
-    from tengen.game.kernels.life import area, mark_seki, new_life_scratch
+    from tengen.game.kernels.life import new_life_scratch
+    from tengen.game.kernels.scoring import area, mark_seki
     from tengen.game.scoring import on_board
 
     boards, _ = position.arrays(room=0)

@@ -1,1 +1,10 @@
-"""Kernels of the rules: the board, legality, life and ladders."""
+"""The rules of Go as Numba kernels over NumPy records.
+
+- board: the board record; placing stones, chains, liberties, captures
+- moves: legality, a game's history, repetition, the end of a game
+- life: pass-alive stones (Benson's algorithm)
+- scoring: area, seki and the score
+- ladder: ladder reading with KataGo's answers
+- playout: random playouts, for benchmarks and tests
+- point_sets: bit sets of points
+"""

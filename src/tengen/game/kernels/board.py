@@ -1,8 +1,7 @@
-"""The board: one game is one NumPy record; stones, chains, liberties and captures are kernels.
+"""The board record, and kernels that place stones, merge chains and capture.
 
-The record has one layout for all sizes, allocated for 19x19, so every kernel compiles once.
-Kernels trust their caller. Python code that is not a kernel talks to
-``tengen.game.position.Position`` instead.
+The record has one layout for all board sizes, allocated for 19x19, so each kernel compiles once.
+Kernels do not check their arguments; Python code uses ``tengen.game.position.Position`` instead.
 """
 
 from __future__ import annotations
@@ -15,20 +14,19 @@ from tengen.game.color import BLACK, EMPTY, WALL
 from tengen.game.geometry import MAX_AREA, MAX_POINTS
 from tengen.jit import kernel
 
-PASS = 0  # as a point; border, so no stone can stand there
-NO_CHAIN = 0  # as the head of a chain
+NO_CHAIN = 0  # the `head` of a point without a stone
 
 ZOBRIST = np.random.default_rng(19).integers(0, 2**64, (3, MAX_POINTS), dtype=np.uint64)
 
-# What the players agreed on before the game.
+# The rules and the komi of a game.
 _TERMS_FIELDS = [
-    ("komi", "f4"),  # what White gets, handicap bonus included
+    ("komi", "f4"),  # including White's handicap bonus
     ("ko_rule", "i4"),
-    ("suicide_allowed", "i4"),  # of two stones and more; one stone alone never
-    ("territory", "i4"),  # 1: territory is counted, 0: area
+    ("suicide_allowed", "i4"),  # of two or more stones; a single stone never
+    ("territory", "i4"),  # 1: territory scoring, 0: area scoring
     ("tax", "i4"),
     ("friendly_pass", "i4"),
-    ("button", "i4"),  # 1: still to be taken by the first pass
+    ("button", "i4"),  # 1: not taken yet (the first pass takes it)
 ]
 TERMS = np.dtype((np.record, np.dtype(_TERMS_FIELDS, align=True)))
 NO_TAX, TAX_IN_SEKI, TAX_ON_GROUPS = 0, 1, 2
@@ -41,23 +39,23 @@ _BOARD_FIELDS = [
     ("stride", "i4"),
     *_TERMS_FIELDS,
     ("to_play", "i4"),
-    ("ko", "i4"),  # point the side to play may not take back now, or 0
-    ("passes", "i4"),  # consecutive ones just played, the one that takes the button left out
+    ("ko", "i4"),  # point where the side to play may not retake a ko now, or 0
+    ("passes", "i4"),  # consecutive passes just played, without one that took the button
     ("ply", "i4"),  # moves since the first position of the history
-    ("since", "i4"),  # first entry of the history that counts for repetition
-    ("end", "i4"),
-    ("passes_since", "i4"),  # passes up to this entry of the history do not count
-    ("button_owner", "i4"),  # colour that took it, or 0
+    ("since", "i4"),  # first history entry that counts for repetition
+    ("end", "i4"),  # GOING_ON, ENDED_BY_PASSES or ENDED_BY_REPETITION
+    ("passes_since", "i4"),  # passes up to this history entry do not count
+    ("button_owner", "i4"),  # colour that took the button, or 0
     ("n_empty", "i4"),
     ("captured", "i4", (3,)),  # by colour: stones taken off the board
-    ("empties", "u2", (MAX_AREA,)),  # the empty points, in no order
-    ("slot", "u2", (MAX_POINTS,)),  # where a point sits in `empties`
-    ("head", "u2", (MAX_POINTS,)),  # chain representative; NO_CHAIN off chains
-    ("next", "u2", (MAX_POINTS,)),  # circular list of a chain's stones
+    ("empties", "u2", (MAX_AREA,)),  # the empty points, unordered
+    ("slot", "u2", (MAX_POINTS,)),  # index of an empty point in `empties`
+    ("head", "u2", (MAX_POINTS,)),  # representative point of the chain, or NO_CHAIN
+    ("next", "u2", (MAX_POINTS,)),  # next stone in the chain's circular list
     ("libs", "i2", (MAX_POINTS,)),  # by head: exact number of liberties
     ("stones", "i2", (MAX_POINTS,)),  # by head: number of stones
     ("color", "i1", (MAX_POINTS,)),
-    ("seen", "u1", (MAX_POINTS,)),  # bit c set: a stone of colour c stood here once
+    ("seen", "u1", (MAX_POINTS,)),  # bits of the colours that ever had a stone here
 ]
 BOARD = np.dtype((np.record, np.dtype(_BOARD_FIELDS, align=True)))
 
@@ -76,7 +74,7 @@ def point_of(board, x, y):
 
 @kernel(inline=True)
 def neighbours(board, p):
-    """The four points around p, unsigned: an index that may be negative costs a test."""
+    """The four points around p. Unsigned, because Numba tests signed indices for wrap-around."""
     w, p = board.stride, np.int64(p)
     return np.uint32(p - w), np.uint32(p - 1), np.uint32(p + 1), np.uint32(p + w)
 
@@ -91,13 +89,13 @@ def diagonals(board, p):
 
 @kernel(inline=True)
 def n_points(board):
-    """How many points of the arrays this board uses, border included."""
+    """Number of array entries that this board uses, border included."""
     return (board.height + 2) * board.stride + 1
 
 
 @kernel
 def clear(board, width, height, terms):
-    """Make the record an empty board of this size for a game on these terms, Black to play."""
+    """Reset the record to an empty board of this size with these terms, Black to play."""
     board.hash = np.uint64(0)
     board.width = width
     board.height = height
@@ -130,7 +128,7 @@ def clear(board, width, height, terms):
 
 @kernel
 def copy_board(target, source):
-    """Copy a board; only the part of the record that its size uses."""
+    """Copy a board, but only the array entries that its size uses."""
     target.hash = source.hash
     target.width = source.width
     target.height = source.height
@@ -156,7 +154,7 @@ def copy_board(target, source):
     for i in range(source.n_empty):
         target.empties[i] = source.empties[i]
     n = n_points(source)
-    # One loop an array, each of which becomes a block copy.
+    # One loop per array, so that LLVM turns each into a block copy.
     for p in range(n):
         target.slot[p] = source.slot[p]
     for p in range(n):
@@ -175,7 +173,7 @@ def copy_board(target, source):
 
 @kernel(inline=True)
 def _touches(board, p, head):
-    """Is the point p next to a stone of this chain?"""
+    """Whether the point p is next to a stone of this chain."""
     a, b, c, d = neighbours(board, p)
     return (
         board.head[a] == head
@@ -187,7 +185,7 @@ def _touches(board, p, head):
 
 @kernel(inline=True)
 def _add_libs(board, p, delta):
-    """Add delta to the liberties of each distinct chain next to p (libs[NO_CHAIN] is a dump)."""
+    """Add delta to the liberties of each distinct chain next to p; libs[NO_CHAIN] is unused."""
     up, left, right, down = neighbours(board, p)
     a, b, c, d = board.head[up], board.head[left], board.head[right], board.head[down]
     board.libs[a] += delta
@@ -201,7 +199,7 @@ def _add_libs(board, p, delta):
 
 @kernel
 def _merge(board, a, b):
-    """Join the chains headed a and b under the head of the larger."""
+    """Merge the chains with heads a and b under the head of the larger one."""
     if board.stones[a] < board.stones[b]:
         a, b = b, a
     libs = board.libs[a]
@@ -221,7 +219,7 @@ def _merge(board, a, b):
 
 @kernel
 def remove_chain(board, head):
-    """Take the chain off the board; returns how many stones it had."""
+    """Take a chain off the board; returns its number of stones."""
     color = board.color[head]
     n, q, h = board.n_empty, head, board.hash
     while True:
@@ -244,7 +242,7 @@ def remove_chain(board, head):
 
 @kernel(inline=True)
 def put_stone(board, p, color):
-    """Put a stone on an empty point and join it to its chain; captures nothing."""
+    """Put a stone on an empty point and merge it with adjacent chains; captures nothing."""
     last = board.n_empty - 1
     slot, moved = board.slot[p], board.empties[last]
     board.empties[slot] = moved
@@ -270,7 +268,10 @@ def put_stone(board, p, color):
 
 @kernel(inline=True)
 def play_stone(board, p, me):
-    """Put a stone, take what it captures, or itself; sets the ko point but no history."""
+    """Put a stone and remove captured chains, or its own on suicide.
+
+    Sets the ko point; does not update the history.
+    """
     board.ko = 0
     put_stone(board, p, me)
     enemy = opponent(me)
@@ -288,10 +289,10 @@ def play_stone(board, p, me):
 
 @kernel(inline=True)
 def is_suicide(board, p):
-    """Would a stone of the side to play on p leave its chain without liberties?"""
+    """Whether a stone of the side to play on p would leave its chain without liberties."""
     me = board.to_play
     up, left, right, down = neighbours(board, p)
-    # One test of four points: which of them is empty no processor could guess.
+    # One branch for all four points: which of them are empty is unpredictable.
     if (
         (board.color[up] == EMPTY)
         | (board.color[left] == EMPTY)
@@ -308,7 +309,7 @@ def is_suicide(board, p):
 
 @kernel(inline=True)
 def joins_own_chain(board, p):
-    """Is a stone of the side to play next to p?"""
+    """Whether the side to play has a stone next to p."""
     me = board.to_play
     up, left, right, down = neighbours(board, p)
     return (
@@ -321,12 +322,13 @@ def joins_own_chain(board, p):
 
 @kernel(inline=True)
 def is_forbidden_suicide(board, p):
+    """Whether a stone of the side to play on p would be suicide that the rules forbid."""
     return is_suicide(board, p) and not (board.suicide_allowed and joins_own_chain(board, p))
 
 
 @kernel
 def _without_neighbours(board, p, color, h):
-    """The hash h without the chains of a colour next to p whose last liberty is p."""
+    """The hash h after removing the chains of a colour whose last liberty is p."""
     done0, done1, done2 = 0, 0, 0
     for q in neighbours(board, p):
         head = board.head[q]
@@ -349,7 +351,7 @@ def _without_neighbours(board, p, color, h):
 
 @kernel
 def hash_after(board, p):
-    """The hash of the position if the side to play put a stone on p."""
+    """The hash of the stones if the side to play put a stone on p."""
     me = board.to_play
     if is_suicide(board, p):
         return _without_neighbours(board, p, me, board.hash)

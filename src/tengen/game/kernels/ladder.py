@@ -1,8 +1,8 @@
-"""Ladder reading: is a chain with one or two liberties caught by a row of forced ataris?
+"""Ladder reading: whether a sequence of ataris captures a chain with one or two liberties.
 
-The answers are those of KataGo's reader, whose networks see them: the attacker always plays one
-of the chain's two liberties, the defender extends or captures, a ko on the way lets the defender
-go, suicide is not played, and a search that grows past its budget counts as not caught.
+The answers equal those of KataGo's reader, since its networks were trained on them: the attacker
+always plays one of the chain's two liberties, the defender extends or captures, any ko counts as
+an escape, nobody plays suicide, and a search that exceeds its budget counts as not caught.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from tengen.game.kernels.board import (
     play_stone,
     put_stone,
 )
-from tengen.game.kernels.point_sets import add_place, place_of
+from tengen.game.kernels.point_sets import add_bit, bit_of
 from tengen.jit import kernel
 
 NODE_BUDGET = 25_000
-MAX_BRANCHES = 300  # open choices at a time
-MAX_MOVES = 8 * MAX_AREA  # moves listed at a time, over all levels of a reading
+MAX_BRANCHES = 300  # nodes on the path with moves left to try
+MAX_MOVES = 8 * MAX_AREA  # listed moves, of all nodes on the path together
 
 ESCAPED, CAUGHT, UNDECIDED = 0, 1, 2
-NOWHERE = np.uint32(0)  # a point of the border
+NOWHERE = np.uint32(0)  # no point: index 0 is border
 
 
 class LadderScratch(NamedTuple):
-    """Working memory of one thread."""
+    """Scratch memory of one thread."""
 
-    boards: Boards  # [MAX_BRANCHES + 1], one for each open choice; the last one to try things on
-    moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each level, one level after the other
-    nodes: NDArray[np.int32]  # [1] moves played so far
+    boards: Boards  # [MAX_BRANCHES + 1] one for each branching node; the last for trial moves
+    moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each node on the path, concatenated
+    nodes: NDArray[np.int32]  # [1] number of nodes searched
     working: NDArray[np.uint32]  # [2] first moves that catch the chain
 
 
 def new_ladder_scratch() -> LadderScratch:
-    """Working memory for one thread."""
+    """Allocate the scratch memory of one thread."""
     return LadderScratch(
         boards=new_boards(MAX_BRANCHES + 1),
         moves=np.zeros(MAX_MOVES, np.uint32),
@@ -57,15 +57,15 @@ def new_ladder_scratch() -> LadderScratch:
 
 @kernel
 def mark_ladders(board, scratch, caught, catching):
-    """Find all stones caught in ladders, and the moves that catch chains of two liberties.
+    """Find all stones caught in ladders, and the moves that catch chains with two liberties.
 
-    caught[words] becomes the places of such stones, of either colour; catching[3, words], by
-    colour, the places where a move of the opponent catches chains of this colour.
+    Fills bit sets: caught[words] with the caught stones of both colours; catching[3, words], by
+    colour, with the opponent's moves that catch chains of this colour.
     """
     caught[:] = 0
     catching[:] = 0
     for head in range(1, n_points(board)):
-        # One test: which points are heads of short chains no processor could guess.
+        # One branch for both conditions, which are unpredictable.
         if (board.head[head] != head) | (board.libs[head] > 2):
             continue
         if board.libs[head] == 1:
@@ -74,16 +74,17 @@ def mark_ladders(board, scratch, caught, catching):
             found = catching_moves(board, scratch, head)
             is_caught = found > 0
             for k in range(found):
-                add_place(catching[board.color[head]], place_of(board, scratch.working[k]))
+                add_bit(catching[board.color[head]], bit_of(board, scratch.working[k]))
         if is_caught:
             _add_chain(board, head, caught)
 
 
 @kernel(inline=True)
-def _add_chain(board, head, places):
+def _add_chain(board, head, words):
+    """Add the stones of a chain to a set."""
     q = head
     while True:
-        add_place(places, place_of(board, q))
+        add_bit(words, bit_of(board, q))
         q = board.next[q]
         if q == head:
             break
@@ -91,7 +92,7 @@ def _add_chain(board, head, places):
 
 @kernel
 def catching_moves(board, scratch, p):
-    """Find the first moves that catch the two-liberty chain at p; returns how many (0 to 2)."""
+    """List the first moves that catch the two-liberty chain at p in `working`; returns how many."""
     if board.libs[board.head[p]] != 2:
         return 0
     attacker = opponent(board.color[p])
@@ -113,7 +114,7 @@ def catching_moves(board, scratch, p):
 
 @kernel
 def caught_if_defended(board, scratch, p):
-    """Is the chain at p, in atari, caught even if it moves now?"""
+    """Whether the chain at p, in atari, is caught even if its side moves first."""
     if board.libs[board.head[p]] != 1:
         return False
     if _runs_free(board, two_liberties(board, p)[0], opponent(board.color[p]), NOWHERE):
@@ -124,9 +125,9 @@ def caught_if_defended(board, scratch, p):
 
 @kernel(inline=True)
 def _runs_free(board, p, attacker, taken):
-    """Does a chain that extends to p surely get three liberties, with an attacker at `taken`?
+    """Whether extending to p surely gives a chain three liberties, with an attacker on `taken`.
 
-    The empty points around p make them, or a chain that is reached there.
+    They come from the empty points around p, or from a friendly chain next to p.
     """
     room = 0
     for q in neighbours(board, p):
@@ -134,17 +135,17 @@ def _runs_free(board, p, attacker, taken):
         if color == EMPTY:
             room += q != taken
         elif color == opponent(attacker) and board.libs[board.head[q]] >= 5:
-            return True  # it loses p and perhaps `taken`
+            return True  # it loses at most p and `taken`
     return room >= 3
 
 
 @kernel
 def _read(scratch, target):
-    """Is the target caught on boards[0] with its defender to move?"""
+    """Whether the target is caught on boards[0] with the defender to move."""
     scratch.nodes[0] = 0
-    scratch.boards[0].ko = 0  # a ko that stands before the reading is open to the defender
-    # Numba types 0 as a literal, and crashes when it loads from its cache a recursion that starts
-    # with other types than it goes on with (numba issue 6061).
+    scratch.boards[0].ko = 0  # the defender may retake a ko from before the ladder
+    # An int64, not the literal 0: Numba crashes when it loads from its cache a recursion whose
+    # first call has other types than the later ones (numba issue 6061).
     start = np.int64(0)
     caught = _is_caught(scratch, target, start, start, start)
     return caught and scratch.nodes[0] <= NODE_BUDGET
@@ -152,9 +153,9 @@ def _read(scratch, target):
 
 @kernel
 def _is_caught(scratch, target, depth, slot, listed):
-    """Search below boards[slot], the defender to move at even depths; plays on that board.
+    """Search from boards[slot], with the defender to move at even depths; changes that board.
 
-    `listed` moves of the levels above stand in scratch.moves.
+    The first `listed` entries of scratch.moves belong to the nodes above.
     """
     board, moves = scratch.boards[slot], scratch.moves
     if depth >= board.width * board.height * 3 // 2:
@@ -172,7 +173,7 @@ def _is_caught(scratch, target, depth, slot, listed):
             continue
         scratch.nodes[0] += 1
         child = slot
-        if k < end - 1:  # the last choice needs no board of its own
+        if k < end - 1:  # the last move may change this node's own board
             child = slot + 1
             if child == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
                 scratch.nodes[0] = NODE_BUDGET + 1
@@ -188,12 +189,13 @@ def _is_caught(scratch, target, depth, slot, listed):
 
 @kernel(inline=True)
 def _may_play(board, p):
+    """Whether the side to play may play p in a ladder: no ko, no suicide."""
     return p != board.ko and not is_suicide(board, p)
 
 
 @kernel
 def two_liberties(board, p):
-    """The first two liberties of the chain at p, 0 for one that is not there."""
+    """The first two liberties of the chain at p, 0 for each that is missing."""
     head = board.head[p]
     first = np.uint32(0)
     q = head
@@ -210,7 +212,7 @@ def two_liberties(board, p):
 
 @kernel
 def _list_defences(board, target, moves, listed):
-    """Captures of attackers in atari, then the last liberty; (verdict, end of the list)."""
+    """List captures of attackers in atari, then the last liberty; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] >= 2 or board.ko != 0:
         return ESCAPED, listed
@@ -228,6 +230,7 @@ def _list_defences(board, target, moves, listed):
 
 @kernel(inline=True)
 def _list_once(moves, begin, end, move):
+    """Append a move to moves[begin:end] unless it is there; returns the new end."""
     for k in range(begin, end):
         if moves[k] == move:
             return end
@@ -237,7 +240,7 @@ def _list_once(moves, begin, end, move):
 
 @kernel
 def _list_attacks(board, trial, target, moves, listed):
-    """The liberties worth playing, the more promising first; (verdict, end of the list)."""
+    """List the liberties worth playing, the better one first; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] <= 1:
         return CAUGHT, listed
@@ -248,7 +251,7 @@ def _list_attacks(board, trial, target, moves, listed):
     if room_a == 0 and room_b == 0 and _dies_in_double_ko(board, trial, target, a, b):
         return CAUGHT, listed
     if not _are_neighbours(board, a, b):
-        # Where the defender would get three liberties the attacker has to play himself.
+        # The attacker must play where the defender would get three liberties.
         if room_a >= 3 and room_b >= 3:
             return ESCAPED, listed
         if room_a >= 3 or room_b >= 3:
@@ -278,7 +281,7 @@ def _are_neighbours(board, p, q):
 
 @kernel(inline=True)
 def _gain(board, target, p, room):
-    """A guess of what the defender would gain at p; decides only what is read first."""
+    """Estimate what the defender would gain at p; affects only the order of moves."""
     gain = 2 * room
     for q in neighbours(board, p):
         if board.color[q] == board.color[target] and board.libs[board.head[q]] > 1:
@@ -288,7 +291,7 @@ def _gain(board, target, p, room):
 
 @kernel
 def _dies_in_double_ko(board, trial, target, a, b):
-    """Both liberties are kos that the attacker can take, and the defender gains nothing there."""
+    """Whether both liberties are kos for the attacker, and the defender gains nothing there."""
     if not (_is_ko_capture(board, target, a) and _is_ko_capture(board, target, b)):
         return False
     defender = board.color[target]
@@ -310,7 +313,7 @@ def _dies_in_double_ko(board, trial, target, a, b):
 
 @kernel(inline=True)
 def _is_ko_capture(board, target, p):
-    """Would the attacker at p stand among defenders alone and take exactly one stone?"""
+    """Whether the attacker at p would touch only defenders and capture exactly one stone."""
     in_atari, captured = 0, 0
     for q in neighbours(board, p):
         if board.color[q] == WALL:

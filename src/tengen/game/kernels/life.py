@@ -1,10 +1,8 @@
-"""Who owns what: surrounded area, groups in seki, and stones that no play can kill (Benson).
+"""Pass-alive stones (Benson's algorithm), and the scratch memory of life and scoring.
 
-Kernels write into a scratch record of the caller's, one per thread. They judge the board as it
-stands: dead stones are taken off first (``remove_chain``), by whoever knows that they are dead.
-
-Area, and most boards on which nothing is pass-alive yet, are found by rows: a set of points is one
-bit for each point of a row, with an empty row above the first and one below the last.
+Kernels write into a scratch record, one for each thread. Flood fills, and the test whether
+anything may be pass-alive, work on rows: a set of points is a uint32 for each row with a bit for
+each point, plus an empty row above and below the board.
 """
 
 from __future__ import annotations
@@ -13,37 +11,27 @@ import numpy as np
 
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import MAX_AREA, MAX_POINTS, MAX_SIDE
-from tengen.game.kernels.board import (
-    NO_CHAIN,
-    NO_TAX,
-    TAX_ON_GROUPS,
-    n_points,
-    neighbours,
-    opponent,
-    point_of,
-)
+from tengen.game.kernels.board import NO_CHAIN, n_points, neighbours, point_of
 from tengen.jit import kernel
 
-UNKNOWN = 4  # an owner not found yet
-BUTTON_POINTS = 0.5
-MAX_VITAL = 4  # a chain vital to a region touches its first empty point, which has four neighbours
+MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
 
 _SCRATCH_FIELDS = [
-    ("owner", "i1", (MAX_POINTS,)),  # colour that owns the point, EMPTY if neither
-    ("seki", "u1", (MAX_POINTS,)),  # 1: the point belongs to a group in seki
+    ("owner", "i1", (MAX_POINTS,)),  # colour that owns the point, EMPTY if none
+    ("seki", "u1", (MAX_POINTS,)),  # 1: in a group in seki
     ("stack", "u2", (MAX_POINTS,)),
-    ("rows", "u4", (3, MAX_SIDE + 2)),  # by colour: where it stands; EMPTY: what is empty
-    ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: the empty points that touch it, or come to
-    ("far", "u4", (MAX_SIDE + 2,)),  # what has points away from a colour
-    ("other", "u4", (MAX_SIDE + 2,)),  # all points but those of a colour
-    ("region", "u2", (MAX_POINTS,)),  # number of the point's region, from 1; 0 for none
-    ("healthy", "u1", (MAX_AREA + 1,)),  # by region: no chain at its border has been given up
-    ("inner", "i2", (MAX_AREA + 1,)),  # by region: points with no stone of the colour next to them
-    ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: chains that touch all of it
-    ("alive", "u1", (MAX_POINTS,)),  # by head: not given up
-    ("eyes", "i2", (MAX_POINTS,)),  # by head: healthy regions it is vital to
-    ("settled", "i1", (MAX_POINTS,)),
-    ("groups", "i4", (3,)),  # by colour, as all that follow: what `count` found
+    ("rows", "u4", (3, MAX_SIDE + 2)),  # by colour: its stones; EMPTY: the empty points
+    ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: empty points connected to its stones
+    ("far", "u4", (MAX_SIDE + 2,)),  # regions that have points not next to a colour
+    ("other", "u4", (MAX_SIDE + 2,)),  # all points without stones of a colour
+    ("region", "u2", (MAX_POINTS,)),  # number of the point's region from 1, or 0
+    ("healthy", "u1", (MAX_AREA + 1,)),  # by region: all chains at its border may be alive
+    ("inner", "i2", (MAX_AREA + 1,)),  # by region: number of points not next to the colour
+    ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: heads of chains it is vital to
+    ("alive", "u1", (MAX_POINTS,)),  # by head: may be pass-alive
+    ("eyes", "i2", (MAX_POINTS,)),  # by head: number of healthy regions vital to it
+    ("settled", "i1", (MAX_POINTS,)),  # colour that owns the point pass-alive, or EMPTY
+    ("groups", "i4", (3,)),  # by colour like all below: the tallies of `count`
     ("stones", "i4", (3,)),
     ("territory", "i4", (3,)),
     ("prisoners", "i4", (3,)),
@@ -53,51 +41,13 @@ SCRATCH = np.dtype((np.record, np.dtype(_SCRATCH_FIELDS, align=True)))
 
 
 def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """[count] working memories, one for each thread."""
+    """[count] scratch records, one for each thread."""
     return np.zeros(count, SCRATCH)
 
 
 @kernel
-def area(board, scratch):
-    """Find the owner of each point; returns Black's points minus White's.
-
-    An empty region belongs to a colour if its whole border is of that colour.
-    """
-    _find_rows(board, scratch)
-    return _area_by_rows(board, scratch)
-
-
-@kernel
-def settled_area(board, scratch):
-    """As `area`, but what is pass-alive for a colour is its own, the stones it holds dead included.
-
-    This is how KataGo counts area, and what its networks see of it.
-    """
-    _find_rows(board, scratch)
-    for p in range(n_points(board)):
-        scratch.settled[p] = EMPTY
-    owned = 0
-    for color in (BLACK, WHITE):
-        found = _pass_alive_by_rows(board, scratch, color)
-        owned += found
-        if found:
-            for p in range(n_points(board)):
-                if scratch.owner[p] != EMPTY:
-                    scratch.settled[p] = color
-    difference = _area_by_rows(board, scratch)
-    if owned == 0:
-        return difference
-    difference = 0
-    for p in range(n_points(board)):
-        if scratch.settled[p] != EMPTY:
-            scratch.owner[p] = scratch.settled[p]
-        difference += _sign(scratch.owner[p])
-    return difference
-
-
-@kernel
-def _find_rows(board, scratch):
-    """Fill `rows`."""
+def find_rows(board, scratch):
+    """Fill `rows` from the board."""
     rows = scratch.rows
     everywhere = np.uint32((1 << board.width) - 1)
     for c in range(3):
@@ -116,15 +66,15 @@ def _find_rows(board, scratch):
 
 
 @kernel(inline=True)
-def _around(rows, y):
-    """What is next to points of these rows, in row y."""
+def around(rows, y):
+    """The neighbours in row y of the points in these rows."""
     return (rows[y] << np.uint32(1)) | (rows[y] >> np.uint32(1)) | rows[y - 1] | rows[y + 1]
 
 
 @kernel(inline=True)
-def _spread_in_row(start, through):
-    """All bits of `through` that a bit of `start` leads to, which is a part of it."""
-    # Upwards by the carry of an addition, downwards by steps of 1, 2, 4, 8 and 16.
+def _fill_row(start, through):
+    """Flood fill within one row: the bits of `through` connected to its subset `start`."""
+    # Towards higher bits by the carry of an addition, towards lower bits by doubling shifts.
     found = (((through + start) ^ through) | start) & through
     for k in range(5):
         found |= through & (found >> np.uint32(1 << k))
@@ -133,173 +83,34 @@ def _spread_in_row(start, through):
 
 
 @kernel
-def _spread(reached, through, height):
-    """Add to the rows `reached` all that connects to them through points of other rows."""
+def flood_fill(reached, through, height):
+    """Add to the rows `reached` all points of `through` connected to them."""
     changed, down = True, True
     while changed:
         changed = False
         for k in range(height):
             y = 1 + k if down else height - k
-            start = (reached[y] | _around(reached, y)) & through[y]
+            start = (reached[y] | around(reached, y)) & through[y]
             if start & ~reached[y]:
-                reached[y] = _spread_in_row(start, through[y])
+                reached[y] = _fill_row(start, through[y])
                 changed = True
         down = not down
 
 
 @kernel
-def _area_by_rows(board, scratch):
-    """As `area`, once the rows were found."""
-    rows, near, owner = scratch.rows, scratch.near, scratch.owner
-    for c in (BLACK, WHITE):
-        near[c, 0] = 0
-        near[c, board.height + 1] = 0
-        for y in range(1, board.height + 1):
-            near[c, y] = _around(rows[c], y) & rows[EMPTY, y]
-        _spread(near[c], rows[EMPTY], board.height)
-    for p in range(n_points(board)):
-        owner[p] = board.color[p]
-    difference = 0
-    for y in range(board.height):
-        first = point_of(board, 0, y)
-        black = near[BLACK, y + 1] & ~near[WHITE, y + 1]
-        white = near[WHITE, y + 1] & ~near[BLACK, y + 1]
-        for x in range(board.width):
-            c = (black >> np.uint32(x)) & np.uint32(1)
-            c += ((white >> np.uint32(x)) & np.uint32(1)) << np.uint32(1)
-            owner[first + x] |= np.int8(c)
-            difference += _sign(owner[first + x])
-    return difference
-
-
-@kernel(inline=True)
-def _sign(owner):
-    return 1 if owner == BLACK else -1 if owner == WHITE else 0
-
-
-@kernel
-def mark_seki(board, scratch, strict, groups):
-    """After an area was found: mark the groups in seki and count the others into groups[colour].
-
-    A group is the connected points that a colour owns, stones and what they surround. By the
-    letter (`strict`) it is in seki if it has dame or a chain in atari: whoever wants to count it
-    must have filled and connected. Players who count by agreement leave dame open; then
-    (`strict` false) a group with dame is alive all the same if it surrounds two separate places,
-    or one of three points or more: nothing smaller is the eye of a seki.
-    """
-    owner, seki, stack, region = scratch.owner, scratch.seki, scratch.stack, scratch.region
-    for p in range(n_points(board)):
-        seki[p] = 0
-        region[p] = 0
-    for c in range(3):
-        groups[c] = 0
-    for start in range(n_points(board)):
-        c = owner[start]
-        if c == EMPTY or c == WALL or region[start] != 0:
-            continue
-        n, done, open_ends = 1, 0, 0
-        stack[0] = start
-        region[start] = 1
-        while done < n:
-            p = stack[done]
-            done += 1
-            if strict and board.color[p] == c and board.libs[board.head[p]] == 1:
-                open_ends += 1
-            for q in neighbours(board, p):
-                if owner[q] == EMPTY:
-                    open_ends += 1
-                elif owner[q] == c and region[q] == 0:
-                    region[q] = 1
-                    stack[n] = q
-                    n += 1
-        if open_ends == 0 or (not strict and _has_eye_space(board, scratch, n)):
-            groups[c] += 1
-        else:
-            for k in range(n):
-                seki[stack[k]] = 1
-
-
-@kernel
-def _has_eye_space(board, scratch, n):
-    """Does the group stack[:n] surround two places, or one of three points or more?"""
-    stack, region = scratch.stack, scratch.region
-    places = 0
-    for k in range(n):
-        start = stack[k]
-        if board.color[start] != EMPTY or region[start] == 2:
-            continue
-        places += 1
-        region[start] = 2
-        # A place of up to two points is all found from its first point.
-        size = 1
-        for q in neighbours(board, start):
-            if board.color[q] == EMPTY:
-                region[q] = 2
-                size += 1
-                for r in neighbours(board, q):
-                    if board.color[r] == EMPTY and r != start:
-                        size += 1
-        if size >= 3:
-            return True
-    return places >= 2
-
-
-@kernel
-def count(board, scratch):
-    """Count both sides on the game's terms into the scratch's tallies; fills `owner` with who
-    counts what. Returns Black's points minus White's, without komi and button.
-    """
-    area(board, scratch)
-    if board.tax != NO_TAX:
-        mark_seki(board, scratch, not board.territory, scratch.groups)
-    for c in range(3):
-        scratch.stones[c] = 0
-        scratch.territory[c] = 0
-        scratch.prisoners[c] = board.captured[opponent(c)] if board.territory and c else 0
-        scratch.tax[c] = 2 * scratch.groups[c] if board.tax == TAX_ON_GROUPS else 0
-    for p in range(n_points(board)):
-        c = scratch.owner[p]
-        if c == EMPTY or c == WALL:
-            continue
-        if board.color[p] != EMPTY:
-            scratch.stones[c] += not board.territory
-        elif board.tax != NO_TAX and scratch.seki[p]:
-            scratch.owner[p] = EMPTY
-        else:
-            scratch.territory[c] += 1
-    return _points(scratch, BLACK) - _points(scratch, WHITE)
-
-
-@kernel
-def final_score(board, scratch):
-    """Black's points minus White's with komi and button; an untaken button is for the side to play.
-
-    Counts the board as it stands.
-    """
-    margin = count(board, scratch) - board.komi
-    owner = board.to_play if board.button else board.button_owner
-    return margin + BUTTON_POINTS * _sign(owner)
-
-
-@kernel(inline=True)
-def _points(scratch, c):
-    return scratch.stones[c] + scratch.territory[c] + scratch.prisoners[c] - scratch.tax[c]
-
-
-@kernel
 def pass_alive(board, scratch, color):
-    """Mark in `owner` what a colour keeps even if it only passes; returns how many points.
+    """Mark in `owner` the points that a colour keeps even if it always passes; returns how many.
 
     These are the chains that Benson's algorithm finds alive, and the regions they enclose in
-    which the opponent cannot make an eye, its stones there included. All else becomes EMPTY.
+    which the opponent cannot make an eye, enemy stones included. All other points become EMPTY.
     """
-    _find_rows(board, scratch)
-    return _pass_alive_by_rows(board, scratch, color)
+    find_rows(board, scratch)
+    return pass_alive_by_rows(board, scratch, color)
 
 
 @kernel
-def _pass_alive_by_rows(board, scratch, color):
-    """As `pass_alive`, once the rows were found: mostly nothing is, and that is soon seen."""
+def pass_alive_by_rows(board, scratch, color):
+    """Like `pass_alive`, after `find_rows`; exits early where nothing can be alive."""
     if _may_have_eyes(board, scratch, color):
         regions = _find_small_regions(board, scratch, color)
         if _find_alive_chains(board, scratch, color, regions):
@@ -311,8 +122,9 @@ def _pass_alive_by_rows(board, scratch, color):
 
 @kernel
 def _may_have_eyes(board, scratch, color):
-    """Is there a region all of whose points touch a stone of the colour? Only then can a chain be
-    vital to it. Such regions are left out of `far`, all others are in it.
+    """Whether any region has all its points next to a stone of the colour, as vital ones have.
+
+    Fills `far` with all other regions.
     """
     rows, far, other = scratch.rows, scratch.far, scratch.other
     mine, height = rows[color], board.height
@@ -322,8 +134,8 @@ def _may_have_eyes(board, scratch, color):
     for y in range(1, height + 1):
         other[y] = everywhere & ~mine[y]
         asked = other[y] if board.suicide_allowed else rows[EMPTY, y]
-        far[y] = asked & ~_around(mine, y)
-    _spread(far, other, height)
+        far[y] = asked & ~around(mine, y)
+    flood_fill(far, other, height)
     for y in range(1, height + 1):
         if other[y] & ~far[y]:
             return True
@@ -332,23 +144,23 @@ def _may_have_eyes(board, scratch, color):
 
 @kernel
 def _find_alive_chains(board, scratch, color, regions):
-    """Benson's algorithm: give up chains with fewer than two eyes until all that are left have two.
+    """Benson's algorithm: drop chains with fewer than two eyes until all remaining ones have two.
 
-    Fills `alive`; returns whether any is left.
+    Fills `alive`; returns whether any chain remains.
     """
     for p in range(n_points(board)):
         scratch.alive[p] = board.color[p] == color
     for r in range(regions + 1):
         scratch.healthy[r] = True
     while _count_eyes(board, scratch, regions):
-        if not _give_up_chains(board, scratch, color):
+        if not _drop_chains(board, scratch, color):
             return True
     return False
 
 
 @kernel
 def _count_eyes(board, scratch, regions):
-    """Count the healthy regions that chains are vital to; has any chain two of them?"""
+    """Count each chain's vital healthy regions; returns whether any chain has two."""
     for p in range(n_points(board)):
         scratch.eyes[p] = 0
     found = False
@@ -362,8 +174,8 @@ def _count_eyes(board, scratch, regions):
 
 
 @kernel
-def _give_up_chains(board, scratch, color):
-    """Did any chain with fewer than two eyes lose its claim, and the regions next to it theirs?"""
+def _drop_chains(board, scratch, color):
+    """Drop chains with fewer than two eyes, and the regions next to them; returns if any was."""
     changed = False
     for p in range(n_points(board)):
         if board.color[p] != color:
@@ -373,26 +185,26 @@ def _give_up_chains(board, scratch, color):
             scratch.alive[head] = False
             changed = True
         if not scratch.alive[head]:
-            _spoil(board, scratch, p)
+            _drop_regions(board, scratch, p)
     return changed
 
 
 @kernel(inline=True)
-def _spoil(board, scratch, p):
-    """Let the regions next to a chain that was given up be healthy no more."""
+def _drop_regions(board, scratch, p):
+    """Mark the regions next to p as not healthy."""
     for q in neighbours(board, p):
         scratch.healthy[scratch.region[q]] = False
 
 
 @kernel
 def _mark_alive(board, scratch, color):
-    """Mark the chains found alive and what they enclose in `owner`; returns how many points."""
+    """Mark the alive chains and the regions they enclose in `owner`; returns how many points."""
     regions = _find_regions(board, scratch, color)
     for r in range(regions + 1):
         scratch.healthy[r] = True
     for p in range(n_points(board)):
         if board.color[p] == color and not scratch.alive[board.head[p]]:
-            _spoil(board, scratch, p)
+            _drop_regions(board, scratch, p)
     owned = 0
     for p in range(n_points(board)):
         c, r = board.color[p], scratch.region[p]
@@ -407,7 +219,7 @@ def _mark_alive(board, scratch, color):
 
 @kernel
 def _find_regions(board, scratch, color):
-    """Number the connected regions without a colour from 1, and describe them; returns how many."""
+    """Number and describe the regions without stones of a colour; returns how many there are."""
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
@@ -421,7 +233,7 @@ def _find_regions(board, scratch, color):
 
 @kernel
 def _find_small_regions(board, scratch, color):
-    """As `_find_regions`, without those in `far`."""
+    """Like `_find_regions`, but without the regions in `far`."""
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
@@ -439,10 +251,10 @@ def _find_small_regions(board, scratch, color):
 
 @kernel
 def _describe_region(board, scratch, color, start, number):
-    """Find the points of a region from an empty one, its inner points, and its vital chains.
+    """Flood fill a region from an empty point; count its inner points and find its vital chains.
 
-    A chain is vital to a region if each of its empty points is a liberty of the chain; where
-    suicide is allowed each point must be next to it, for stones may vanish there.
+    A region is vital to a chain if all its empty points are liberties of the chain; where suicide
+    is allowed, all its points must touch the chain, since stones in it may be removed.
     """
     region, stack = scratch.region, scratch.stack
     _start_vital(board, scratch.vital[number], start, color)
@@ -469,7 +281,7 @@ def _describe_region(board, scratch, color, start, number):
 
 @kernel(inline=True)
 def _start_vital(board, vital, p, color):
-    """At first the chains next to one point may be vital, each named once."""
+    """Start with the distinct chains of the colour next to one point."""
     k = 0
     for q in neighbours(board, p):
         head = board.head[q] if board.color[q] == color else NO_CHAIN
@@ -482,7 +294,7 @@ def _start_vital(board, vital, p, color):
 
 @kernel(inline=True)
 def _keep_vital(board, vital, p):
-    """Drop the chains that are not next to this point; returns whether any is left."""
+    """Drop the chains that are not next to this point; returns whether any remains."""
     left = False
     for k in range(MAX_VITAL):
         if vital[k] != NO_CHAIN:

@@ -1,8 +1,8 @@
-"""Moves: what may be played, the history of a game, repetition, and the end.
+"""Legal moves, the history of a game, repetition, and the end of a game.
 
-A game's history is a row of uint64. Entry i is the position after i moves: most bits of its hash,
-then the colour and the point of the move that led to it, so that one fast scan finds repetitions.
-Entry 0 is the first position, its move PASS by the opponent of the side to play.
+A history is an array of uint64. Entry i describes the position after i moves: the upper bits of
+its hash, then the colour and the point of the last move, so that one fast scan finds repetitions.
+Entry 0 is the first position, with a PASS by the opponent of the side to play as its last move.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tengen.game.kernels.board import (
 )
 from tengen.jit import kernel
 
-PASS = 0  # as a point; border, so no stone can stand there
+PASS = 0  # the point index of a pass: index 0 is border, where no stone can be
 
 LEGAL, OCCUPIED, SUICIDE, KO, SUPERKO = 0, 1, 2, 3, 4
 
 GOING_ON, ENDED_BY_PASSES, ENDED_BY_REPETITION = 0, 1, 2
-REPETITIONS_TO_END = 3  # under simple ko, where nothing else stops a long cycle
+REPETITIONS_TO_END = 3  # under simple ko, which has no other rule against long cycles
 
 _MOVE_BITS = np.uint64(2**9 - 1)
 _MOVER_SHIFT = np.uint64(9)
@@ -56,7 +56,7 @@ def _entry(h, color, p):
 
 @kernel(inline=True)
 def _matches(board, history, until, entry, bits):
-    """How many entries that count for repetition, up to `until`, equal this one in these bits."""
+    """Count the entries from `board.since` up to `until` that equal `entry` in these bits."""
     n = 0
     for i in range(np.uint64(board.since), np.uint64(until)):
         n += (history[i] ^ entry) & bits == 0
@@ -64,20 +64,20 @@ def _matches(board, history, until, entry, bits):
 
 
 def new_history(moves: int) -> NDArray[np.uint64]:
-    """[moves + 1] history entries, room for a game of this many moves."""
+    """[moves + 1] history entries, for a game of up to this many moves."""
     return np.zeros(moves + 1, np.uint64)
 
 
 @kernel
 def start_game(board, history, width, height, terms):
-    """Clear the board for a game on these terms, and start its history."""
+    """Clear the board for a game with these terms, and start its history."""
     clear(board, width, height, terms)
     start_history(board, history, board.to_play)
 
 
 @kernel
 def start_history(board, history, to_play):
-    """Make the board as it stands the first position of its history."""
+    """Make the current board the first position of its history."""
     board.to_play = to_play
     board.ko = 0
     board.passes = 0
@@ -90,7 +90,7 @@ def start_history(board, history, to_play):
 
 @kernel
 def set_to_play(board, color):
-    """Let this colour move next. A ko ban holds only for the one whose stone was taken."""
+    """Make this colour the side to play. A change lifts the ko ban, which binds one side only."""
     if board.to_play != color:
         board.to_play = color
         board.ko = 0
@@ -98,7 +98,7 @@ def set_to_play(board, color):
 
 @kernel
 def legality(board, history, p):
-    """LEGAL, or why the side to play may not play p, a point on the board or PASS."""
+    """LEGAL, or the reason why the side to play may not play p (a point on the board or PASS)."""
     if p == PASS:
         return LEGAL
     if board.color[p] != EMPTY:
@@ -114,9 +114,9 @@ def legality(board, history, p):
 
 @kernel(inline=True)
 def repeats(board, history, p):
-    """Would the superko rule in force forbid a stone on p? False under simple ko.
+    """Whether superko forbids a stone on p; False under simple ko.
 
-    A stone that stays can only bring back a position in which its colour stood there before.
+    Unless it is suicide, a stone can only repeat a position in which its colour was on p before.
     """
     return (
         board.ko_rule != SIMPLE_KO
@@ -134,12 +134,13 @@ def _in_history(board, history, p):
 
 @kernel
 def is_legal(board, history, p):
+    """Whether the side to play may play p."""
     return legality(board, history, p) == LEGAL
 
 
 @kernel
 def legal_moves(board, history, out):
-    """Fill out[area + 1] with 1 where the side to play may play, row by row, pass last."""
+    """Fill out[area + 1] with the legal moves of the side to play, by policy index."""
     for y in range(board.height):
         for x in range(board.width):
             out[y * board.width + x] = is_legal(board, history, point_of(board, x, y))
@@ -148,7 +149,7 @@ def legal_moves(board, history, out):
 
 @kernel(inline=True)
 def play(board, history, p):
-    """Play a legal move (or PASS) for the side to play, write it into the history, see the end."""
+    """Play a legal move or PASS: update the board, its history and `board.end`."""
     me = board.to_play
     if p == PASS:
         _play_pass(board, history, me)
@@ -159,14 +160,14 @@ def play(board, history, p):
     board.passes = 0
     board.ply += 1
     history[board.ply] = _entry(board.hash, me, p)
-    # A position comes back only by a stone where its colour stood before, or by suicide.
+    # Only a stone where its colour was before, or a suicide, can repeat a position.
     if board.ko_rule == SIMPLE_KO and (stood_here or board.color[p] == EMPTY):
         _end_long_cycle(board, history)
 
 
 @kernel
 def _play_pass(board, history, me):
-    """Pass, and write it into the history."""
+    """Pass, take the button if it is there, and add the pass to the history."""
     ends = pass_would_end(board, history)
     board.ply += 1
     board.to_play = opponent(me)
@@ -187,7 +188,7 @@ def _play_pass(board, history, me):
 
 @kernel
 def pass_would_end(board, history):
-    """Would the game end if the side to play passed now?"""
+    """Whether the game would end if the side to play passed now."""
     if board.button:
         return False
     return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
@@ -195,7 +196,7 @@ def pass_would_end(board, history):
 
 @kernel
 def passed_here_before(board, history):
-    """Has the side to play passed in this same position before?"""
+    """Whether the side to play has passed in this position before."""
     passing = _entry(board.hash, board.to_play, PASS)
     for i in range(board.passes_since + 1, board.ply + 1):
         if history[i] == passing:
@@ -205,7 +206,7 @@ def passed_here_before(board, history):
 
 @kernel
 def _end_long_cycle(board, history):
-    """End the game if this position with this side to play has stood often enough."""
+    """End the game if this position with this side to play occurred REPETITIONS_TO_END times."""
     now = history[board.ply]
     before = _matches(board, history, board.ply, now, _HASH_BITS | _MOVER_BITS)
     if before + 1 >= REPETITIONS_TO_END:
@@ -214,14 +215,14 @@ def _end_long_cycle(board, history):
 
 @kernel
 def try_play(board, history, p, color, strict):
-    """Play for this colour if the rules allow it; returns LEGAL or why it was not played.
+    """Play for this colour if the rules allow it; returns LEGAL or the reason for refusing.
 
-    Not `strict`, only an occupied point is refused: ko and suicide are played as they come.
+    Unless `strict`, only occupied points are refused, neither ko nor suicide.
     """
     set_to_play(board, color)
     verdict = legality(board, history, p)
     if verdict == LEGAL or not (strict or verdict == OCCUPIED):
-        board.end = GOING_ON  # whoever plays on has not agreed to the end
+        board.end = GOING_ON  # a move after the end resumes the game
         play(board, history, p)
         return LEGAL
     return verdict

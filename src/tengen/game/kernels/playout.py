@@ -1,4 +1,4 @@
-"""Random playouts: the plainest use of the board, for benchmarks and tests."""
+"""Random playouts, for benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tengen.jit import kernel
 
 @kernel(inline=True)
 def next_random(rng, below):
-    """A number from 0 to below - 1 (xorshift64*; the state is rng[0] and never zero)."""
+    """A random number from 0 to below - 1 by xorshift64*; the state rng[0] is never zero."""
     x = rng[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
@@ -28,7 +28,7 @@ def next_random(rng, below):
 
 @kernel(inline=True)
 def is_own_eye(board, p):
-    """A point the side to play should not fill: own stones around it, its diagonals safe."""
+    """Whether p is surrounded by own stones and at most one diagonal (none at the edge) is lost."""
     me = board.to_play
     for q in neighbours(board, p):
         if board.color[q] != me and board.color[q] != WALL:
@@ -44,7 +44,7 @@ def is_own_eye(board, p):
 
 @kernel
 def random_move(board, history, rng):
-    """Uniform among the legal moves that fill no own eye; PASS when there is none."""
+    """A uniformly random legal move that fills no own eye; PASS if there is none."""
     n = board.n_empty
     while n > 0:
         i = next_random(rng, n)
@@ -56,7 +56,7 @@ def random_move(board, history, rng):
             and not repeats(board, history, p)
         ):
             return p
-        # Set the rejected point aside, so that what is left stays uniform.
+        # Swap the rejected point out of range, so that the rest stays uniform.
         n -= 1
         q = board.empties[n]
         board.empties[i], board.empties[n] = q, p
@@ -66,14 +66,14 @@ def random_move(board, history, rng):
 
 @kernel
 def play_out(board, history, rng, limit):
-    """Play random moves until its end or until the game has this many moves."""
+    """Play random moves until the game ends or has `limit` moves."""
     while board.end == GOING_ON and board.ply < limit:
         play(board, history, random_move(board, history, rng))
 
 
 @kernel
 def playouts(board, history, width, height, terms, count, rng, limit):
-    """Play `count` random games from the empty board; returns the moves played."""
+    """Play `count` random games from the empty board; returns the total number of moves."""
     moves = 0
     for _ in range(count):
         start_game(board, history, width, height, terms)

@@ -1,4 +1,4 @@
-"""The text of an SGF file whose declared encoding is missing or wrong as often as not."""
+"""Decode SGF files, whose declared encoding is often missing or wrong."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# What programs that declare these really write.
+# Supersets that programs write when they declare these encodings.
 _WIDER = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -21,39 +21,41 @@ _WIDER = {
     "big5": "cp950",
 }
 _CHARSET = re.compile(rb"\bCA\s*\[\s*([A-Za-z0-9_.:-]{1,40})\s*\]")
-# A comment may quote one, so the first node is looked at before the rest; there half a character
-# that looks like a backslash may hide it. No byte is looked at twice, whatever the file.
+# Try the root node before the rest of the file, where comments may quote a CA property. In the root
+# node a byte of a two-byte character that looks like a backslash may hide it. The pattern is
+# possessive, so that matching takes linear time for any file.
 _CHARSET_OF_ROOT = re.compile(
     rb"(?>.*?\(\s*;)\s*(?:[A-Za-z]+\s*(?:\[[^\\\]]*+(?:\\.[^\\\]]*+)*+\]\s*)+)*?"
     + _CHARSET.pattern,
     re.DOTALL,
 )
-# SGF is made of these; an encoding that reads them otherwise, such as UTF-16, cannot be meant.
+# SGF syntax; an encoding that changes these characters, such as UTF-16, cannot be right.
 _SIGNS = "();[]\\"
-# Declared by default, so no evidence; every file can be read in them.
+# No evidence: many programs declare these by default, and every file decodes in them.
 _SAYS_NOTHING = {"iso8859-1", "ascii", "cp1252"}
-# What a guess must score; and how much more a script gets that the file itself declares.
+# The plausibility that a guess needs, and the bonus of the declared encoding.
 _PLAUSIBLE, _HEAD_START = 0.7, 0.25
 
 
 class _Script(NamedTuple):
-    """A way of writing in East Asia."""
+    """An East Asian script."""
 
-    fitness: Callable[[str], float]  # how well a character fits into such text, 0 to 1
-    least: int = 1  # characters a guess needs: few read well in many scripts
+    fitness: Callable[[str], float]  # how common a character is in the script, 0 to 1
+    least: int = 1  # characters that a guess needs; a few look plausible in many scripts
 
 
 def _lead(character: str, encoding: str) -> int:
+    """The first byte of a character in an encoding, 0 if it has none."""
     try:
         return character.encode(encoding)[0]
     except UnicodeEncodeError:
         return 0
 
 
-# Everyday Korean read as Chinese gives everyday characters too, but Chinese read as Korean gives
-# syllables no word is made of; so Korean that is nothing but plain syllables fits better.
+# Korean decoded as Chinese often gives common characters too, but Chinese decoded as Korean gives
+# syllables that occur in no word; so Korean text of plain syllables alone scores above Chinese.
 _EVERYDAY, _RARE = 0.95, 0.6
-_PLAIN_INITIALS = {0, 2, 3, 5, 6, 7, 9, 11, 12, 14, 16, 17, 18}  # not doubled, and no k
+_PLAIN_INITIALS = {0, 2, 3, 5, 6, 7, 9, 11, 12, 14, 16, 17, 18}  # neither doubled nor k
 _PLAIN_FINALS = {0, 1, 4, 8, 16, 17, 19, 20, 21}  # none, g, n, l, m, b, s, ss, ng
 
 
@@ -90,7 +92,7 @@ def _is_punctuation(character: str) -> bool:
     return "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff5e"
 
 
-# By encoding; of readings that are equally good the first one wins.
+# By encoding; the first one wins ties.
 _SCRIPTS = {
     "cp949": _Script(_fits_korean, least=6),
     "gb18030": _Script(_fits_simplified_chinese),
@@ -100,11 +102,10 @@ _SCRIPTS = {
 
 
 def decode_sgf(data: bytes) -> tuple[str, str]:
-    """The text and the encoding it was read in; never fails.
+    """The text of a file and the encoding used; never fails.
 
-    A file that reads well in the encoding it declares is taken at its word; otherwise it is
-    UTF-8 if it can be, the likeliest East Asian encoding if its characters make sense in one,
-    and Western European if not.
+    Uses the declared encoding if the text is plausible in it, else UTF-8 if it decodes, else the
+    most plausible East Asian encoding, else Western European.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -127,15 +128,15 @@ def decode_sgf(data: bytes) -> tuple[str, str]:
     if best[0] >= _PLAUSIBLE:
         return best[1], best[2]
     if text is not None and re.search(rb"[\x80-\xff]{2}", data):
-        return text, declared  # letters of Western words beyond ASCII would stand alone
+        return text, declared  # Western text rarely has two non-ASCII bytes in a row
     western = _decoded(data, "cp1252")
     return (data.decode("latin-1"), "latin-1") if western is None else (western, "cp1252")
 
 
 def _is_likelier_than_utf8(text: str, declared: str, n_bytes: int) -> bool:
-    """Is text as declared likelier than UTF-8, which the file can be read as too?
+    """Whether the declared encoding is likelier than UTF-8 for a file that decodes in both.
 
-    Every file can be read in an encoding with a byte for each character, so that is no sign.
+    Single-byte encodings decode every file, so they are no evidence.
     """
     script = _SCRIPTS.get(declared)
     if script is None:
@@ -144,6 +145,7 @@ def _is_likelier_than_utf8(text: str, declared: str, n_bytes: int) -> bool:
 
 
 def _declared_encoding(data: bytes) -> str | None:
+    """The encoding of the CA property, None if it is missing, unknown or no evidence."""
     match = _CHARSET_OF_ROOT.match(data) or _CHARSET.search(data)
     if not match:
         return None
@@ -157,6 +159,7 @@ def _declared_encoding(data: bytes) -> str | None:
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
+    """The text in this encoding, None if it does not decode."""
     try:
         return data.decode(encoding)
     except (UnicodeError, LookupError, ValueError):
@@ -164,18 +167,18 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _plausibility(text: str, script: _Script, trusted: bool) -> float:
-    """How well the characters beyond ASCII fit into the script and stand where they may.
+    """The mean fitness of the non-ASCII characters, plus a bonus if `trusted` (declared).
 
-    Western text read as East Asian yields single characters within words, and at the ends of
-    words unless the script is `trusted`, as the one that the file declares.
+    Single characters next to ASCII letters count 0: Western text decoded as East Asian has them.
+    If trusted, they count 0 only between two letters.
     """
-    least, beside, bonus = (1, all, _HEAD_START) if trusted else (script.least, any, 0.0)
+    least, joined, bonus = (1, all, _HEAD_START) if trusted else (script.least, any, 0.0)
     fitness, foreign = 0.0, 0
     for match in re.finditer(r"[^\x00-\x7f]+", text):
         run = match[0]
         foreign += len(run)
         around = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-        if len(run) > 1 or not beside(map(str.isalpha, around)):
+        if len(run) > 1 or not joined(map(str.isalpha, around)):
             fitness += sum(map(script.fitness, run))
     if foreign < least:
         return 1.0 if foreign == 0 else 0.0

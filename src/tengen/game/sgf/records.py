@@ -1,4 +1,4 @@
-"""Game records: SGF files as games of Go, read with tolerance and written cleanly."""
+"""Game records: the games in SGF files, read with tolerance and written cleanly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "
 
 @dataclass(eq=False)
 class SgfGame:
-    """One game of a file: its tree, and what its root says about it."""
+    """One game of a file: its tree, with properties for the information in its root node."""
 
     root: SgfNode
     source: str = "SGF"
@@ -29,7 +29,7 @@ class SgfGame:
 
     @property
     def size(self) -> Size:
-        """The size of the board, 19x19 if none is given; raises SgfError."""
+        """The board size, 19x19 if the file has none; raises SgfError."""
         raw = (self.root.raw("SZ") or "").strip()
         if not raw:
             return Size(MAX_SIDE, MAX_SIDE)
@@ -41,7 +41,7 @@ class SgfGame:
 
     @property
     def komi(self) -> float | None:
-        """The komi, None if the file states none that can be."""
+        """The komi, None if missing or invalid."""
         match = re.search(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)", self.root.raw("KM") or "", re.ASCII)
         if not match:
             return None
@@ -49,7 +49,7 @@ class SgfGame:
         if abs(komi) > MAX_KOMI:
             komi /= 100  # some servers write 650 for 6.5
         if not (2 * komi).is_integer():
-            komi *= 2  # 3.75 stones each way, as Chinese counting has it, are 7.5 points
+            komi *= 2  # Chinese counting writes 3.75 stones for 7.5 points
         try:
             return check_komi(komi)
         except RulesError:
@@ -57,11 +57,11 @@ class SgfGame:
 
     @property
     def handicap(self) -> int:
-        """The number of handicap stones, 0 where it is none or unreadable."""
+        """The number of handicap stones, 0 if missing or unreadable."""
         return self._stated_handicap() or 0
 
     def _stated_handicap(self) -> int | None:
-        """The handicap, None if the file does not say: then the stones have to tell."""
+        """The stated handicap, None if missing, so that `set_up` derives it from the stones."""
         match = re.search(r"\d{1,3}", self.root.raw("HA") or "", re.ASCII)
         if not match:
             return None
@@ -69,7 +69,7 @@ class SgfGame:
 
     @property
     def rules(self) -> Rules | None:
-        """The rules, None if the file names none that are known."""
+        """The rules, None if missing or unknown."""
         try:
             return parse_rules(self.root.text("RU"))
         except RulesError:
@@ -77,17 +77,17 @@ class SgfGame:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The result, None if the file states none."""
+        """The result, None if missing or unreadable."""
         return parse_outcome(self.root.text("RE"))
 
     def player(self, color: Color | str) -> str:
-        """The name of a player, "" if the file does not say."""
+        """The name of a player, "" if missing."""
         return self.root.text(f"P{parse_color(color).letter}").replace("\n", " ").strip()
 
     def start(self, rules: Rules | str = "japanese", komi: float | None = None) -> Position:
-        """The empty board the game began on; the rules and the komi are for a file without.
+        """The empty board before the first node; `rules` and `komi` apply if the file has none.
 
-        A handicap game that states no komi has half a point, to break ties.
+        A handicap game without komi gets half a point, to break ties.
         """
         if self.komi is not None:
             komi = self.komi
@@ -98,9 +98,9 @@ class SgfGame:
     def positions(
         self, nodes: Iterable[SgfNode] | None = None, rules: Rules | str = "japanese"
     ) -> Iterator[Position]:
-        """The position after each node of a line from the root, of the main line if none is given.
+        """The position after each node of a line from the root, by default the main line.
 
-        Raises SgfError for a move or stone that cannot be.
+        Raises SgfError for a move or a stone that is impossible.
         """
         position = self.start(rules)
         for node in self.root.main_line() if nodes is None else nodes:
@@ -115,7 +115,7 @@ class SgfGame:
         return position
 
     def after(self, position: Position, node: SgfNode) -> Position:
-        """The position after a node: its set-up stones first, then its moves; raises SgfError."""
+        """The position after a node: first its set-up stones, then its moves; raises SgfError."""
         black, white, empty = (self.points(node, name) for name in ("AB", "AW", "AE"))
         turn = (node.raw("PL") or "").strip().lower()[:1]
         try:
@@ -136,7 +136,7 @@ class SgfGame:
         return position
 
     def _played(self, position: Position, move: Move) -> Position:
-        """A recorded move happened, legal or not; on a stone it replaces the stone."""
+        """Play a recorded move, legal or not; a move on a stone replaces that stone."""
         color, point = move
         if point is None or position.at(point) is None:
             return position.play(point, color, strict=False)
@@ -144,7 +144,7 @@ class SgfGame:
         return cleared.play(point, color, strict=False)
 
     def move(self, node: SgfNode) -> Move | None:
-        """The first move of a node, None if it has none; raises SgfError."""
+        """The first move of a node, None if there is none; raises SgfError."""
         for color in Color:
             for value in node.properties.get(color.letter, ()):
                 return Move(color, self._move_to(node, value))
@@ -157,10 +157,7 @@ class SgfGame:
         return self._point(node, text)
 
     def points(self, node: SgfNode, name: str) -> list[Point]:
-        """The points of a property, ``aa:cc`` for the rectangle between two corners.
-
-        Raises SgfError.
-        """
+        """The points of a property, ``aa:cc`` being a rectangle; raises SgfError."""
         points: dict[Point, None] = {}
         for value in dict.fromkeys(node.properties.get(name, ())):
             first, _, last = value.strip().partition(":")
@@ -174,7 +171,7 @@ class SgfGame:
         return list(points)
 
     def _point(self, node: SgfNode, text: str) -> Point:
-        """A point from two letters in either case, or from players' coordinates."""
+        """Parse two letters in either case, or coordinates such as D4."""
         size, text = self.size, text.strip()
         if re.fullmatch(r"[a-zA-Z]{2}", text, re.ASCII):
             point = Point(*(ord(letter) - ord("a") for letter in text.lower()))
@@ -192,13 +189,13 @@ class SgfGame:
 
 
 def read_sgf(data: bytes | str, source: str = "SGF") -> list[SgfGame]:
-    """All games of an SGF file, at least one; raises SgfError."""
+    """Parse all games of an SGF file, at least one; raises SgfError."""
     roots, encoding = read_trees(data, source)
     return [SgfGame(root, source, encoding) for root in roots]
 
 
 def load_sgf(path: str | Path) -> list[SgfGame]:
-    """All games of the file with this name; raises SgfError, for an unreadable file too."""
+    """Load all games of a file, at least one; raises SgfError, also if the file is unreadable."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -207,13 +204,13 @@ def load_sgf(path: str | Path) -> list[SgfGame]:
 
 
 def save_sgf(game: SgfGame) -> bytes:
-    """The game as a clean UTF-8 file, whatever it was read from."""
+    """The game as the content of a UTF-8 file, whatever encoding it was read from."""
     header = {"FF": ["4"], "GM": ["1"], "CA": ["UTF-8"]}
     return write_tree(SgfNode(header | game.root.properties | header, game.root.children))
 
 
 def record(position: Position, black: str = "", white: str = "") -> SgfGame:
-    """The game that led to a position as a record with one line."""
+    """The record of the game that led to a position."""
     size = position.size
     root = SgfNode()
     root.properties |= {
@@ -237,7 +234,7 @@ def record(position: Position, black: str = "", white: str = "") -> SgfGame:
             if node is not root or "AB" in root.properties or "AW" in root.properties:
                 node = _child(node)
             _write_set_up(node, earlier, later)
-            # Even if it is 0: the stones alone may look like a handicap.
+            # Even if it is 0, since the stones alone may look like a handicap.
             root.properties["HA"] = [str(position.handicap)]
     return SgfGame(root)
 
@@ -248,12 +245,14 @@ def _is_resigned(position: Position) -> bool:
 
 
 def _child(node: SgfNode) -> SgfNode:
+    """Add a child to a node."""
     child = SgfNode()
     node.children.append(child)
     return child
 
 
 def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
+    """Write the changed stones and the side to play into a node."""
     before, after = earlier.stones, later.stones
     changed = before != after
     for name, stone in (("AB", BLACK), ("AW", WHITE), ("AE", 0)):
@@ -269,5 +268,5 @@ def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
 
 
 def letters(point: Point | None) -> str:
-    """A point as SGF writes it, "" for a pass."""
+    """A point in SGF notation, "" for a pass."""
     return "" if point is None else "".join(chr(ord("a") + at) for at in point)

@@ -1,9 +1,9 @@
-"""SGF as a tree of nodes with properties: a tolerant reader and a clean writer. Knows no Go.
+"""SGF syntax: a tree of nodes with properties, a tolerant parser and a writer. Knows no Go.
 
-sgfmill says what the text of a property means. Its reader refuses files that were cut short and
-tells no offsets, so the reader here is our own; it reads text, not bytes, because in Shift-JIS
-and GB18030 half a character may look like a bracket or a backslash. Writing needs no sgfmill:
-self-play keeps records on machines that do not have it.
+The parser is our own because sgfmill's rejects truncated files and reports no offsets; sgfmill
+interprets the text of properties. Parsing works on text, not on bytes, because in Shift-JIS and
+GB18030 the second byte of a character may look like a bracket or a backslash. Writing works
+without sgfmill, which training machines need not have.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 
 
 class SgfError(ValueError):
-    """SGF that cannot be read; says in which file, at which offset, and why."""
+    """SGF that cannot be read; the message has the file, the offset and the reason."""
 
     def __init__(self, source: str, offset: int, reason: str) -> None:
         super().__init__(source, offset, reason)
@@ -42,30 +42,30 @@ class SgfError(ValueError):
 
 @dataclass(eq=False)
 class SgfNode:
-    """One node: its properties with their raw values, and its variations, the main one first."""
+    """A node: its properties with their raw values, and its variations, the main line first."""
 
     properties: dict[str, list[str]] = field(default_factory=dict)
     children: list[SgfNode] = field(default_factory=list)
     offset: int = 0  # in the text it was read from
 
     def raw(self, name: str) -> str | None:
-        """The first value of a property as it is written, None if there is none."""
+        """The first raw value of a property, None if there is none."""
         values = self.properties.get(name)
         return values[0] if values else None
 
     def text(self, name: str) -> str:
-        """The first value of a property as its author meant it, "" if there is none."""
+        """The first value of a property with escapes resolved, "" if there is none."""
         from sgfmill import sgf_grammar
 
         raw = self.raw(name) or ""
         return sgf_grammar.text_value(raw.encode("utf-8", "replace")).decode("utf-8")  # type: ignore[no-any-return]
 
     def set_text(self, name: str, text: str) -> None:
-        """Give a property one text value, escaped as SGF wants it."""
+        """Set a property to one text value, escaped for SGF."""
         self.properties[name] = [text.replace("\\", "\\\\").replace("]", "\\]")]
 
     def main_line(self) -> Iterator[SgfNode]:
-        """This node and its first descendants, down to the last."""
+        """This node and the first child of each, down to the leaf."""
         node = self
         yield node
         while node.children:
@@ -74,10 +74,9 @@ class SgfNode:
 
 
 def read_trees(data: bytes | str, source: str) -> tuple[list[SgfNode], str]:
-    """The roots of all games in a file, at least one, and its encoding; raises SgfError.
+    """Parse a file into the roots of its games, at least one, and its encoding; raises SgfError.
 
-    What stands before, between and after the games is skipped. A file cut short is read as far
-    as it goes.
+    Skips text before, between and after the games. Truncated files are read to their end.
     """
     text, encoding = (data, "text") if isinstance(data, str) else decode_sgf(data)
     roots = []
@@ -92,15 +91,15 @@ def read_trees(data: bytes | str, source: str) -> tuple[list[SgfNode], str]:
 
 
 def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
-    """The root of the game that begins here, and where it ends.
+    """Parse the game at an offset into its root and the offset of its end.
 
-    Some writers leave out the semicolon before the first node.
+    The semicolon before the first node is optional, since some programs omit it.
     """
     above = SgfNode()  # the root becomes its only child
     node = above
     branches: list[SgfNode] = []  # the node before each open parenthesis
     values: list[str] | None = None  # of the property just named
-    opened = False  # a parenthesis, with no node behind it yet
+    opened = False  # after a parenthesis, before its first node
     while True:
         token = _TOKEN.match(text, offset)
         if token is None:
@@ -134,7 +133,7 @@ def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
 
 
 def _identifier(written: str) -> str:
-    """Old files spell names out (``AddBlack`` for AB) or in lower case."""
+    """The short upper-case name; old files write ``AddBlack`` or ``ab`` for AB."""
     return re.sub(r"[a-z]", "", written) or written.upper()
 
 
@@ -147,7 +146,7 @@ def _drop_empty_properties(root: SgfNode) -> None:
 
 
 def write_tree(root: SgfNode) -> bytes:
-    """The game as clean UTF-8, broken into lines between properties."""
+    """The game as UTF-8, with line breaks between properties."""
     pieces = []
     todo: list[SgfNode | str] = [")", root, "("]
     while todo:
@@ -164,7 +163,7 @@ def write_tree(root: SgfNode) -> bytes:
 
 
 def _lines(pieces: list[str]) -> Iterator[str]:
-    """The pieces in lines that are not longer than need be, and an empty line at the end."""
+    """Join pieces to lines of at most LINE_LENGTH where possible, with an empty line at the end."""
     line = ""
     for piece in pieces:
         if len(line) + len(piece) > LINE_LENGTH:

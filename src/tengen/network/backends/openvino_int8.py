@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 
 from tengen.atomic_files import replace_file
-from tengen.game.geometry import place_point
+from tengen.game.geometry import policy_point
 from tengen.game.position import Position
 from tengen.jit import user_cache
 from tengen.network.backends.openvino_core import openvino_core
@@ -93,7 +93,7 @@ def _play_on(
     legal = position.legal_mask()
     chances = np.exp(_log_softmax(np.where(legal, logits, -np.inf)))
     move = int(choice.choice(len(chances), p=chances))
-    return position.play(place_point(move, position.size))
+    return position.play(policy_point(move, position.size))
 
 
 # Quantization

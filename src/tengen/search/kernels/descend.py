@@ -7,7 +7,6 @@ import numpy as np
 from tengen.features.kernels.encode import KATAGO, encode_by_kind
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
-from tengen.game.kernels.life import final_score
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -17,6 +16,7 @@ from tengen.game.kernels.moves import (
     play,
     repeats,
 )
+from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up, take_back
 from tengen.search.kernels.forest import (

@@ -6,8 +6,8 @@ import numpy as np
 
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import point_of
-from tengen.game.kernels.life import final_score
 from tengen.game.kernels.moves import ENDED_BY_PASSES, ENDED_BY_REPETITION, GOING_ON
+from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.forest import (
     LEAD,
