@@ -211,9 +211,9 @@ def test_nonsense_in_a_file_of_the_run_is_borne(tmp_path: Path, name: str) -> No
 def test_the_page_is_served_and_lets_nothing_in_from_elsewhere(get: Get) -> None:
     page = get("/run")
     assert page.status == 200
-    assert b"/static/js/run.js" in page.body
+    assert b"/static/js/runs/main.js" in page.body
     assert "default-src 'self'" in page.headers["content-security-policy"]
-    assert get("/static/js/run.js").status == 200
+    assert get("/static/js/runs/main.js").status == 200
     assert get("/").headers["location"] == "/run"
     assert get("/api/run", Host="evil.example").status == 403
     assert get("/api/run", Origin="https://evil.example").status == 403

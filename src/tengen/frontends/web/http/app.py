@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tengen.browser import STATIC
 from tengen.frontends.web.http.connection import serve_connection
 from tengen.frontends.web.http.info import info_view
 from tengen.frontends.web.http.security import COOKIE, HEADERS, AccessPolicy
@@ -24,7 +25,6 @@ from tengen.frontends.web.play.session import Session
 from tengen.frontends.web.play.sessions import Sessions
 from tengen.frontends.web.play.table import Table
 
-STATIC = Path(__file__).parents[1] / "static"
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
 NOT_THERE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
 SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"

@@ -21,7 +21,6 @@ from tengen.frontends.web.runs.state import RunState, game_files
 from tengen.game.sgf.records import SgfError
 from tengen.runs.folder import RunFolder
 
-PAGE = Path(__file__).parents[1] / "static" / "run.html"
 GameNumber = Annotated[int, InPath(ge=0, lt=10**18)]
 Seen = Annotated[str | None, Header(alias="If-None-Match")]
 NO_GAME: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}

@@ -1,0 +1,92 @@
+// The end of a game: dead stones, the count area by area, and what was better.
+
+import { button, panel } from "../lib/controls.js";
+import { element } from "../lib/element.js";
+import { number, onLanguage, resultText, t } from "../lib/i18n.js";
+import { turnList } from "./mistake_list.js";
+
+function countTable(count) {
+  const cell = (value) => element("td", { dir: "ltr", text: value === undefined ? "" : number(value, value % 1 ? 1 : 0) });
+  const row = (key, black, white, kind) =>
+    element("tr", { class: kind ?? "" }, element("th", { scope: "row", text: t(key) }), cell(black), cell(white));
+  const { black, white } = count;
+  const head = (colour) =>
+    element("th", { scope: "col" }, element("span", { class: `pebble small ${colour}`, "aria-hidden": "true" }), t(colour));
+  return element(
+    "table",
+    { class: "count" },
+    element("thead", {}, element("tr", {}, element("td"), head("black"), head("white"))),
+    element(
+      "tbody",
+      {},
+      row("count.stones", black.stones, white.stones),
+      row("count.area", black.area, white.area),
+      ...["prisoners", "tax", "komi"]
+        .filter((name) => black[name] || white[name])
+        .map((name) => row(`count.${name}`, black[name], white[name])),
+      row("count.total", black.total, white.total, "total"),
+    ),
+  );
+}
+
+export function createCountPanel(store, actions) {
+  const words = element("p", { class: "words" });
+  const result = element("p", { class: "result", id: "result" });
+  const table = element("div", { id: "count-table" });
+  const accept = button({ text: "count.accept", picture: "check", kind: "primary", act: actions.acceptCount, id: "accept" });
+  const resume = button({ text: "count.resume", act: actions.resume, id: "resume" });
+  const choices = element("div", { class: "actions two" }, accept, resume);
+  const box = panel({ title: "count.title", tabs: "play", id: "count" }, words, table, result, choices);
+
+  function show() {
+    const { state } = store;
+    const { count, position } = state;
+    box.hidden = !count;
+    if (!count) return;
+    const counting = position?.phase === "counting";
+    words.textContent = t("count.words");
+    words.hidden = !counting;
+    choices.hidden = !counting;
+    accept.disabled = state.connection !== "open";
+    resume.disabled = state.connection !== "open";
+    table.replaceChildren(countTable(count));
+    result.textContent = resultText(count.result);
+  }
+
+  store.watch(["count", "position", "connection"], show);
+  onLanguage(show);
+  return box;
+}
+
+export function createBetterPanel(store, actions) {
+  const words = element("p", { class: "words" });
+  const askFor = button({ text: "better.ask", picture: "bulb", act: askBetter, id: "better-ask" });
+  const list = element("div", { id: "better-list" });
+  const box = panel({ title: "better.title", tabs: "play review", id: "better" }, words, askFor, list);
+  let asked = null;
+
+  function askBetter() {
+    asked = store.state.game;
+    actions.better();
+    show();
+  }
+
+  function show() {
+    const { state } = store;
+    const over = state.position?.phase === "over" && state.game?.you && state.game.you !== "both";
+    box.hidden = (!over && !state.better) || (state.tab === "review" && Boolean(state.review));
+    if (box.hidden) return;
+    const waiting = asked === state.game && !state.better;
+    askFor.hidden = Boolean(state.better);
+    askFor.disabled = waiting;
+    const { done, total } = state.reviewProgress ?? {};
+    if (waiting) words.textContent = total ? t("better.progress", { done, total }) : t("better.waiting");
+    else if (!state.better) words.textContent = t("better.words");
+    else words.textContent = t(state.better.length ? "better.found" : "better.none");
+    list.replaceChildren(turnList(state.better ?? [], state, actions));
+  }
+
+  store.watch(["better", "position", "game", "line", "review", "reviewProgress", "tab"], show);
+  onLanguage(show);
+  return box;
+}
