@@ -41,7 +41,7 @@ def test_all_languages_say_the_same_things() -> None:
 
 
 def test_every_string_that_is_asked_for_is_there() -> None:
-    folders = ("board", "game", "lib", "panels")
+    folders = ("board", "game", "lib", "page", "panels")
     own = [file for folder in folders for file in (STATIC / "js" / folder).glob("*.js")]
     sources = [file.read_text() for file in [*own, STATIC / "index.html"]]
     asked = re.compile(r"\bt\(\s*\"([a-z_.]+)\"|(?:text|label|hint|title)(?:: |=)\"([a-z_.]+)\"")

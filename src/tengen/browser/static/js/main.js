@@ -1,30 +1,34 @@
-// Puts the page together.
+// The page: state, connection, board, and the parts around them.
+//
+// A new panel touches six files:
+//   panels/NAME.js          exports `order` (its place from the top) and `createPanel({ store, actions,
+//                           dialogs })`, which returns an element. It shows `store.state` and asks the server
+//                           by `actions.send(type, fields)`.
+//   css/panels.css          its styles
+//   languages/{en,zh-Hant,ar}.json  its texts
+//   frontends/web/play/client_messages.py  its message, with what the server does about it. An answer
+//                           {"type": NAME, ...} is found in `store.state.NAME`.
 
-import { createActions } from "./game/actions.js";
-import { createAnalysisPanel } from "./panels/analysis.js";
-import { announceMoves } from "./game/announcer.js";
 import { createBoard } from "./board/board.js";
+import { createActions } from "./game/actions.js";
+import { announceMoves } from "./game/announcer.js";
 import { connect } from "./game/connection.js";
-import { createBetterPanel, createCountPanel } from "./panels/count.js";
-import { createKeysDialog } from "./lib/dialogs.js";
-import { createFilesPanel, createOpenDialog, showFoot, takeFragment } from "./panels/files.js";
-import { createGraphPanel } from "./panels/winrate_graph.js";
-import { translateMarkup, useLanguage } from "./lib/i18n.js";
 import { KEYS, listenForKeys } from "./game/keyboard.js";
 import { changesBy, emptyState } from "./game/server_messages.js";
-import { createNewGameDialog } from "./panels/new_game_dialog.js";
-import { createNotesPanel } from "./panels/notes.js";
-import { noticeError, showBanner } from "./panels/notices.js";
-import { createPlayPanel } from "./panels/play.js";
-import { showPlayers } from "./panels/players.js";
-import { recall, recallObject } from "./lib/local_storage.js";
-import { createReviewPanel } from "./panels/review.js";
-import { createSettings, createTabs } from "./panels/header.js";
 import { soundMoves } from "./game/sounds.js";
+import { createKeysDialog } from "./lib/dialogs.js";
+import { translateMarkup, useLanguage } from "./lib/i18n.js";
+import { recall, recallObject } from "./lib/local_storage.js";
 import { createStore } from "./lib/store.js";
 import { currentTheme } from "./lib/theme.js";
-import { createTreePanel } from "./panels/variations.js";
-import { createAim, createWalkBar } from "./panels/navigation.js";
+import { showFooter } from "./page/footer.js";
+import { createSettings, createTabs } from "./page/header.js";
+import { createAim, createNavigation } from "./page/navigation.js";
+import { createNewGameDialog } from "./page/new_game_dialog.js";
+import { noticeError, showBanner } from "./page/notices.js";
+import { createOpenDialog, openFragment } from "./page/open_dialog.js";
+import { showPlayers } from "./page/players.js";
+import * as panels from "./panels/index.js"; // written by the server: each file in panels/
 
 await useLanguage();
 
@@ -43,7 +47,7 @@ const store = createStore({
   sound: recall("sound", "on") === "on",
 });
 
-/** A game says whether it is played or looked at; the tab follows, unless it shows that already. */
+/** Switch to the tab that fits a new game: being played or looked at. */
 function followMode({ mode, you, nodes }) {
   const { tab } = store.state;
   const nothingYet = you === null && nodes.length === 1 && tab === "play";
@@ -54,54 +58,45 @@ function followMode({ mode, you, nodes }) {
   return undefined;
 }
 
-function hear(message) {
+function receive(message) {
   if (message.type === "error") {
     if (message.code === "engine_failed") store.change({ reviewProgress: null });
     return noticeError(message);
   }
   store.change(changesBy(store.state, message));
   if (message.type === "game") followMode(message);
-  if (message.type === "welcome") takeFragment(actions);
+  if (message.type === "welcome") openFragment(actions);
   return undefined;
 }
 
-const connection = connect({ onMessage: hear, onState: (state) => store.change({ connection: state }) });
+const connection = connect({ onMessage: receive, onState: (state) => store.change({ connection: state }) });
 const actions = createActions(store, connection);
 
 const board = createBoard(part("board"), store, {
   onPoint: (name, touched) => actions.point(name, { mustAim: actions.mustAim(touched, board.cellPixels()) }),
   onHover: actions.hover,
 });
-const newGame = createNewGameDialog(store, actions);
-const opening = createOpenDialog(store, actions);
-const keys = createKeysDialog(KEYS);
+const dialogs = {
+  newGame: createNewGameDialog(store, actions).open,
+  open: createOpenDialog(store, actions).open,
+  keys: createKeysDialog(KEYS).open,
+};
 
 showPlayers(part("players"), store);
-createWalkBar(part("walk"), store, actions);
+createNavigation(part("walk"), store, actions);
 createAim(part("aim"), store, actions);
 part("side").append(
-  createPlayPanel(store, actions, newGame.open),
-  createCountPanel(store, actions),
-  createBetterPanel(store, actions),
-  createReviewPanel(store, actions),
-  createAnalysisPanel(store, actions),
-  createGraphPanel(store, actions),
-  createTreePanel(store, actions),
-  createNotesPanel(store, actions),
-  createFilesPanel(store, opening.open),
+  ...Object.values(panels)
+    .sort((one, other) => one.order - other.order)
+    .map(({ createPanel }) => createPanel({ store, actions, dialogs })),
 );
 createTabs(part("tabs"), store, actions);
-createSettings(part("settings"), store, () => keys.showModal());
-showFoot(store);
+createSettings(part("settings"), store, dialogs.keys);
+showFooter(store);
 showBanner(store);
 announceMoves(store);
 soundMoves(store);
-listenForKeys(store, actions, {
-  board: board.focus,
-  newGame: newGame.open,
-  open: opening.open,
-  keys: () => keys.showModal(),
-});
-window.addEventListener("hashchange", () => takeFragment(actions));
+listenForKeys(store, actions, { board: board.focus, ...dialogs });
+window.addEventListener("hashchange", () => openFragment(actions));
 translateMarkup();
 document.body.classList.add("ready");

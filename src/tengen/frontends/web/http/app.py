@@ -27,6 +27,7 @@ from tengen.frontends.web.play.table import Table
 
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
 NOT_THERE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
+PANELS = "js/panels"
 SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"
 
 
@@ -107,6 +108,14 @@ def make_app(
         @app.get("/run", include_in_schema=False)
         def run_page() -> Response:
             return FileResponse(STATIC / "run.html")
+
+    @app.get(f"/static/{PANELS}/index.js", include_in_schema=False)
+    def panel_index() -> Response:
+        """A JavaScript module that exports all panels: a new file in the folder needs no list."""
+        panels = sorted(file.stem for file in (STATIC / PANELS).glob("*.js"))
+        lines = [f'export * as {name} from "./{name}.js";\n' for name in panels]
+        headers = {"Cache-Control": "no-cache"}
+        return Response("".join(lines), media_type="text/javascript", headers=headers)
 
     app.mount("/static", _Static(directory=STATIC), name="static")
     return app

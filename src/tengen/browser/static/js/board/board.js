@@ -2,6 +2,7 @@
 
 import { element } from "../lib/element.js";
 import { onLanguage, t } from "../lib/i18n.js";
+import { oncePerFrame } from "../lib/store.js";
 import { currentTheme } from "../lib/theme.js";
 import { cellsAcross, marginOf } from "./geometry.js";
 import { paintBoard, paintPicture } from "./painter.js";
@@ -45,7 +46,6 @@ export function createBoard(box, store, { onPoint, onHover }) {
   let pointed = null;
   let cursor = null;
   let home = 0; // where the cursor will be when the board gets the focus
-  let frame = null;
   let arrival = { node: null, since: -Infinity };
 
   function build(newSize) {
@@ -78,12 +78,9 @@ export function createBoard(box, store, { onPoint, onHover }) {
     requestPaint();
   }
 
-  function requestPaint() {
-    frame ??= requestAnimationFrame(paint);
-  }
+  const requestPaint = oncePerFrame(paint);
 
   function paint(now) {
-    frame = null;
     const { state } = store;
     if (!brush || !state.position || !state.game || state.position.stones.length !== size * size) return;
     const settled = calm.matches ? 1 : Math.min(1, (now - arrival.since) / SETTLING);

@@ -1,4 +1,4 @@
-// What the board shows, worked out from the state as plain data for the painter.
+// The picture that the painter paints, as plain data computed from the state of the page.
 
 import { percent, shortNumber, signed } from "../lib/i18n.js";
 import { pointIndex } from "./points.js";
@@ -14,7 +14,7 @@ function tone(move, best, rank) {
   return lost < 0.1 ? "poor" : "bad";
 }
 
-/** Candidate moves: the best in its own colour, the others by what they would cost. */
+/** Candidate moves: the best in its own colour, the others coloured by the win rate they lose. */
 export function candidatesOf(moves, size) {
   const best = moves[0];
   return moves.flatMap((move, rank) => {
@@ -30,7 +30,7 @@ export function candidatesOf(moves, size) {
   });
 }
 
-/** A line of moves as numbered stones; a point that is taken keeps what it has. */
+/** A line of moves as numbered stones; moves on occupied points are left out. */
 function numbered(moves, toPlay, size, stones) {
   const taken = new Set();
   let colour = STONE[toPlay];
@@ -44,7 +44,7 @@ function numbered(moves, toPlay, size, stones) {
   });
 }
 
-/** The analysis of what is on the board, where it is wanted. */
+/** The analysis of the node shown, on the tab "analyse" only. */
 export function shownAnalysis(state) {
   if (state.tab !== "analyse") return null;
   return state.analyses.get(state.at) ?? null;
@@ -58,7 +58,7 @@ function shownMoves(state) {
   return state.layers.candidates ? (shownAnalysis(state)?.moves ?? []) : [];
 }
 
-/** The line drawn in numbers: the one pointed at, else the better one a review told of. */
+/** The line of numbered stones: of the move pointed at, else the better line of a review. */
 function shownLine(state) {
   const { position } = state;
   const size = state.game.size;
@@ -98,7 +98,7 @@ function ghost(state, size, pointed, cursor) {
   return { index, stone: STONE[state.position.to_play], aimed: Boolean(state.aimed) };
 }
 
-/** Whether a stone may be put down now by the one who looks at the board. */
+/** May a stone be played now? */
 export function mayPlay(state) {
   const { position } = state;
   if (!position || state.connection !== "open" || state.tool !== "stone") return false;
@@ -110,7 +110,7 @@ function deadStones(state, size) {
   return new Set(state.count.dead.map((point) => pointIndex(point, size)));
 }
 
-/** The picture of a state. `pointed` is the point under the mouse, `cursor` the keyboard's. */
+/** The picture of a state. `pointed` is the point under the mouse, `cursor` the index of the keyboard's. */
 export function pictureOf(state, pointed, cursor) {
   const { position } = state;
   const size = state.game.size;

@@ -1,14 +1,14 @@
-// What a person can ask for, whether by mouse, touch or keyboard: one function for each wish.
+// What a person can do, by mouse, touch or keyboard: one function each.
 
 import { mayPlay } from "../board/picture.js";
 import { ask } from "../lib/dialogs.js";
 import { lineThrough, nextOf, siblingsOf } from "./tree.js";
-import { notice, noticeError } from "../panels/notices.js";
+import { notice, noticeError } from "../page/notices.js";
 import { t } from "../lib/i18n.js";
 import { pointIndex } from "../board/points.js";
 
-const AIM_FROM = 13; // boards of this size and larger ask a finger twice
-const AIM_BELOW = 34; // where points are closer together than this many pixels
+const AIM_FROM = 13; // on boards of this size and larger, a move by touch is confirmed
+const AIM_BELOW = 34; // if points are closer together than this many pixels
 
 export function createActions(store, connection) {
   function refused(error) {
@@ -20,10 +20,10 @@ export function createActions(store, connection) {
     if (!connection.send(type, fields, refused)) notice(t("error.away"));
   };
 
-  /** Where one is, or already on the way to: keys may come faster than answers. */
+  /** The node shown, or the one asked for last: keys may come faster than answers. */
   const here = () => store.state.heading ?? store.state.at;
 
-  /** In play a move goes to the game; elsewhere it is a variation of the tree. */
+  /** Play a move: in the game on the tab "play", elsewhere as a variation. */
   function move(name) {
     const { state } = store;
     store.change({ aimed: null });
@@ -45,7 +45,7 @@ export function createActions(store, connection) {
     return [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((letter) => !used.has(letter)) ?? "Z";
   }
 
-  /** A point of the board was chosen: what that means depends on what is going on. */
+  /** A point was chosen: play, mark, or toggle a dead group, depending on the tab and the phase. */
   function point(name, { mustAim }) {
     const { state } = store;
     if (!state.position) return;
@@ -62,7 +62,7 @@ export function createActions(store, connection) {
     return move(name);
   }
 
-  /** A game that is played stays where it is; once over, walking through it is a review. */
+  /** Go to a node; not during a game, and after it the tab becomes "review". */
   function go(node) {
     const { state } = store;
     if (node === null || node === undefined || node === here()) return;
@@ -79,11 +79,11 @@ export function createActions(store, connection) {
     back: (tree, at) => tree.byId.get(at)?.parent,
     forward: (tree, at) => nextOf(tree, at),
     last: (tree, at) => lineThrough(tree, at).at(-1),
-    above: (tree, at) => beside(tree, at, -1),
-    below: (tree, at) => beside(tree, at, 1),
+    above: (tree, at) => sibling(tree, at, -1),
+    below: (tree, at) => sibling(tree, at, 1),
   };
 
-  function beside(tree, at, step) {
+  function sibling(tree, at, step) {
     const siblings = siblingsOf(tree, at);
     return siblings[siblings.indexOf(at) + step];
   }
@@ -108,6 +108,7 @@ export function createActions(store, connection) {
   }
 
   return {
+    send,
     move,
     point,
     go,
@@ -132,7 +133,7 @@ export function createActions(store, connection) {
     hint: () => {
       if (store.state.position?.can?.hint) send("hint");
     },
-    /** Never by a slip of the finger in the middle of a game. */
+    /** Does nothing during a game, where the key may be hit by accident. */
     toggleAnalysis: () => {
       const { tab, position, analysing } = store.state;
       if (tab === "analyse") analyse(!analysing);
@@ -163,7 +164,7 @@ export function createActions(store, connection) {
       send("stop_review");
     },
     better: () => send("better"),
-    /** Go to where a mistake was made and draw the better line there. */
+    /** Go to the position before a mistake and show the better line. */
     showTurn: (turn) => {
       const { tree } = store.state;
       const parent = tree.byId.get(turn.node)?.parent ?? turn.node;

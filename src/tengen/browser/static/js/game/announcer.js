@@ -1,4 +1,4 @@
-// Says moves and results to screen readers, through a polite live region.
+// Announces moves and results to screen readers through a polite live region.
 
 import { resultText, t } from "../lib/i18n.js";
 

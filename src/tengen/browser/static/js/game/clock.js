@@ -1,4 +1,4 @@
-// Clocks as they stand at this moment: the server tells now and then, the page counts between.
+// Clock times at this moment: counted on from the server's last message.
 
 function face(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
@@ -18,7 +18,7 @@ export function clockFace({ main, period, periods }, elapsed) {
   return { text: `${face(rest)} × ${periods}`, urgent: rest < 6 };
 }
 
-/** Seconds since the server spoke, for the side whose clock runs. */
+/** Seconds since the last position message, for the side whose clock runs; else 0. */
 export function elapsedFor(state, colour) {
   const running = state.position?.clock?.running;
   if (running !== colour || state.connection !== "open") return 0;

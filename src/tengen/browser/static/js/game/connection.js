@@ -1,4 +1,4 @@
-// The WebSocket to the server: opens, greets, notices silence, and comes back by itself.
+// The WebSocket to the server: says hello, detects a dead connection, reconnects.
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 4000;
@@ -33,7 +33,7 @@ function lock(id) {
   });
 }
 
-/** This tab's session: a duplicated tab copies its twin's storage, and must begin its own. */
+/** The stored session, if no other tab uses it: a duplicated tab copies the storage, and needs its own. */
 async function ownSession() {
   const id = storedSession();
   if (id === null || !navigator.locks) return id;
@@ -45,7 +45,7 @@ async function ownSession() {
   return null;
 }
 
-/** Whether the server turns us away for want of its token. */
+/** Does the server refuse us because the token is missing? */
 async function isForbidden() {
   try {
     const answer = await fetch("/api/info");
@@ -56,8 +56,8 @@ async function isForbidden() {
 }
 
 /**
- * Connect and stay connected. `onMessage(message)` hears what the server says; `onState` hears
- * "open", "away" or "forbidden". Returns {send}.
+ * Connect and stay connected. Calls `onMessage(message)` for each message, and `onState` with "open",
+ * "away" or "forbidden". Returns {send}.
  */
 export function connect({ onMessage, onState }) {
   let socket = null;

@@ -1,4 +1,4 @@
-// Keys, wherever the focus is. The board has its own while it is focused (see board.js).
+// Keyboard shortcuts of the whole page. The focused board handles its own keys (board/board.js).
 
 export const KEYS = [
   { keys: ["B"], text: "keys.board" },
@@ -22,8 +22,8 @@ function isTyping(target) {
   return Boolean(target.closest?.("input:not([type=radio]), textarea, select, dialog"));
 }
 
-/** Listen for keys. `wishes` are {board, newGame, open, keys}: what opens or focuses something. */
-export function listenForKeys(store, actions, wishes) {
+/** Listen for keys. `targets`: {board, newGame, open, keys}, functions that focus or open something. */
+export function listenForKeys(store, actions, targets) {
   const acts = {
     ArrowLeft: () => actions.walk("back"),
     ArrowRight: () => actions.walk("forward"),
@@ -37,10 +37,10 @@ export function listenForKeys(store, actions, wishes) {
     u: actions.undo,
     h: actions.hint,
     " ": actions.toggleAnalysis,
-    b: wishes.board,
-    n: wishes.newGame,
-    o: wishes.open,
-    "?": wishes.keys,
+    b: targets.board,
+    n: targets.newGame,
+    o: targets.open,
+    "?": targets.keys,
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;

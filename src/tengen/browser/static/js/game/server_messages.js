@@ -1,4 +1,4 @@
-// What the server says, taken into the state. One function for each type of message.
+// How messages of the server change the state. Most are just stored under their type.
 
 import { treeOf, withNode, withoutNode, withVisit } from "./tree.js";
 
@@ -13,7 +13,7 @@ export function emptyState() {
     game: null,
     tree: null,
     at: null,
-    heading: null, // where one has asked to go
+    heading: null, // node that was asked for and has not been answered yet
     position: null,
     heardAt: 0,
     count: null,
@@ -77,7 +77,7 @@ function graph(state, message) {
   return { graph: known };
 }
 
-/** What was found out about a game ends with an undo, but not with a variation. */
+/** After an undo, the review of the game is out of date; after removing a variation it is not. */
 function removed(state, message) {
   const tree = withoutNode(state.tree, message.node);
   return state.position?.phase === "free" ? { tree } : { tree, review: null, better: null };
@@ -92,16 +92,14 @@ const HANDLERS = {
   graph,
   node: (state, { type, ...node }) => ({ tree: withNode(state.tree, node) }),
   removed,
-  count: (state, message) => ({ count: message }),
   hint: (state, message) => ({ hint: { node: message.node ?? state.at, moves: message.moves } }),
   review_progress: (state, message) => ({ reviewProgress: message }),
   review: (state, message) => ({ review: message, reviewProgress: null }),
   better: (state, message) => ({ better: message.turns, reviewProgress: null }),
-  pong: () => ({}),
 };
 
-/** The pieces of state that a message changes; unknown messages change nothing. */
+/** The parts of the state that a message changes. */
 export function changesBy(state, message) {
   const handler = HANDLERS[message.type];
-  return handler ? handler(state, message) : {};
+  return handler ? handler(state, message) : { [message.type]: message };
 }

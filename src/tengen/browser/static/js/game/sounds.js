@@ -1,4 +1,4 @@
-// The click of a stone and the sound of captures, made with WebAudio: no files, off at a touch.
+// The click of a stone and the rattle of captures, synthesised with WebAudio.
 
 let audio = null;
 
@@ -35,7 +35,7 @@ function rattle(when) {
   for (let i = 0; i < 4; i += 1) burst(when + 0.05 * i + Math.random() * 0.03, { seconds: 0.04, pitch: 3000 + 400 * i, sharp: 4, loud: 0.25 });
 }
 
-/** Sound each new stone. Nothing sounds before the person has touched the page once. */
+/** Sound each new stone, once the page has been clicked: browsers allow no sound before. */
 export function soundMoves(store) {
   let before = null;
   store.watch(["position"], (state) => {

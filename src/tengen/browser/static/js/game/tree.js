@@ -50,7 +50,7 @@ export function withoutNode(tree, id) {
   return next;
 }
 
-/** The tree with the way to a node remembered, so that walking on follows it. */
+/** The tree with the path to a node remembered, so that stepping forward follows it. */
 export function withVisit(tree, id) {
   const path = pathTo(tree, id);
   if (path.every((one, i) => i === 0 || tree.visited.get(path[i - 1]) === one)) return tree;
@@ -68,7 +68,7 @@ export function pathTo(tree, id) {
   return path.reverse();
 }
 
-/** The child one walks on to: the one seen last, else the first. */
+/** The child to step forward to: the one visited last, else the first. */
 export function nextOf(tree, id) {
   return tree.visited.get(id) ?? tree.children.get(id)?.[0] ?? null;
 }
@@ -80,7 +80,7 @@ export function lineThrough(tree, id) {
   return line;
 }
 
-/** The other ways at the point where this node was chosen, in order; itself included. */
+/** The children of the parent, in order; the node itself included. */
 export function siblingsOf(tree, id) {
   const parent = tree.byId.get(id)?.parent;
   return tree.children.get(parent) ?? [id];
@@ -103,7 +103,7 @@ export function layout(tree) {
     }
     let lane = atLeast;
     for (let i = 0; i < chain.length; i += 1) lane = Math.max(lane, taken[column + i] ?? 0);
-    // The link from the parent's column must be free as well.
+    // The edge from the parent's column must be free as well.
     if (column > 0) taken[column - 1] = Math.max(taken[column - 1] ?? 0, lane + (atLeast > 0 ? 1 : 0));
     const branches = [];
     chain.forEach((one, i) => {

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that theme and direction never flicker.
+// Runs before the first paint, so that theme and text direction do not flicker. A classic script.
 (() => {
   const read = (name) => {
     try {

@@ -1,4 +1,4 @@
-// The small parts panels are made of: buttons, switches, choices, and the panel itself.
+// What panels are made of: buttons, toggles, choices, and the frame of a panel.
 
 import { element, icon } from "./element.js";
 
@@ -21,7 +21,7 @@ export function iconButton({ label, picture, act, kind = "", id }) {
   );
 }
 
-/** A switch that is on or off, as a pressed button. */
+/** A button that is pressed or not. */
 export function toggle({ text, picture, act, id }) {
   const node = button({ text, picture, kind: "chip", id, act });
   node.setAttribute("aria-pressed", "false");
@@ -32,7 +32,7 @@ export function press(node, on) {
   node.setAttribute("aria-pressed", String(Boolean(on)));
 }
 
-/** A titled part of the side. `tabs` says on which tabs it is shown. */
+/** The frame of a panel. `tabs`: the tabs it is shown on, separated by spaces. */
 export function panel({ title, tabs, id }, ...children) {
   const heading = title ? element("h2", { class: "panel-title", data: { text: title } }) : null;
   return element("section", { class: "panel", id, data: { tabs } }, heading, ...children);

@@ -1,10 +1,10 @@
-// Dialogs: one that asks yes or no, and the frame all others are built in.
+// Modal dialogs: the common frame, a question to confirm, the list of keys.
 
 import { iconButton } from "./controls.js";
 import { element } from "./element.js";
 import { t, translateMarkup } from "./i18n.js";
 
-/** A modal dialog with a title and a cross; `form` is what it holds. */
+/** A modal dialog with a title and a close button around `content`. */
 export function createDialog({ id, title }, ...content) {
   const close = iconButton({ label: "close", picture: "close", kind: "quiet", act: () => dialog.close() });
   const heading = element("h2", { id: `${id}-title`, data: { text: title } });
@@ -21,7 +21,7 @@ export function createDialog({ id, title }, ...content) {
   return dialog;
 }
 
-/** Ask; resolves to true only when the person says yes. */
+/** Ask to confirm; resolves to true only when the answer is yes. */
 export function ask(question, yes) {
   return new Promise((answer) => {
     const agree = element("button", { class: "button primary", value: "yes", text: t(yes) });
@@ -45,7 +45,7 @@ export function ask(question, yes) {
   });
 }
 
-/** The keys, listed. */
+/** The list of keyboard shortcuts. */
 export function createKeysDialog(keys) {
   const list = element("dl", { class: "keys" });
   for (const { keys: names, text } of keys) {
@@ -56,6 +56,5 @@ export function createKeysDialog(keys) {
   }
   const dialog = createDialog({ id: "keys", title: "keys.title" }, list);
   translateMarkup();
-  return dialog;
+  return { open: () => dialog.showModal() };
 }
-

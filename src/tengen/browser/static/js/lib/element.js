@@ -1,4 +1,4 @@
-// Builds DOM nodes. Text goes in as text only: nothing here ever parses markup.
+// Builds DOM nodes. Text is never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -63,7 +63,7 @@ const ICONS = {
   label: ["M6 19 12 5l6 14M8.3 14h7.4"],
 };
 
-/** A line icon; it is decoration, so whoever uses it names the control. */
+/** A line icon, hidden from screen readers: the control around it needs a label. */
 export function icon(name) {
   const paths = ICONS[name].map((d) => drawing("path", { d }));
   return drawing("svg", { class: `icon icon-${name}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, ...paths);

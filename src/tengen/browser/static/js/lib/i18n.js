@@ -33,7 +33,7 @@ export async function useLanguage(code = preferred()) {
   try {
     strings = await fetchStrings(code);
   } catch {
-    return; // what was shown before can still be read
+    return; // keep the language that is shown
   }
   language = code;
   plurals = new Intl.PluralRules(code);
@@ -43,7 +43,7 @@ export async function useLanguage(code = preferred()) {
   for (const listener of listeners) listener();
 }
 
-/** Load a language that a person has chosen, and keep the choice. */
+/** Load a language and remember it as the person's choice. */
 export async function chooseLanguage(code) {
   remember("language", code);
   await useLanguage(code);
@@ -118,13 +118,13 @@ export function resultText(result) {
   return by === "" || Number.isNaN(count) ? t("result.wins", { winner }) : t("result.points", { winner, count });
 }
 
-/** A name of the server's (rules, levels, errors) in this language, where we have one. */
+/** The translation of a name that the server uses (rules, levels), or `fallback`. */
 export function named(prefix, id, fallback) {
   const key = `${prefix}.${id}`;
   return hasText(key) ? t(key) : fallback;
 }
 
-/** Translate what is in the document now; parts that are added later call it themselves. */
+/** Translate all marked elements in the document; call it again after adding some. */
 export function translateMarkup() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) {

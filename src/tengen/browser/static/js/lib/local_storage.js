@@ -1,8 +1,8 @@
-// What this browser remembers of a person's choices. A browser that forbids it just forgets.
+// A person's choices, kept in the browser's local storage where that is allowed.
 
 const name = (key) => `tengen.${key}`;
 
-/** The remembered value, or `otherwise`. */
+/** The stored text, or `otherwise`. */
 export function recall(key, otherwise) {
   try {
     const text = localStorage.getItem(name(key));
@@ -12,7 +12,7 @@ export function recall(key, otherwise) {
   }
 }
 
-/** The remembered object, or `otherwise` if there is none or it cannot be read. */
+/** The stored object over the defaults in `otherwise`. */
 export function recallObject(key, otherwise) {
   try {
     return { ...otherwise, ...JSON.parse(recall(key, "{}")) };
@@ -21,7 +21,7 @@ export function recallObject(key, otherwise) {
   }
 }
 
-/** Keep a value; null forgets it. */
+/** Store a value; null removes it. */
 export function remember(key, value) {
   try {
     if (value === null) localStorage.removeItem(name(key));

@@ -1,6 +1,6 @@
-// The page's one state: plain data, replaced piece by piece.
+// The state of the page: plain data, replaced part by part.
 
-/** A store whose watchers hear, once per turn of the event loop, that their pieces changed. */
+/** A store that calls watchers once per turn of the event loop, if a part they watch has changed. */
 export function createStore(initial) {
   let state = initial;
   let changed = new Set();
@@ -31,5 +31,16 @@ export function createStore(initial) {
       watchers.push({ names, act });
       act(state);
     },
+  };
+}
+
+/** A function that calls `act(time)` at the next frame, however often it is called before. */
+export function oncePerFrame(act) {
+  let frame = null;
+  return () => {
+    frame ??= requestAnimationFrame((time) => {
+      frame = null;
+      act(time);
+    });
   };
 }

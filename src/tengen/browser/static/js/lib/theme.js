@@ -1,4 +1,4 @@
-// Light and dark: as the system has it, unless a person chose.
+// Light and dark: as the system is set, unless a person chose.
 
 import { recall, remember } from "./local_storage.js";
 
@@ -21,7 +21,7 @@ export function chooseTheme(theme) {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Call back when the system changes its mind. */
+/** Call back when the system's setting changes. */
 export function onSystemTheme(act) {
   dark.addEventListener("change", act);
 }

@@ -1,11 +1,14 @@
-// Live analysis: the switch, what is known of the position, the candidate moves, what is drawn.
+// Live analysis: start and pause, win rate, candidate moves, what is drawn on the board.
 
 import { shownAnalysis } from "../board/picture.js";
 import { panel, press, toggle } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { number, onLanguage, percent, shortNumber, signed, t } from "../lib/i18n.js";
 import { remember } from "../lib/local_storage.js";
-import { moveText } from "./mistake_list.js";
+import { oncePerFrame } from "../lib/store.js";
+import { moveText } from "../page/mistake_list.js";
+
+export const order = 50;
 
 const LAYERS = ["candidates", "ownership", "policy", "next"];
 const COLUMNS = ["move", "winrate", "lead", "visits", "prior"];
@@ -41,14 +44,14 @@ function candidateRow(actions) {
   return { row, cells, play };
 }
 
-/** The moves in the order in which they are shown already; new ones come last. */
+/** The moves in the order of the rows shown; new ones last. */
 function inShownOrder(moves, rows) {
   const place = new Map(rows.map(({ row }, i) => [row.dataset.move, i]));
   const at = (move) => place.get(move.move) ?? rows.length;
   return [...moves].sort((one, other) => at(one) - at(other));
 }
 
-/** Rows are kept and refilled: a table that is rebuilt many times a second cannot be clicked. */
+/** A table whose rows are reused: one rebuilt many times a second could not be clicked. */
 function candidateTable(actions) {
   const heads = COLUMNS.map((name) => element("th", { scope: "col", class: name, data: { text: `analysis.${name}`, hint: `analysis.${name}.hint` } }));
   const body = element("tbody");
@@ -57,7 +60,7 @@ function candidateTable(actions) {
   return {
     box,
     show(found) {
-      // What one points at must not run away.
+      // Rows must not move while the pointer is on them.
       const moves = body.matches(":hover") ? inShownOrder(found, rows) : found;
       while (rows.length < moves.length) {
         rows.push(candidateRow(actions));
@@ -82,7 +85,7 @@ function candidateTable(actions) {
   };
 }
 
-export function createAnalysisPanel(store, actions) {
+export function createPanel({ store, actions }) {
   const startStop = element("button", { type: "button", class: "button primary", id: "analyse", on: { click: actions.toggleAnalysis } });
   const facts = element("p", { class: "facts", id: "analysis-facts" });
   const bar = winBar();
@@ -132,13 +135,7 @@ export function createAnalysisPanel(store, actions) {
     table.show(analysis.moves);
   }
 
-  let frame = null;
-  const soon = () => {
-    frame ??= requestAnimationFrame(() => {
-      frame = null;
-      show();
-    });
-  };
+  const soon = oncePerFrame(show);
   store.watch(["analyses", "at", "analysing", "layers", "tab", "connection", "info"], soon);
   onLanguage(soon);
   return box;

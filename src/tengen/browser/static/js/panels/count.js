@@ -1,9 +1,10 @@
-// The end of a game: dead stones, the count area by area, and what was better.
+// The count at the end of a game: dead stones, areas, the result.
 
 import { button, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { number, onLanguage, resultText, t } from "../lib/i18n.js";
-import { turnList } from "./mistake_list.js";
+
+export const order = 20;
 
 function countTable(count) {
   const cell = (value) => element("td", { dir: "ltr", text: value === undefined ? "" : number(value, value % 1 ? 1 : 0) });
@@ -29,7 +30,7 @@ function countTable(count) {
   );
 }
 
-export function createCountPanel(store, actions) {
+export function createPanel({ store, actions }) {
   const words = element("p", { class: "words" });
   const result = element("p", { class: "result", id: "result" });
   const table = element("div", { id: "count-table" });
@@ -54,39 +55,6 @@ export function createCountPanel(store, actions) {
   }
 
   store.watch(["count", "position", "connection"], show);
-  onLanguage(show);
-  return box;
-}
-
-export function createBetterPanel(store, actions) {
-  const words = element("p", { class: "words" });
-  const askFor = button({ text: "better.ask", picture: "bulb", act: askBetter, id: "better-ask" });
-  const list = element("div", { id: "better-list" });
-  const box = panel({ title: "better.title", tabs: "play review", id: "better" }, words, askFor, list);
-  let asked = null;
-
-  function askBetter() {
-    asked = store.state.game;
-    actions.better();
-    show();
-  }
-
-  function show() {
-    const { state } = store;
-    const over = state.position?.phase === "over" && state.game?.you && state.game.you !== "both";
-    box.hidden = (!over && !state.better) || (state.tab === "review" && Boolean(state.review));
-    if (box.hidden) return;
-    const waiting = asked === state.game && !state.better;
-    askFor.hidden = Boolean(state.better);
-    askFor.disabled = waiting;
-    const { done, total } = state.reviewProgress ?? {};
-    if (waiting) words.textContent = total ? t("better.progress", { done, total }) : t("better.waiting");
-    else if (!state.better) words.textContent = t("better.words");
-    else words.textContent = t(state.better.length ? "better.found" : "better.none");
-    list.replaceChildren(turnList(state.better ?? [], state, actions));
-  }
-
-  store.watch(["better", "position", "game", "line", "review", "reviewProgress", "tab"], show);
   onLanguage(show);
   return box;
 }

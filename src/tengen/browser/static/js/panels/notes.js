@@ -1,13 +1,15 @@
-// Comments and marks of the position one is at: kept in the game, editable.
+// The comment and the marks of the node shown, editable.
 
 import { panel, press } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { onLanguage, t } from "../lib/i18n.js";
 
+export const order = 80;
+
 const TOOLS = ["stone", "triangle", "square", "circle", "cross", "label"];
 const SETTLE = 500; // milliseconds after the last key until a comment is sent
 
-export function createNotesPanel(store, actions) {
+export function createPanel({ store, actions }) {
   const area = element("textarea", { id: "comment", rows: 4, dir: "auto", maxlength: 20_000, data: { label: "notes.comment" } });
   const tools = element("div", { class: "tools", role: "group", data: { label: "notes.tools" } });
   const buttons = Object.fromEntries(
@@ -18,7 +20,7 @@ export function createNotesPanel(store, actions) {
   );
   tools.append(...Object.values(buttons));
   const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, tools, area);
-  let node = null; // whose comment is in the box
+  let node = null; // the node whose comment is in the text area
   let timer = null;
 
   function send() {

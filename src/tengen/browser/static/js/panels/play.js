@@ -1,8 +1,10 @@
-// The panel of a game in progress: whose move it is, and what one may do.
+// The game being played: whose move it is, pass, undo, hint, resign, new game.
 
 import { button, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { named, onLanguage, percent, resultText, signed, t } from "../lib/i18n.js";
+
+export const order = 10;
 
 function statusText(state) {
   const { position, game, connection } = state;
@@ -48,7 +50,7 @@ function hintRow(move, actions) {
   );
 }
 
-export function createPlayPanel(store, actions, openNewGame) {
+export function createPanel({ store, actions, dialogs }) {
   const status = element("p", { class: "status", id: "status" });
   const buttons = {
     pass: button({ text: "play.pass", picture: "pass", hint: "play.pass.hint", act: actions.pass, id: "pass" }),
@@ -59,7 +61,7 @@ export function createPlayPanel(store, actions, openNewGame) {
   const words = element("p", { class: "words", data: { text: "play.words" } });
   const terms = element("p", { class: "facts", id: "terms" });
   const hints = element("ol", { class: "hints", id: "hints" });
-  const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: openNewGame, id: "new-game" });
+  const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
   const box = panel(
     { tabs: "play", id: "play" },
     status,

@@ -1,9 +1,11 @@
-// The review of a whole game: start it, watch it, see the biggest mistakes, take it home.
+// The review of the game: start, progress, accuracy, biggest mistakes, downloads.
 
 import { button, choice, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { number, onLanguage, t } from "../lib/i18n.js";
-import { turnList } from "./mistake_list.js";
+import { mistakeList } from "../page/mistake_list.js";
+
+export const order = 40;
 
 const DEPTHS = { quick: 50, normal: 200, deep: 800 };
 const SHOWN = 5;
@@ -36,7 +38,7 @@ function mistakesOf(review, colour) {
   return (review.mistakes[colour] ?? []).map((id) => turns.get(id)).filter(Boolean).slice(0, SHOWN);
 }
 
-export function createReviewPanel(store, actions) {
+export function createPanel({ store, actions }) {
   let depth = "normal";
   const words = element("p", { class: "words" });
   const depths = choice({
@@ -63,7 +65,7 @@ export function createReviewPanel(store, actions) {
     const turns = mistakesOf(state.review, colour);
     return element("div", { class: "mistakes" },
       element("h3", { text: t("review.mistakes", { colour: t(colour) }) }),
-      turns.length ? turnList(turns, state, actions) : element("p", { class: "words", text: t("review.none") }));
+      turns.length ? mistakeList(turns, state, actions) : element("p", { class: "words", text: t("review.none") }));
   }
 
   function show() {

@@ -1,10 +1,12 @@
-// The tree of variations, drawn on a canvas: only what is in view, however long the game.
+// The tree of variations, on a canvas that paints only what is in view.
 
 import { iconButton, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { layout, pathTo } from "../game/tree.js";
 import { onLanguage, t } from "../lib/i18n.js";
-import { moveText } from "./mistake_list.js";
+import { moveText } from "../page/mistake_list.js";
+
+export const order = 70;
 
 const STEP = 24;
 const RADIUS = 8;
@@ -12,7 +14,7 @@ const EDGE = 16;
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function paintLink(context, from, to) {
+function paintEdge(context, from, to) {
   context.beginPath();
   context.moveTo(from.x, from.y);
   if (to.y > from.y) context.lineTo(from.x, to.y - STEP);
@@ -46,7 +48,7 @@ function paintNode(context, place, node, { here, onPath }) {
   }
 }
 
-export function createTreePanel(store, actions) {
+export function createPanel({ store, actions }) {
   const canvas = element("canvas", { class: "tree-canvas", role: "img" });
   const room = element("div", { class: "tree-room" });
   const scroller = element("div", { class: "tree", id: "tree", dir: "ltr", tabindex: "-1" }, canvas, room);
@@ -84,7 +86,7 @@ export function createTreePanel(store, actions) {
       const parent = state.tree.byId.get(id).parent;
       if (!drawn.places.has(parent)) continue;
       context.strokeStyle = path.has(id) ? colour("--accent") : colour("--line-strong");
-      paintLink(context, placeOf(parent), placeOf(id));
+      paintEdge(context, placeOf(parent), placeOf(id));
     }
     for (const id of visible) {
       paintNode(context, placeOf(id), state.tree.byId.get(id), { here: id === state.at, onPath: path.has(id) });
@@ -99,7 +101,7 @@ export function createTreePanel(store, actions) {
     if (y < scrollTop + STEP || y > scrollTop + clientHeight - STEP) scroller.scrollTop = y - clientHeight / 2;
   }
 
-  /** The ways on from here, as buttons: what the drawing shows, for those who cannot see it. */
+  /** The children of the node as buttons, for keyboards and screen readers. */
   function showBranches(state) {
     const ways = state.tree.children.get(state.at) ?? [];
     branches.hidden = ways.length < 2;

@@ -1,9 +1,12 @@
-// Win rate and score of the whole line, filling in as positions are searched.
+// The graph of win rate and lead over the line through the node shown.
 
+import { lineThrough } from "../game/tree.js";
 import { panel } from "../lib/controls.js";
 import { drawing, element } from "../lib/element.js";
-import { lineThrough } from "../game/tree.js";
 import { onLanguage, percent, signed, t } from "../lib/i18n.js";
+import { oncePerFrame } from "../lib/store.js";
+
+export const order = 60;
 
 const HEIGHT = 150;
 const PAD = { top: 10, bottom: 18, left: 34, right: 34 };
@@ -30,7 +33,7 @@ function leadScale(values) {
   return step;
 }
 
-export function createGraphPanel(store, actions) {
+export function createPanel({ store, actions }) {
   const svg = drawing("svg", { class: "graph", height: HEIGHT, role: "img", id: "graph" });
   const readout = element("p", { class: "facts", dir: "auto" });
   const legend = element("p", { class: "legend" },
@@ -126,13 +129,7 @@ export function createGraphPanel(store, actions) {
   });
   svg.addEventListener("pointerleave", () => tell(store.state, line.indexOf(store.state.at)));
 
-  let frame = null;
-  const soon = () => {
-    frame ??= requestAnimationFrame(() => {
-      frame = null;
-      show();
-    });
-  };
+  const soon = oncePerFrame(show);
   new ResizeObserver(() => {
     width = Math.round(svg.parentElement.clientWidth);
     soon();

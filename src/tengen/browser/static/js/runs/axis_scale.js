@@ -1,4 +1,4 @@
-// Scales of charts: from values to places, with round numbers at the grid lines.
+// Axis scales of charts: from values to positions, with round numbers at the grid lines.
 
 const MINUTES = [0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
 

@@ -1,5 +1,5 @@
-// Line charts as SVG: curves, error bars, named levels, and a reading point moved by mouse,
-// finger or arrow keys. To a screen reader a chart is a slider over its points.
+// Line charts as SVG: curves, error bars, named levels, and a reading point moved by pointer or arrow
+// keys. To a screen reader a chart is a slider over its points.
 
 import { drawing, element } from "../lib/element.js";
 import { progressScale, scaleOf } from "./axis_scale.js";
@@ -13,7 +13,7 @@ const LETTER = 6.3; // width of a digit on an axis, in pixels
  * `show(content)`: {title, points: [{x, y, low?, high?}], levels: [{name, y}], value(point): text
  * of a reading, where(point): text of its place, tick(y), along(x): texts of the axes,
  * timed: whether x are minutes}.
- * `pick(index)` hears which point somebody clicked or walked to; `point(index)` moves the reading.
+ * Calls `pick(index)` for the point that somebody clicked or moved to; `point(index)` moves the reading.
  */
 export function createChart({ kind, tone = "", pick = null }) {
   const title = element("span", { class: "chart-title" });
@@ -25,9 +25,9 @@ export function createChart({ kind, tone = "", pick = null }) {
   const figure = element("figure", { class: `chart ${tone}` }, caption, surface);
 
   let content = null;
-  let frame = null; // where things are, after drawing
-  let reading = null; // the point somebody looks at; null: the last
-  let mark = null; // what shows it
+  let frame = null; // the scales of the last drawing
+  let reading = null; // the point that is read; null: the last
+  let mark = null; // the drawn mark of the reading
 
   function shown() {
     return reading === null ? content.points.length - 1 : Math.min(reading, content.points.length - 1);
@@ -172,7 +172,7 @@ function levelLines(content, frame) {
   });
 }
 
-/** Their names: above the lines, below the lower of two that are close, at the right end of a third. */
+/** The names of levels: above their lines; where two are close, one below; a third at the right end. */
 function levelNames(content, frame) {
   const room = Math.floor((frame.right - frame.left) / LETTER) - 8;
   const places = content.levels.map((level) => ({ name: level.name, y: frame.y(level.y) }));
@@ -180,9 +180,9 @@ function levelNames(content, frame) {
   return places.map(({ name, y }, i) => {
     const close = i > 0 && y - places[i - 1].y < 18;
     const closer = i > 1 && y - places[i - 2].y < 30;
-    const beside = closer ? { x: frame.right - 4, class: "chart-level-name chart-level-end" } : { x: frame.left + 8, class: "chart-level-name" };
+    const place = closer ? { x: frame.right - 4, class: "chart-level-name chart-level-end" } : { x: frame.left + 8, class: "chart-level-name" };
     const below = close || y < frame.top + 12;
-    return drawing("text", { ...beside, y: below ? y + 14 : y - 5, text: shortened(name, room) });
+    return drawing("text", { ...place, y: below ? y + 14 : y - 5, text: shortened(name, room) });
   });
 }
 
@@ -197,14 +197,14 @@ function curve(content, frame) {
   if (!points.length) return [];
   const at = points.map((point) => `${frame.x(point.x).toFixed(1)},${frame.y(point.y).toFixed(1)}`);
   const parts = [drawing("polyline", { points: at.join(" "), class: "chart-line" })];
-  const doubtful = points.filter((point) => point.low !== undefined);
-  if (doubtful.length > MOST_BARS) parts.unshift(band(doubtful, frame));
-  else parts.unshift(...doubtful.map((point) => bar(point, frame)));
-  if (!doubtful.length) {
+  const uncertain = points.filter((point) => point.low !== undefined);
+  if (uncertain.length > MOST_BARS) parts.unshift(band(uncertain, frame));
+  else parts.unshift(...uncertain.map((point) => bar(point, frame)));
+  if (!uncertain.length) {
     const ends = [`${frame.x(points[0].x)},${frame.bottom}`, `${frame.x(points[points.length - 1].x)},${frame.bottom}`];
     parts.unshift(drawing("polygon", { points: [ends[0], ...at, ends[1]].join(" "), class: "chart-area" }));
   }
-  if (points.length <= MOST_DOTS && (doubtful.length || points.length < 4)) {
+  if (points.length <= MOST_DOTS && (uncertain.length || points.length < 4)) {
     parts.push(...points.map((point) => drawing("circle", { cx: frame.x(point.x), cy: frame.y(point.y), r: 2.6, class: "chart-dot" })));
   }
   return parts;

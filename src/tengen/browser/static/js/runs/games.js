@@ -1,12 +1,12 @@
-// The latest games of self-play: one replaying move by move, the others as small pictures.
+// The latest games of self-play: one replayed move by move, the others as small boards.
 
 import { element, icon } from "../lib/element.js";
-import { resultText } from "../lib/i18n.js";
+import { resultText, signed } from "../lib/i18n.js";
 import { pointIndex } from "../board/points.js";
 import { ask } from "./requests.js";
 import { createView } from "../board/view.js";
 import { createChart } from "./chart.js";
-import { percentage, whole, withSign } from "./numbers.js";
+import { percentage, whole } from "./numbers.js";
 import { text } from "./strings.js";
 
 const TURN = 520; // milliseconds for a move
@@ -37,13 +37,13 @@ function thoughtWords(game, at) {
   if (turn.winrate === null) return "";
   const thought = text("game.thought", {
     winrate: percentage(turn.winrate),
-    score: withSign(turn.score, 1),
+    score: signed(turn.score, 1),
     visits: whole(turn.visits),
   });
   return turn.weight ? `${thought} · ${text("game.learned")}` : thought;
 }
 
-/** Fill a section. `show(numbers)` tells which games there are, the latest first. */
+/** Fill a section. `show(numbers)`: the games there are, the latest first. */
 export function createGames(section) {
   const view = createView();
   const heading = element("p", { class: "game-heading" });
@@ -65,14 +65,14 @@ export function createGames(section) {
     )),
   );
 
-  const games = new Map(); // by number, as far as they were loaded
-  const pictures = new Map(); // on the shelf
+  const games = new Map(); // those loaded, by number
+  const pictures = new Map(); // small boards, by number
   let numbers = [];
   let game = null;
   let at = 0;
   let playing = !calm.matches;
   let visible = false;
-  let next = 0; // when something happens next
+  let next = 0; // time of the next step
 
   async function load(number) {
     if (!games.has(number)) games.set(number, await ask(`/api/run/games/${number}`));
@@ -115,7 +115,7 @@ export function createGames(section) {
     chart.point(at);
   }
 
-  /** All that depends on the game or the language, too. */
+  /** Update all that depends on the game or the language. */
   function label() {
     for (const [name, button] of Object.entries(buttons)) {
       const key = name === "play" && playing ? "pause" : name;
@@ -222,7 +222,7 @@ export function createGames(section) {
   };
 }
 
-/** What searches thought of each turn; where there was no search, what the one before thought. */
+/** The win rate at each turn; where there was no search, that of the turn before. */
 function winRates(game) {
   let before = game.turns.find((turn) => turn.winrate !== null)?.winrate ?? 0.5;
   return game.turns.map((turn, x) => {

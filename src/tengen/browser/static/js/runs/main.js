@@ -1,7 +1,7 @@
-// The page of a training run: asks how it stands every two seconds, and shows what is new.
+// The page of a training run: polls the server every two seconds and shows what is new.
 
-import { element, icon } from "../lib/element.js";
-import { chooseLanguage, currentLanguage, LANGUAGES } from "../lib/i18n.js";
+import { languageSelect, themeButton } from "../lib/appearance.js";
+import { element } from "../lib/element.js";
 import { recall, remember } from "../lib/local_storage.js";
 import { watched } from "./requests.js";
 import { createMeasures, createStrength, createTiles } from "./measurements.js";
@@ -9,12 +9,10 @@ import { createGames } from "./games.js";
 import { clock, percentage, whole } from "./numbers.js";
 import { createPolicy } from "./policy.js";
 import { begin, text } from "./strings.js";
-import { chooseTheme, chosenTheme, onSystemTheme } from "../lib/theme.js";
 
-const PAUSE = 2000; // milliseconds between two questions
+const PAUSE = 2000; // milliseconds between two polls
 const PATIENCE = 45; // seconds without news after which a run may have stopped
 const AXES = ["step", "minutes", "games"];
-const THEMES = { system: "contrast", light: "sun", dark: "moon" };
 
 const at = (id) => document.getElementById(id);
 const askState = watched("/api/run");
@@ -71,11 +69,6 @@ function show() {
 }
 
 function label() {
-  at("language").value = currentLanguage();
-  const theme = text("settings.theme", { theme: text(`theme.${chosenTheme()}`) });
-  at("theme").setAttribute("aria-label", theme);
-  at("theme").title = theme;
-  at("theme").replaceChildren(icon(THEMES[chosenTheme()]));
   for (const input of at("axes").querySelectorAll("input")) input.nextSibling.textContent = text(`axis.${input.value}`);
   games.label();
   policy.label();
@@ -88,15 +81,7 @@ function repaint() {
 }
 
 function buildControls() {
-  at("language").append(...Object.entries(LANGUAGES).map(([code, name]) => element("option", { value: code, text: name, lang: code })));
-  at("language").addEventListener("change", () => chooseLanguage(at("language").value));
-  at("theme").addEventListener("click", () => {
-    const names = Object.keys(THEMES);
-    chooseTheme(names[(names.indexOf(chosenTheme()) + 1) % names.length]);
-    label();
-    repaint();
-  });
-  onSystemTheme(repaint);
+  at("settings").append(languageSelect(), themeButton(repaint));
   at("axes").append(...AXES.map((name) => {
     const input = element("input", { type: "radio", name: "axis", value: name, checked: name === axis });
     input.addEventListener("change", () => {

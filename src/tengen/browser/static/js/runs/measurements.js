@@ -1,11 +1,12 @@
-// The curves of a run: how strong it is, and everything that is measured, one small chart each.
+// The measurements of a run: the Elo curve, a small chart for each metric, and tiles with the latest values.
 
 import { element } from "../lib/element.js";
+import { signed } from "../lib/i18n.js";
 import { createChart } from "./chart.js";
-import { clock, figures, percentage, whole, withSign } from "./numbers.js";
+import { clock, figures, percentage, whole } from "./numbers.js";
 import { text } from "./strings.js";
 
-/** What is measured, by groups; a name that ends with / stands for all names that begin so. */
+/** The metrics by group; a name that ends with / is a prefix. */
 const GROUPS = [
   { id: "losses", tone: "tone-loss", kind: "loss", names: ["loss/"] },
   { id: "speed", tone: "tone-speed", kind: "zero", names: ["speed/games", "speed/evals", "speed/samples", "speed/"] },
@@ -13,7 +14,7 @@ const GROUPS = [
   { id: "games", tone: "tone-games", kind: "zero", names: ["games/"] },
 ];
 const SHARES = new Set(["accuracy", "games/black wins", "games/draws", "games/at the limit"]);
-// The heads that decide games come first.
+// Losses shown first: those of the heads that decide games.
 const FIRST = ["loss/total", "loss/policy", "loss/value", "loss/score", "loss/ownership"];
 
 function alongText(axis) {
@@ -55,12 +56,12 @@ export function createStrength(section) {
         title: text("strength.elo"),
         points,
         levels: anchors.filter((anchor) => anchor.elo !== null).map((anchor) => ({
-          name: `${anchor.name}  ${withSign(anchor.elo)}`,
+          name: `${anchor.name}  ${signed(anchor.elo, 0)}`,
           y: anchor.elo,
         })),
-        value: (point) => `${withSign(point.y)} [${withSign(point.low)}, ${withSign(point.high)}]`,
+        value: (point) => `${signed(point.y, 0)} [${signed(point.low, 0)}, ${signed(point.high, 0)}]`,
         where: whereText(axis),
-        tick: (elo) => withSign(elo),
+        tick: (elo) => signed(elo, 0),
         along: alongText(axis),
         timed: axis === "minutes",
       });
@@ -68,7 +69,7 @@ export function createStrength(section) {
   };
 }
 
-/** Small charts of all that is measured. `show(state, axis)`. */
+/** A small chart for each metric. `show(state, axis)`. */
 export function createMeasures(box) {
   const sections = new Map();
 
@@ -130,7 +131,7 @@ const TILES = [
   { id: "rate", value: ({ last }) => last.rate, format: figures },
 ];
 
-/** To the last one, as long as a tile has room. */
+/** All digits, as long as a tile has room. */
 function games(count) {
   return count < 1e7 ? whole(count) : figures(count);
 }
@@ -141,7 +142,7 @@ function rated(state) {
 
 function latestElo(state) {
   const network = rated(state);
-  return network ? withSign(network.elo) : undefined;
+  return network ? signed(network.elo, 0) : undefined;
 }
 
 function eloNote(state) {
@@ -149,7 +150,7 @@ function eloNote(state) {
   return network ? `± ${whole((network.high - network.low) / 2)}` : "";
 }
 
-/** The figures of now. `show(state)`. */
+/** Tiles with the latest values. `show(state)`. */
 export function createTiles(box) {
   const tiles = TILES.map((tile) => {
     const name = element("dt");

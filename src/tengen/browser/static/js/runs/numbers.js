@@ -21,13 +21,6 @@ export function whole(value) {
   return minus(grouped.format(value));
 }
 
-/** Elo, or points, with the sign. */
-export function withSign(value, digits = 0) {
-  const shown = Math.abs(value).toFixed(digits);
-  if (Number(shown) === 0) return shown;
-  return (value < 0 ? "−" : "+") + shown;
-}
-
 /** A share of one as a percentage. */
 export function percentage(share, digits = 0) {
   return `${(100 * share).toFixed(digits)}%`;

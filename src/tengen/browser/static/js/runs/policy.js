@@ -1,15 +1,16 @@
-// What the networks of a run would play on the empty board, through time.
+// The policy of each network of a run on the empty board.
 
 import { element, icon } from "../lib/element.js";
+import { signed } from "../lib/i18n.js";
 import { pointName } from "../board/points.js";
 import { watched } from "./requests.js";
 import { createView } from "../board/view.js";
-import { percentage, withSign } from "./numbers.js";
+import { percentage } from "./numbers.js";
 import { text } from "./strings.js";
 
-const PACE = 450; // milliseconds for a network, when time runs
+const PACE = 450; // milliseconds per network when playing
 
-/** Fill a section. `show(count)` tells how many networks there are by now. */
+/** Fill a section. `show(count)`: the number of networks so far. */
 export function createPolicy(section) {
   const view = createView();
   const heading = element("p", { class: "game-heading" });
@@ -43,7 +44,7 @@ export function createPolicy(section) {
     const words = text("policy.network", { step: network.step });
     const said = text("policy.thought", {
       winrate: percentage(network.winrate),
-      lead: withSign(network.lead, 1),
+      lead: signed(network.lead, 1),
       pass: percentage(network.pass, 1),
     });
     view.show({

@@ -1,6 +1,6 @@
-// Asks the server how the run stands; what has not changed is not sent again.
+// Requests to the server; what has not changed is not sent again.
 
-/** Something at an address that changes: `ask()` gives it if it is new, null if it is as before. */
+/** A function that fetches an address: the JSON if it has changed since the last time, else null. */
 export function watched(address) {
   let tag = null;
   return async function ask() {
@@ -13,7 +13,7 @@ export function watched(address) {
   };
 }
 
-/** What lies at an address, null if there is nothing. */
+/** The JSON at an address; null if there is none. */
 export async function ask(address) {
   const answer = await fetch(address, { cache: "no-store" });
   return answer.ok ? answer.json() : null;

@@ -1,4 +1,4 @@
-// The strings of the page of a run: its own file for each language, beside those of the other pages.
+// The texts of the page of a run: one file for each language, on top of the main page's.
 
 import { currentLanguage, onLanguage, t, useLanguage } from "../lib/i18n.js";
 
@@ -13,7 +13,7 @@ async function load() {
   }
 }
 
-/** Show the page in the person's language, and call `changed` then and whenever it is another. */
+/** Show the page in the person's language; call `changed` now and after each change of language. */
 export async function begin(changed) {
   await useLanguage();
   await load();

@@ -1,4 +1,4 @@
-// Turns that cost points, as a list one can click: shared by the review and the end of a game.
+// Moves that lost points, as a list of buttons: for the review and the end of a game.
 
 import { element } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
@@ -30,8 +30,8 @@ function turnButton(turn, state, actions) {
   );
 }
 
-/** The list; each turn leads to its position and shows the better line there. */
-export function turnList(turns, state, actions) {
+/** A list of buttons; each goes to its position and shows the better line there. */
+export function mistakeList(turns, state, actions) {
   return element(
     "ol",
     { class: "turns" },

@@ -1,11 +1,11 @@
-// Short messages that come and go, and the banner that stays while the server is away.
+// Short messages that disappear, and the banner that stays while the server is away.
 
 import { element } from "../lib/element.js";
 import { hasText, onLanguage, t } from "../lib/i18n.js";
 
 const SHOWN_FOR = 6000;
 
-/** Say something for a few seconds. */
+/** Show a message for a few seconds. */
 export function notice(text) {
   const box = document.getElementById("notices");
   const line = element("p", { class: "notice", dir: "auto", text });
@@ -14,14 +14,14 @@ export function notice(text) {
   setTimeout(() => line.remove(), SHOWN_FOR);
 }
 
-/** Say what the server refused and why, in this language where its code is known. */
+/** Show why the server refused something, translated where its code is known. */
 export function noticeError(error) {
   const reasons = [`error.${error.code}.${error.data?.reason}`, `error.${error.code}`];
   const known = reasons.find(hasText);
   notice(known ? t(known, { message: error.message }) : error.message);
 }
 
-/** Keep the banner in step with the connection and with the network's readiness. */
+/** Show a banner while there is no connection or the network is being loaded. */
 export function showBanner(store) {
   const banner = document.getElementById("banner");
   const show = () => {

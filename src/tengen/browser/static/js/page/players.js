@@ -1,4 +1,4 @@
-// The two sides: name, captures, clock, whose turn it is.
+// The players' cards: name, captures, clock, whose turn it is.
 
 import { clockFace, elapsedFor } from "../game/clock.js";
 import { element } from "../lib/element.js";
@@ -35,7 +35,7 @@ function card(colour) {
   return { box, ...parts };
 }
 
-/** Fill the players' cards and keep their clocks running. */
+/** Build the cards and keep their clocks running. */
 export function showPlayers(box, store) {
   const cards = { black: card("black"), white: card("white") };
   box.append(cards.black.box, cards.white.box);

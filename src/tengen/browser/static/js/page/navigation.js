@@ -1,11 +1,11 @@
-// The bar under the board: walk through the game, and confirm a move that a finger aimed at.
+// The bar under the board: step through the game, and confirm a move chosen by touch.
 
 import { button, iconButton } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { lineThrough } from "../game/tree.js";
 import { onLanguage, t } from "../lib/i18n.js";
 
-export function createWalkBar(box, store, actions) {
+export function createNavigation(box, store, actions) {
   const step = (way) => iconButton({ label: `walk.${way}`, picture: way, kind: "quiet", act: () => actions.walk(way), id: `walk-${way}` });
   const [first, back, forward, last] = ["first", "back", "forward", "last"].map(step);
   const where = element("span", { class: "walk-where", id: "move-number" });

@@ -1,4 +1,4 @@
-// The dialog for a new game. It remembers what was chosen the last time.
+// The dialog for a new game. It begins with the choices of the last time.
 
 import { button, choice, field } from "../lib/controls.js";
 import { createDialog } from "../lib/dialogs.js";
