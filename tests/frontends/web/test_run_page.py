@@ -17,10 +17,10 @@ import pytest
 
 import tengen.frontends.train as train_command
 from tengen.frontends.train import TrainOptions, run_training
-from tengen.frontends.web.runs.lines import GrowingLines
-from tengen.frontends.web.runs.series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.json_lines import GrowingLines
+from tengen.frontends.web.runs.metric_series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.run_state import RunState
 from tengen.frontends.web.runs.serve import RunPage
-from tengen.frontends.web.runs.state import RunState
 from tengen.game.sgf.records import read_sgf
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate

@@ -1,4 +1,4 @@
-"""`tengen play`: the server in this process, and the browser that is shown it."""
+"""`tengen play`: run the server in this process and open the browser."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import uvicorn
 from tengen.engine.levels import Level
 from tengen.frontends.loading import Network
 from tengen.frontends.loopback import LOOPBACK
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
+from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.engine_room import EngineRoom, load_network
-from tengen.frontends.web.play.messages import NewGame
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.files.bundled import BUNDLED
@@ -32,33 +32,33 @@ from tengen.user_messages import say
 
 USUAL_PORT = 8361
 PORTS_TRIED = 50
-SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer people waiting
-GRACE_SECONDS = 2  # for answers under way when the server ends
+SWITCH_SECONDS = 0.0005  # before a searching thread yields the GIL to those that answer people
+GRACE_SECONDS = 2  # for open requests when the server stops
 
 
 @dataclass(frozen=True)
 class WebOptions:
-    """Where to serve what."""
+    """Options of the server."""
 
     model: str = BUNDLED  # a network file, or the one that comes with Tengen
     device: str = "auto"
     host: str = LOOPBACK
-    port: int | None = None  # 0: any that is free; None: the usual one, or the next that is free
-    token: str | None = None  # needed beyond loopback, made up if it is not given
-    run: Path | None = None  # the folder of a run to watch
+    port: int | None = None  # 0: any free one; None: the usual one, or the next free one
+    token: str | None = None  # for hosts beyond loopback a random one if not given
+    run: Path | None = None  # folder of a training run to watch
     browser: bool = True
     data: Path | None = None  # where games are kept; None: the user's own folder
 
 
 def play_in_browser(options: WebOptions, position: Position, human: Color, level: Level) -> None:
-    """Serve until interrupted, at first a game that begins like this one.
+    """Serve until interrupted; a new session begins with a game like this one.
 
     Raises ValueError for bad options, and what loading the network raises.
     """
     if options.run is not None and not options.run.is_dir():
-        raise ValueError(f"{options.run} is no folder of a run")
+        raise ValueError(f"{options.run} is not the folder of a run")
     if position.width < limits.SMALLEST_BOARD:
-        raise ValueError(f"boards in the browser have {limits.SMALLEST_BOARD} lines or more")
+        raise ValueError(f"the board must have at least {limits.SMALLEST_BOARD} lines")
     first_game = NewGame(
         type="new_game",
         size=position.width,
@@ -72,7 +72,7 @@ def play_in_browser(options: WebOptions, position: Position, human: Color, level
 
 
 def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
-    """Serve with a network from anywhere; raises what making it raises."""
+    """Serve with the network that `make` loads; raises what `make` raises."""
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
@@ -86,17 +86,17 @@ def serve(options: WebOptions, first_game: NewGame, make: Callable[[], Network])
             lambda loading: _end_if_failed(loading.exception(), server)
         )
         address = _address(options, access, listening)
-        say(f"open {address} to play; Ctrl-C ends the server, and games are kept")
+        say(f"open {address} to play; Ctrl-C stops the server, games are kept")
         if options.browser:
             _open_browser(address)
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
         if room.loading.future.done():
-            room.loading.future.result()  # raises what went wrong
+            room.loading.future.result()  # raises what loading raised
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:
-    """How the server runs: quietly, and with no message that is too large."""
+    """The configuration of uvicorn: no logs, messages of limited size."""
     return uvicorn.Config(
         app,
         log_config=None,
@@ -111,9 +111,9 @@ def server_config(app: Callable[..., object]) -> uvicorn.Config:
 
 
 def bound_socket(host: str, port: int | None) -> socket.socket:
-    """A socket at this port, at any for 0, at the usual or one after it for None.
+    """A listening socket at this port; 0: any free one; None: the usual one or the next free one.
 
-    Raises ValueError that says what is in the way.
+    Raises ValueError that says why there is none.
     """
     wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
     why = ""
@@ -123,7 +123,7 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
                 host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
         except OSError as error:
-            raise ValueError(f"{host} is no address to serve at: {error.strerror}") from None
+            raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -149,7 +149,7 @@ def _address(options: WebOptions, access: AccessPolicy, listening: socket.socket
 
 
 def _open_browser(address: str) -> None:
-    """Show the page in a thread: some browsers keep whoever starts them waiting."""
+    """Open the page from a thread: some browsers block until they are closed."""
     threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
 
 

@@ -17,7 +17,7 @@ from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
 from tengen.frontends.web.http.security import HEADERS, access_policy
-from tengen.frontends.web.runs.page import router
+from tengen.frontends.web.runs.routes import router
 
 
 def run_app(folder: Path) -> FastAPI:

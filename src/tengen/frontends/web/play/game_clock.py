@@ -1,4 +1,4 @@
-"""The clocks of a game: whose runs, since when, and what the page is shown."""
+"""The clocks of a game: charged in real time, shown to the page, saved and restored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from tengen.frontends.web.play.messages import ClockTerms
+from tengen.frontends.web.play.client_messages import ClockTerms
 from tengen.game.color import Color
 from tengen.search.clock import (
     DEFAULT_LAG,
@@ -21,11 +21,11 @@ from tengen.search.clock import (
     started,
 )
 
-SHORTEST_THOUGHT = 0.05  # seconds
+SHORTEST_THINKING = 0.05  # seconds
 
 
 class GameClock:
-    """Two clocks of which one runs at a time, or none."""
+    """Two clocks, of which at most one runs."""
 
     def __init__(self, terms: ClockTerms) -> None:
         self.terms = terms
@@ -38,11 +38,11 @@ class GameClock:
 
     @property
     def running(self) -> Color | None:
-        """Whose time passes."""
+        """The colour whose clock runs."""
         return self._running
 
     def run(self, color: Color | None) -> None:
-        """Let a colour's time pass from now on, or nobody's; whoever ran before is charged."""
+        """Stop the running clock and start that of a colour, or none."""
         if color is self._running:
             return
         if self._running is not None:
@@ -70,7 +70,7 @@ class GameClock:
         """How long a program should think about its move."""
         moves = expected_moves_left(area, move_number)
         allowed = budget(self._now(color), DEFAULT_LAG, moves)
-        return None if allowed is None else max(allowed.target, SHORTEST_THOUGHT)
+        return None if allowed is None else max(allowed.target, SHORTEST_THINKING)
 
     def _now(self, color: Color) -> Clock:
         clock = self._clocks[color]
@@ -81,7 +81,7 @@ class GameClock:
     # For pages and for files
 
     def view(self) -> dict[str, Any]:
-        """What both have left."""
+        """The time both have left, as JSON."""
         running = None if self._running is None else str(self._running)
         return {**{str(color): self._left(color) for color in Color}, "running": running}
 
@@ -94,7 +94,7 @@ class GameClock:
         return {"main": round(main, 2), "period": round(period, 2), "periods": periods}
 
     def saved(self) -> dict[str, Any]:
-        """All that is needed to go on with it."""
+        """The state as JSON."""
         clocks = {color: self._now(color) for color in Color}
         return {
             "terms": self.terms.model_dump(),
@@ -106,7 +106,7 @@ class GameClock:
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> GameClock:
-        """A clock that was saved; nobody's time passes. Raises ValueError, KeyError, TypeError."""
+        """A saved clock; neither side's runs. Raises ValueError, KeyError, TypeError."""
         clock = cls(ClockTerms(**saved["terms"]))
         for color in Color:
             left, periods, stones, fallen = saved[str(color)]

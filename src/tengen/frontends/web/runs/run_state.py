@@ -11,8 +11,8 @@ import numpy as np
 
 from tengen.config import load_sections
 from tengen.evaluation.ratings import Rating
-from tengen.frontends.web.runs.lines import GrowingLines
-from tengen.frontends.web.runs.series import Row, rows_by_step, series_of, short
+from tengen.frontends.web.runs.json_lines import GrowingLines
+from tengen.frontends.web.runs.metric_series import Row, rows_by_step, series_of, short
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of

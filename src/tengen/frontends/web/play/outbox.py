@@ -1,4 +1,4 @@
-"""Messages on their way to one client: in order, after what they tell of is on the disk."""
+"""The queue of messages to one client: each waits until the state it describes is saved."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 
-LONGEST_WAIT = 0.5  # seconds for a disk that does not answer
+LONGEST_WAIT = 0.5  # seconds to wait for a slow disk
 
 
 class _Waiting(NamedTuple):
@@ -21,24 +21,24 @@ class _Waiting(NamedTuple):
 
 
 class Outbox:
-    """Belongs to the event loop. A message with a key takes the place of one that still waits."""
+    """Not thread-safe. A message replaces a waiting one that has the same key."""
 
     def __init__(self) -> None:
         self._messages: OrderedDict[object, _Waiting] = OrderedDict()
         self._changed = asyncio.Event()
         self.closed = False
-        self.overflown = False
+        self.overflown = False  # the client did not read
 
     def put(
         self, message: dict[str, Any], key: str | None = None, after: Future[None] | None = None
     ) -> None:
-        """Send a message, once what it waits for is done."""
+        """Queue a message; it is sent after the future is done."""
         self.put_text(json.dumps(message, separators=(",", ":")), key, after)
 
     def put_text(
         self, text: str, key: str | None = None, after: Future[None] | None = None
     ) -> None:
-        """The same for a message that is JSON already."""
+        """Queue a message that is JSON already."""
         if self.closed:
             return
         if len(self._messages) >= limits.WAITING_MESSAGES:
@@ -51,12 +51,12 @@ class Outbox:
         self._changed.set()
 
     def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self.closed = True
         self._changed.set()
 
     async def deliver(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Send what comes until closed."""
+        """Send queued messages until closed."""
         while not self.closed:
             if not self._messages:
                 self._changed.clear()

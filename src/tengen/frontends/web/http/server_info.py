@@ -1,20 +1,20 @@
-"""What the server tells about itself."""
+"""What clients are told about the server: version, network, levels, rules, limits."""
 
 from __future__ import annotations
 
 import tengen
 from tengen.engine.levels import LEVELS
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 from tengen.frontends.web.play.engine_room import EngineRoom
-from tengen.frontends.web.play.views import Json
+from tengen.frontends.web.play.server_messages import Json
 from tengen.game.rules import NAMED, Rules
 
-_FIRST = ("chinese", "japanese", "aga")  # what most people look for
+_FIRST = ("chinese", "japanese", "aga")  # listed first
 _NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
 
 
 def info_view(room: EngineRoom, has_run: bool) -> Json:
-    """Version, network, levels, rules and limits."""
+    """The information as JSON."""
     network = room.network
     evaluator = None if network is None else network.evaluator
     return {
@@ -40,7 +40,7 @@ def info_view(room: EngineRoom, has_run: bool) -> Json:
 
 
 def _different_rules() -> list[str]:
-    """The names of all sets that differ, the best known first."""
+    """A name for each distinct set of rules, the best known first."""
     by_rules: dict[Rules, str] = {}
     for id_, (rules, _) in NAMED.items():
         by_rules.setdefault(rules, id_)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tengen.frontends.web.runs.series import short
-from tengen.frontends.web.runs.state import RunFacts, Stamp, network_files, stamp_of
+from tengen.frontends.web.runs.metric_series import short
+from tengen.frontends.web.runs.run_state import RunFacts, Stamp, network_files, stamp_of
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import CPU, open_evaluator

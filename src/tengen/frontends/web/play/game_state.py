@@ -1,13 +1,13 @@
-"""What lies before one player: a game being played, or one being looked at. Knows no network."""
+"""A game being played or looked at: its tree, the node shown, phase, clock and dead stones."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 from tengen.engine.levels import LEVELS, level_named
-from tengen.frontends.web.play.clocks import GameClock
+from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.game_clock import GameClock
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode
-from tengen.frontends.web.play.messages import NewGame
 from tengen.frontends.web.play.refusal import RefusedError, not_now
 from tengen.game.color import Color
 from tengen.game.geometry import Point
@@ -23,8 +23,8 @@ EVEN_KOMI_IN_HANDICAP_GAMES = 0.5
 USUAL_LEVEL = LEVELS[len(LEVELS) // 2].id
 
 
-class Table:
-    """A game's tree, where one is in it, and how the game stands. Not for several threads."""
+class GameState:
+    """The state of one session's game. Not thread-safe; knows no network."""
 
     def __init__(
         self,
@@ -33,17 +33,17 @@ class Table:
         level: str | None = None,
         clock: GameClock | None = None,
     ) -> None:
-        """A game from the beginning of the tree, or without a player one to be looked at."""
+        """A game to be played on from the end of the tree; without `you`, one to be looked at."""
         self.tree, self.you, self.level, self.clock = tree, you, level, clock
         self.mode: Mode = "play" if you else "analyse"
         self.at = tree.root
         self.end = tree.root.last() if you else tree.root  # of the game that is played
         self.counting = False
         self.dead: frozenset[Point] = frozenset()
-        self.dead_unknown = False  # nobody has said yet which stones are dead
+        self.dead_unknown = False  # counting, but nobody has said yet which stones are dead
         self.result: str | None = None
 
-    # How it stands
+    # Status
 
     @property
     def phase(self) -> Phase:
@@ -55,7 +55,7 @@ class Table:
 
     @property
     def position(self) -> Position:
-        """Where one is."""
+        """The position at the node shown."""
         return self.tree.position(self.at)
 
     @property
@@ -67,7 +67,7 @@ class Table:
 
     @property
     def bot_to_move(self) -> bool:
-        """Is the program to move in a game that goes on?"""
+        """Is it the program's turn?"""
         return self.phase == "playing" and self.position.to_play is self.bot
 
     @property
@@ -103,7 +103,7 @@ class Table:
         return node, new
 
     def undo(self) -> TreeNode:
-        """Take back to the person's last move; the node taken out. Raises RefusedError."""
+        """Take back to the person's last move; the node removed. Raises RefusedError."""
         if self.mode != "play" or self.you is None:
             raise not_now("there is nothing to take back")
         before = self._undo_to()
@@ -130,15 +130,15 @@ class Table:
         return removed
 
     def resign(self, color: Color | None = None) -> None:
-        """Give the game up, for the side of the person unless a colour is given."""
+        """Resign for a colour, by default the person's. Raises RefusedError."""
         if self.phase != "playing":
-            raise not_now("there is no game to give up")
+            raise not_now("there is no game to resign")
         if color is None:
             color = self.position.to_play if self.bot is None else self.bot.opponent
         self.finish(Outcome(color.opponent, None, Reason.RESIGNATION))
 
     def lose_on_time(self, color: Color) -> None:
-        """End a game whose clock has fallen."""
+        """End a game in which a colour has used up its time."""
         self.finish(Outcome(color.opponent, None, Reason.TIME))
 
     def finish(self, outcome: Outcome) -> None:
@@ -158,12 +158,12 @@ class Table:
     # Counting
 
     def propose_dead(self, dead: frozenset[Point]) -> None:
-        """Begin the count with these stones dead."""
+        """Begin counting with these stones marked dead."""
         self.dead, self.dead_unknown = dead, False
 
     def mark_dead(self, text: str) -> None:
-        """Turn a chain from living to dead or back; raises RefusedError."""
-        self._need_count()
+        """Toggle a chain between alive and dead; raises RefusedError."""
+        self._need_counting()
         position = self.position
         try:
             chain = frozenset(position.chain(text))
@@ -175,13 +175,13 @@ class Table:
         self.dead = self.dead - chain if chain <= self.dead else self.dead | chain
 
     def accept_count(self) -> None:
-        """End the game with the count as it is."""
-        self._need_count()
+        """End the game with the score as counted; raises RefusedError."""
+        self._need_counting()
         self.finish(self.position.score(self.dead).outcome(Reason.SCORE))
 
     def resume(self) -> TreeNode:
-        """Go on as if nobody had passed; the node taken out. Raises RefusedError."""
-        self._need_count()
+        """Play on: remove the passes at the end; the first node removed. Raises RefusedError."""
+        self._need_counting()
         node = self.end
         while node.parent is not None:
             move = self.tree.move(node)
@@ -190,14 +190,14 @@ class Table:
             node = node.parent
         return self._back_to(node)
 
-    def _need_count(self) -> None:
+    def _need_counting(self) -> None:
         if self.phase != "counting":
             raise not_now("the game is not being counted")
 
-    # Looking around
+    # Analysing
 
     def set_mode(self, mode: Mode) -> None:
-        """Play on, or look around; raises RefusedError where no game is played."""
+        """Play or analyse; raises RefusedError if there is no game to play."""
         if mode == "play":
             if self.you is None:
                 raise not_now("this game is not being played: begin a new one")
@@ -206,35 +206,35 @@ class Table:
 
     def go(self, node: int) -> None:
         """Go to a node; raises RefusedError."""
-        self._need_freedom()
+        self._need_analysis()
         self.at = self.tree.node(node)
 
     def add(self, node: int, move: str) -> tuple[TreeNode, bool]:
-        """Go to the node after a move, made if need be; raises RefusedError."""
-        self._need_freedom()
+        """Go to the node after a move; the node, and whether it is new. Raises RefusedError."""
+        self._need_analysis()
         added, new = self.tree.add(self.tree.node(node), move)
         self.at = added
         return added, new
 
     def remove(self, number: int) -> TreeNode:
-        """Take a variation out; raises RefusedError for what is part of the game being played."""
-        self._need_freedom()
+        """Remove a variation; raises RefusedError for a node of the game being played."""
+        self._need_analysis()
         node = self.tree.node(number)
         if self.you is not None and node in self.end.line():
-            raise not_now("moves of the game itself are taken back by undo")
+            raise not_now("moves of the game itself can only be taken back by undo")
         inside = node in self.at.line()
         self.tree.remove(node)
         if inside and node.parent is not None:
             self.at = node.parent
         return node
 
-    def _need_freedom(self) -> None:
+    def _need_analysis(self) -> None:
         if self.mode != "analyse":
-            raise not_now("during a game one can look around in analysis only")
+            raise not_now("the game is being played: switch to analysis to look at other positions")
 
 
-def new_table(wanted: NewGame) -> Table:
-    """A game that begins; raises RefusedError for terms that cannot be."""
+def new_game_state(wanted: NewGame) -> GameState:
+    """A game at its beginning; raises RefusedError for impossible terms."""
     try:
         handicap = wanted.handicap
         komi = EVEN_KOMI_IN_HANDICAP_GAMES if wanted.komi is None and handicap else wanted.komi
@@ -248,9 +248,4 @@ def new_table(wanted: NewGame) -> Table:
     name = "" if level is None else f"Tengen, {level.name}"
     black, white = (name if wanted.colour == other else "" for other in ("white", "black"))
     tree = GameTree(record(position, black, white))
-    return Table(tree, wanted.colour, None if level is None else level.id, clock)
-
-
-def opened_table(tree: GameTree) -> Table:
-    """A game to be looked at."""
-    return Table(tree)
+    return GameState(tree, wanted.colour, None if level is None else level.id, clock)

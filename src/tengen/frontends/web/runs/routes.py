@@ -15,9 +15,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Response
 from fastapi import Path as InPath
 
-from tengen.frontends.web.runs.games import SampleGame, game_data, load_game
-from tengen.frontends.web.runs.opinions import Opinions
-from tengen.frontends.web.runs.state import RunState, game_files
+from tengen.frontends.web.runs.network_outputs import Opinions
+from tengen.frontends.web.runs.run_state import RunState, game_files
+from tengen.frontends.web.runs.sample_games import SampleGame, game_data, load_game
 from tengen.game.sgf.records import SgfError
 from tengen.runs.folder import RunFolder
 
