@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tengen.config import option
-from tengen.network.backends.registry import AUTO, NAMES
+from tengen.network.backends.registry import AUTO, DEVICES
 from tengen.network.files.bundled import BUNDLED
 
 MODEL = "a network file; bundled: the one that comes with Tengen"
 
-DEVICE = f"where networks run: {', '.join(NAMES)}"
+DEVICE = f"where networks run: {', '.join(DEVICES)}"
 
 
 @dataclass(frozen=True)

@@ -7,30 +7,31 @@ import hashlib
 import html
 import json
 import re
-from importlib import resources
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from tengen.browser import REVIEW_TEMPLATE, STATIC
+from tengen.browser.inline_modules import inline_modules
 from tengen.game.color import Color
-from tengen.game.geometry import Size, handicap_points, most_handicap_stones
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.review import MISTAKE, GameReview, SideReview, Standing, TurnReview
 from tengen.reviewing.turns import Turn, main_line
 from tengen.reviewing.wording import move_text, remarks, standing_text, verdict_text
 
-_FOLDER = resources.files("tengen.reviewing") / "page"
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def html_page(game: SgfGame, review: GameReview) -> str:
     """The game and its review as a page: board, graph, mistakes, better lines.
 
-    Whatever the record says is shown as text. Nothing but the page's own script runs in it.
+    The board is drawn by the web page's own painter. Text of the record is never markup: a content
+    security policy allows only the page's own script and style.
     """
-    style, script = _read("page.css"), _read("page.js")
+    style, script = _style(), _script()
     data = _data(game, review)
     parts = {
         "title": html.escape(data["title"].encode("utf-8", "replace").decode("utf-8")),
@@ -40,20 +41,27 @@ def html_page(game: SgfGame, review: GameReview) -> str:
         "script_hash": _hash(script),
         "data": _as_json(data),
     }
-    return _PLACE.sub(lambda place: parts[place[1]], _read("page.html"))
+    template = REVIEW_TEMPLATE.read_text("utf-8")
+    return _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], template)
 
 
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text("utf-8")
+@cache
+def _style() -> str:
+    return (STATIC / "css" / "review.css").read_text("utf-8")
+
+
+@cache
+def _script() -> str:
+    return inline_modules(STATIC / "js" / "review" / "main.js")
 
 
 def _hash(text: str) -> str:
-    """How a content security policy names what may run."""
+    """The source expression by which a content security policy allows an inline script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _as_json(data: Any) -> str:
-    """JSON that cannot end the script element it stands in, nor begin another."""
+    """JSON that cannot close the script element it is embedded in, nor open another."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
@@ -73,7 +81,6 @@ def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
         "mistake": MISTAKE,
         "width": first.width,
         "height": first.height,
-        "stars": _stars(first.size),
         "start": _start(first, reviews.get(1)),
         "comment": comments[0] if turns[0].node else "",
         "steps": [
@@ -82,11 +89,6 @@ def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
         ],
         "sides": {str(color): _side(review.side(color)) for color in Color},
     }
-
-
-def _stars(size: Size) -> list[int | None]:
-    most = most_handicap_stones(size)
-    return [_place(star, size.width) for star in handicap_points(size, most)] if most else []
 
 
 def _facts(game: SgfGame, first: Position, review: GameReview) -> list[str]:

@@ -28,7 +28,7 @@ class Player:
     errors: list[str] = field(default_factory=list)
     moves: int = 0
     asked: float = 0.0
-    tables: int = 0  # games that were laid out; the first is the server's own
+    shown: int = 0  # games so far; the first is the server's own
 
     async def play(self, address: str, until: float) -> None:
         """Play games until a time of the monotonic clock."""
@@ -58,8 +58,8 @@ class Player:
             else:
                 self.errors.append(message["code"])
         elif kind == "game":
-            self.tables += 1
-        elif kind == "position" and self.tables > 1:
+            self.shown += 1
+        elif kind == "position" and self.shown > 1:
             now = time.monotonic()
             if message["phase"] == "over":
                 self.games += 1

@@ -19,8 +19,8 @@ from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy
 from tengen.frontends.web.http.serve import bound_socket, server_config
 from tengen.frontends.web.play.autosave import Autosave
+from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.engine_room import EngineRoom
-from tengen.frontends.web.play.messages import NewGame
 from tengen.network.evaluator import Evaluator
 from tests.frontends.web.made_up import HALVES
 

@@ -78,8 +78,8 @@ def main() -> None:
     from tengen.frontends.loading import Network
     from tengen.frontends.options import PlayOptions
     from tengen.frontends.web.http.serve import serve
+    from tengen.frontends.web.play.client_messages import NewGame
     from tengen.frontends.web.play.engine_room import load_network
-    from tengen.frontends.web.play.messages import NewGame
     from tests.frontends.web.made_up import slow_halves
 
     folder, port, *real = sys.argv[1:]

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.web.play.autosave import Autosave, user_data
-from tengen.frontends.web.play.messages import ClockTerms, NewGame
-from tengen.frontends.web.play.snapshot import PROPERTY, restored_table, saved_table
-from tengen.frontends.web.play.table import Table, new_table
+from tengen.frontends.web.play.autosave import (
+    PROPERTY,
+    Autosave,
+    restored_game,
+    saved_game,
+    user_data,
+)
+from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
+from tengen.frontends.web.play.game_state import GameState, new_game_state
 from tengen.game.sgf.records import load_sgf, read_sgf, save_sgf
 from tests.frontends.web.server import Client, serving
 from tests.frontends.web.server_process import ServerProcess
@@ -19,9 +24,9 @@ from tests.frontends.web.server_process import ServerProcess
 ID = 32 * "a"
 
 
-def table(**terms: object) -> Table:
+def new_game(**terms: object) -> GameState:
     usual: dict[str, object] = {"type": "new_game", "size": 9, "colour": "both"}
-    return new_table(NewGame(**(usual | terms)))  # type: ignore[arg-type]
+    return new_game_state(NewGame(**(usual | terms)))  # type: ignore[arg-type]
 
 
 def test_a_game_comes_back_to_its_session_and_to_no_other(port: int) -> None:
@@ -96,8 +101,8 @@ def test_a_game_that_makes_room_for_another_is_kept(tmp_path: Path) -> None:
         assert load_sgf(games[0])[0].final_position().stones.sum() == 1
 
 
-def test_all_that_a_table_knows_is_saved() -> None:
-    before = table(clock=ClockTerms(main=10, period=3, periods=4), rules="japanese", handicap=3)
+def test_the_whole_state_of_a_game_is_saved() -> None:
+    before = new_game(clock=ClockTerms(main=10, period=3, periods=4), rules="japanese", handicap=3)
     for move in ["D4", "E5", "pass", "pass"]:
         before.play(move)
     before.propose_dead(frozenset())
@@ -105,7 +110,7 @@ def test_all_that_a_table_knows_is_saved() -> None:
     before.set_mode("analyse")
     before.go(1)
     before.play("J9")
-    after = restored_table(saved_table(before))
+    after = restored_game(saved_game(before))
     assert after is not None
     assert (after.mode, after.you, after.phase) == ("analyse", "both", "free")
     assert after.tree.sgf() == before.tree.sgf()
@@ -131,27 +136,27 @@ def test_all_that_a_table_knows_is_saved() -> None:
     ],
 )
 def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> None:
-    game = table()
+    game = new_game()
     for move in ["D4", "pass", "pass"]:
         game.play(move)
     game.set_mode("analyse")
-    saved = read_sgf(saved_table(game))[0]
+    saved = read_sgf(saved_game(game))[0]
     state = json.loads(saved.root.text(PROPERTY))
-    assert restored_table(save_sgf(saved)) is not None
+    assert restored_game(save_sgf(saved)) is not None
     saved.root.set_text(PROPERTY, json.dumps(state | change))
-    assert restored_table(save_sgf(saved)) is None
+    assert restored_game(save_sgf(saved)) is None
 
 
 def test_damaged_files_are_no_session(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
-        whole = saved_table(table())
+        whole = saved_game(new_game())
         autosave.save(ID, whole).result(5)
         assert autosave.load(ID) == whole
         assert autosave.load("../sessions/" + ID) is None
         (tmp_path / "sessions" / f"{ID}.sgf").unlink()
         assert autosave.load(ID) is None
     for damaged in (b"", b"nonsense", whole[: len(whole) // 2], b"(;GM[1])", b"(;TENGEN[{}])"):
-        assert restored_table(damaged) is None
+        assert restored_game(damaged) is None
 
 
 def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:

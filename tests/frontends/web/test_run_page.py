@@ -18,10 +18,10 @@ import pytest
 import tengen.frontends.train as train_command
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
-from tengen.frontends.web.runs.lines import GrowingLines
-from tengen.frontends.web.runs.series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.json_lines import GrowingLines
+from tengen.frontends.web.runs.metric_series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.run_state import RunState
 from tengen.frontends.web.runs.serve import RunPage
-from tengen.frontends.web.runs.state import RunState
 from tengen.game.sgf.records import read_sgf
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
@@ -212,9 +212,9 @@ def test_nonsense_in_a_file_of_the_run_is_borne(tmp_path: Path, name: str) -> No
 def test_the_page_is_served_and_lets_nothing_in_from_elsewhere(get: Get) -> None:
     page = get("/run")
     assert page.status == 200
-    assert b"/static/js/run.js" in page.body
+    assert b"/static/js/runs/main.js" in page.body
     assert "default-src 'self'" in page.headers["content-security-policy"]
-    assert get("/static/js/run.js").status == 200
+    assert get("/static/js/runs/main.js").status == 200
     assert get("/").headers["location"] == "/run"
     assert get("/api/run", Host="evil.example").status == 403
     assert get("/api/run", Origin="https://evil.example").status == 403

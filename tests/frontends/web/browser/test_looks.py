@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tengen.frontends.web.http.app import STATIC
+from tengen.browser import STATIC
 from tests.frontends.web.browser.test_analysing import GAME
 from tests.frontends.web.browser.visit import DESKTOP, LIMIT, PHONE, Visit, visiting
 
@@ -41,7 +41,8 @@ def test_all_languages_say_the_same_things() -> None:
 
 
 def test_every_string_that_is_asked_for_is_there() -> None:
-    own = [file for file in (STATIC / "js").glob("*.js") if not file.name.startswith("run")]
+    folders = ("board", "game", "lib", "page", "panels")
+    own = [file for folder in folders for file in (STATIC / "js" / folder).glob("*.js")]
     sources = [file.read_text() for file in [*own, STATIC / "index.html"]]
     asked = re.compile(r"\bt\(\s*\"([a-z_.]+)\"|(?:text|label|hint|title)(?:: |=)\"([a-z_.]+)\"")
     keys = {key for text in sources for pair in asked.findall(text) for key in pair if key}

@@ -1,4 +1,4 @@
-"""The web application: pages, downloads and the WebSocket, behind one access."""
+"""The web application: pages, downloads and the WebSocket, behind one access policy."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from starlette.responses import FileResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tengen.browser import STATIC
 from tengen.frontends.web.http.connection import serve_connection
-from tengen.frontends.web.http.info import info_view
 from tengen.frontends.web.http.security import COOKIE, HEADERS, AccessPolicy
+from tengen.frontends.web.http.server_info import info_view
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
+from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.engine_room import EngineRoom
-from tengen.frontends.web.play.messages import NewGame
-from tengen.frontends.web.play.session import Session
-from tengen.frontends.web.play.sessions import Sessions
-from tengen.frontends.web.play.table import Table
+from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.session import PlaySession
+from tengen.frontends.web.play.sessions import PlaySessions
 
-STATIC = Path(__file__).parents[1] / "static"
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
-NOT_THERE: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
+NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
+PANELS = "js/panels"
 SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"
 
 
@@ -37,8 +38,8 @@ def make_app(
     first_game: NewGame,
     run_folder: Path | None = None,
 ) -> FastAPI:
-    """An application that serves these; whoever made them closes them."""
-    sessions = Sessions(room, autosave, first_game)
+    """The application; the caller closes what it passes in."""
+    sessions = PlaySessions(room, autosave, first_game)
 
     def info() -> dict[str, Any]:
         return info_view(room, run_folder is not None)
@@ -57,7 +58,7 @@ def make_app(
 
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.sessions = sessions
-    app.add_middleware(_Guard, access=access)
+    app.add_middleware(_AccessMiddleware, access=access)
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
@@ -65,48 +66,56 @@ def make_app(
 
     @app.get("/api/info")
     async def about() -> dict[str, Any]:
-        """What this server is and has."""
+        """Version, network, levels, rules and limits of this server."""
         return info()
 
-    @app.get("/api/sessions/{id_}/game.sgf", responses=NOT_THERE)
-    async def game(id_: SessionId) -> Response:
-        """One's own game."""
+    @app.get("/api/sessions/{id_}/game.sgf", responses=NOT_FOUND)
+    async def game_record(id_: SessionId) -> Response:
+        """The game of a session."""
         found = await sessions.look_up(id_)
         if found is None:
             raise HTTPException(404, "there is no such game")
-        table = found if isinstance(found, Table) else found.table
-        return _download(table.tree.sgf(), SGF, "game.sgf")
+        game = found if isinstance(found, GameState) else found.game
+        return _download(game.tree.sgf(), SGF, "game.sgf")
 
-    @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_THERE)
+    @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_FOUND)
     async def annotated_game(id_: SessionId) -> Response:
-        """One's own game with its review."""
+        """The game of a session, annotated by its review."""
         content = await asyncio.to_thread((await reviewed(id_)).reviews.sgf)
-        return _download(_there(content), SGF, "review.sgf")
+        return _download(_or_not_found(content), SGF, "review.sgf")
 
-    @app.get("/api/sessions/{id_}/review.html", responses=NOT_THERE)
+    @app.get("/api/sessions/{id_}/review.html", responses=NOT_FOUND)
     async def review_page(id_: SessionId) -> Response:
-        """The review of one's own game, as a page of its own."""
+        """The review of a session's game as one HTML file."""
         content = await asyncio.to_thread((await reviewed(id_)).reviews.html)
-        return _download(_there(content).encode(), HTML, "review.html")
+        return _download(_or_not_found(content).encode(), HTML, "review.html")
 
-    async def reviewed(id_: str) -> Session:
+    async def reviewed(id_: str) -> PlaySession:
         found = await sessions.look_up(id_)
-        if not isinstance(found, Session):
+        if not isinstance(found, PlaySession):
             raise HTTPException(404, "there is no review of this game")
         return found
 
     @app.websocket("/ws")
-    async def converse(socket: WebSocket) -> None:
+    async def connection(socket: WebSocket) -> None:
         await serve_connection(socket, sessions, info)
 
     if run_folder is not None:
-        from tengen.frontends.web.runs.page import router
+        from tengen.frontends.web.runs.routes import router
 
         app.include_router(router(run_folder))
 
         @app.get("/run", include_in_schema=False)
         def run_page() -> Response:
             return FileResponse(STATIC / "run.html")
+
+    @app.get(f"/static/{PANELS}/index.js", include_in_schema=False)
+    def panel_index() -> Response:
+        """A JavaScript module that exports all panels: a new file in the folder needs no list."""
+        panels = sorted(file.stem for file in (STATIC / PANELS).glob("*.js"))
+        lines = [f'export * as {name} from "./{name}.js";\n' for name in panels]
+        headers = {"Cache-Control": "no-cache"}
+        return Response("".join(lines), media_type="text/javascript", headers=headers)
 
     app.mount("/static", _Static(directory=STATIC), name="static")
     return app
@@ -117,14 +126,14 @@ def _on_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> N
         loop.call_soon_threadsafe(callback)
 
 
-def _there(content: Any) -> Any:
+def _or_not_found(content: Any) -> Any:
     if content is None:
         raise HTTPException(404, "there is no review of this game")
     return content
 
 
 def _download(content: bytes, kind: str, name: str) -> Response:
-    """A file to be kept, not shown: what people wrote into a game is never part of our pages."""
+    """A file to save, not to show: text of a game must not run in our origin."""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Content-Security-Policy": "sandbox",
@@ -134,7 +143,7 @@ def _download(content: bytes, kind: str, name: str) -> Response:
 
 
 class _Static(StaticFiles):
-    """Files that browsers ask for again each time: a new version must be seen at once."""
+    """Static files that browsers revalidate each time, so that a new version is seen at once."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
@@ -142,8 +151,8 @@ class _Static(StaticFiles):
         return response
 
 
-class _Guard:
-    """Lets in who may come in, and adds to each answer what browsers should mind."""
+class _AccessMiddleware:
+    """Refuses requests that the access policy does not allow; adds security headers to answers."""
 
     def __init__(self, app: ASGIApp, access: AccessPolicy) -> None:
         self._app, self._access = app, access
@@ -170,11 +179,11 @@ class _Guard:
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                there = {name.lower() for name, _ in headers}
+                present = {name.lower() for name, _ in headers}
                 headers += [
                     (name.lower().encode(), value.encode())
                     for name, value in HEADERS.items()
-                    if name.lower().encode() not in there
+                    if name.lower().encode() not in present
                 ]
                 if knows_token:
                     cookie = f"{COOKIE}={self._access.token}; Path=/; HttpOnly; SameSite=Strict"

@@ -1,4 +1,4 @@
-"""One WebSocket: messages in, messages out, and nothing that a client sends ends the server."""
+"""One WebSocket connection: greets a client, passes on its messages, sends those of its session."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from tengen.frontends.web.http.outbox import Outbox
-from tengen.frontends.web.play.messages import BadMessageError, Hello, parse_message
+from tengen.frontends.web.play.client_messages import BadMessageError, Hello, parse_message
+from tengen.frontends.web.play.outbox import Outbox
 from tengen.frontends.web.play.refusal import RefusedError
-from tengen.frontends.web.play.session import Session
-from tengen.frontends.web.play.sessions import Sessions
-from tengen.frontends.web.play.views import Json
+from tengen.frontends.web.play.server_messages import Json
+from tengen.frontends.web.play.session import PlaySession
+from tengen.frontends.web.play.sessions import PlaySessions
 from tengen.user_messages import say
 
 TRY_LATER = 1013
-HELLO_SECONDS = 20.0  # in which a client says who it is
+HELLO_SECONDS = 20.0  # in which a client must send hello
 
 
-async def serve_connection(socket: WebSocket, sessions: Sessions, info: Callable[[], Json]) -> None:
-    """Serve a client that was let in, until it is gone."""
+async def serve_connection(
+    socket: WebSocket, sessions: PlaySessions, info: Callable[[], Json]
+) -> None:
+    """Serve a client until it disconnects. Bad messages are answered by an error."""
     await socket.accept()
     outbox = Outbox()
     delivery = asyncio.create_task(_deliver(outbox, socket))
@@ -53,9 +55,9 @@ async def _deliver(outbox: Outbox, socket: WebSocket) -> None:
 
 
 async def _greet(
-    socket: WebSocket, outbox: Outbox, sessions: Sessions, info: Callable[[], Json]
-) -> Session | None:
-    """Wait for a client's hello; its session, or None if there is no room for it."""
+    socket: WebSocket, outbox: Outbox, sessions: PlaySessions, info: Callable[[], Json]
+) -> PlaySession | None:
+    """Wait for a client's hello; its session, or None if there are too many."""
     while True:
         try:
             message = parse_message(await _received(socket))
@@ -66,7 +68,7 @@ async def _greet(
             outbox.put(_error(refusal, refusal.request))
         except RefusedError as refusal:
             outbox.put(_error(refusal, message.request))
-            await asyncio.sleep(0.2)  # so that it is heard
+            await asyncio.sleep(0.2)  # so that the message arrives before the close
             return None
         else:
             welcome = {
@@ -79,20 +81,20 @@ async def _greet(
             return session
 
 
-async def _listen(socket: WebSocket, outbox: Outbox, session: Session) -> None:
+async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> None:
     while not outbox.closed:
         text = await _received(socket)
         request = None
         try:
             message = parse_message(text)
             request = message.request
-            await session.take(message)
+            await session.receive(message)
         except BadMessageError as refusal:
             outbox.put(_error(refusal, refusal.request))
         except RefusedError as refusal:
             outbox.put(_error(refusal, request))
-        except Exception as error:  # a mistake of ours must not end a game
-            what = f"this should not happen: {type(error).__name__}: {error}"
+        except Exception as error:  # a bug must not end the game
+            what = f"internal error: {type(error).__name__}: {error}"
             say(what)
             outbox.put(_error(RefusedError("server_error", what), request))
 

@@ -1,4 +1,4 @@
-"""Who may come in: this machine alone, or whoever knows the token; never pages of strangers."""
+"""Who may connect: this machine, or whoever has the token; never pages of other sites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 from tengen.frontends.loopback import is_loopback
 
 COOKIE = "tengen_token"
-# One page of our own scripts and styles; nothing from elsewhere, nothing written into the page.
+# Only our own scripts and styles: none from elsewhere, none inline.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -28,25 +28,25 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """Where the server listens, and what it wants to know of those who come."""
+    """The address the server listens at, and the token that requests must carry."""
 
     host: str
-    token: str | None = None  # None: only this machine can come at all
+    token: str | None = None  # None: only for loopback addresses
 
     def why_refused(self, visitor: HTTPConnection) -> str | None:
-        """Why a request or a WebSocket is not let in, None if it is.
+        """Why a request or a WebSocket is refused; None if it is allowed.
 
-        A page of another site may lead here in two ways: straight, which its origin tells, or by a
-        name of its own for this machine, which the host tells.
+        A page of another site can reach us directly, which its Origin header shows, or through a
+        host name of its own that resolves to this machine (DNS rebinding), which Host shows.
         """
         served = visitor.headers.get("host", "")
         if self.token is None and not is_loopback(_hostname(f"//{served}")):
-            return "this server is for its own machine: open 127.0.0.1 or localhost"
+            return "this server only serves its own machine: open 127.0.0.1 or localhost"
         origin = visitor.headers.get("origin")
         if origin is not None and not _same_place(origin, served):
-            return "pages of other sites are not served"
+            return "requests from pages of other sites are refused"
         if self.token is not None and not self.knows_token(visitor):
-            return "the token is missing or wrong: open the address that the server showed"
+            return "the token is missing or wrong: open the address that the server printed"
         return None
 
     def knows_token(self, visitor: HTTPConnection) -> bool:
@@ -56,16 +56,16 @@ class AccessPolicy:
 
 
 def access_policy(host: str, token: str | None) -> AccessPolicy:
-    """A access with a token wherever other machines can reach it; raises ValueError."""
+    """A policy with a token wherever other machines can reach the server; raises ValueError."""
     if token is not None and not token.strip():
-        raise ValueError("the token is empty: choose one that nobody guesses")
+        raise ValueError("the token is empty: choose one that is hard to guess")
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(16)
     return AccessPolicy(host, token)
 
 
 def _same_place(origin: str, served: str) -> bool:
-    """Is a page's origin where this server was reached, by whatever name of this machine?"""
+    """Is the origin of a page this server? All loopback names count as the same host."""
     try:
         ours, theirs = urlsplit(f"//{served}"), urlsplit(origin)
         same_port = (ours.port or 80) == (theirs.port or (443 if theirs.scheme == "https" else 80))

@@ -1,4 +1,4 @@
-"""`tengen play`: the server in this process, and the browser that is shown it."""
+"""`tengen play`: run the server in this process and open the browser."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import uvicorn
 from tengen.engine.levels import Level
 from tengen.frontends.loading import Network
 from tengen.frontends.options import PlayOptions
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
+from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.engine_room import EngineRoom, load_network
-from tengen.frontends.web.play.messages import NewGame
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.files.loading import find_network
@@ -29,19 +29,19 @@ from tengen.user_messages import say
 
 USUAL_PORT = 8361
 PORTS_TRIED = 50
-SWITCH_SECONDS = 0.0005  # that a searching thread may keep those who answer people waiting
-GRACE_SECONDS = 2  # for answers under way when the server ends
+SWITCH_SECONDS = 0.0005  # before a searching thread yields the GIL to those that answer people
+GRACE_SECONDS = 2  # for open requests when the server stops
 
 
 def play_in_browser(options: PlayOptions, position: Position, human: Color, level: Level) -> None:
-    """Serve until interrupted, at first a game that begins like this one.
+    """Serve until interrupted; a new session begins with a game like this one.
 
     Raises ValueError for bad options, and what loading the network raises.
     """
     if options.run is not None and not options.run.is_dir():
-        raise ValueError(f"{options.run} is no folder of a run")
+        raise ValueError(f"{options.run} is not the folder of a run")
     if position.width < limits.SMALLEST_BOARD:
-        raise ValueError(f"boards in the browser have {limits.SMALLEST_BOARD} lines or more")
+        raise ValueError(f"the board must have at least {limits.SMALLEST_BOARD} lines")
     first_game = NewGame(
         type="new_game",
         size=position.width,
@@ -55,7 +55,7 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
 
 
 def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
-    """Serve with a network from anywhere; raises what making it raises."""
+    """Serve with the network that `make` loads; raises what `make` raises."""
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
@@ -69,17 +69,17 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Network]
             lambda loading: _end_if_failed(loading.exception(), server)
         )
         address = _address(options, access, listening)
-        say(f"open {address} to play; Ctrl-C ends the server, and games are kept")
+        say(f"open {address} to play; Ctrl-C stops the server, games are kept")
         if options.browser:
             _open_browser(address)
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
         if room.loading.future.done():
-            room.loading.future.result()  # raises what went wrong
+            room.loading.future.result()  # raises what loading raised
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:
-    """How the server runs: quietly, and with no message that is too large."""
+    """The configuration of uvicorn: no logs, messages of limited size."""
     return uvicorn.Config(
         app,
         log_config=None,
@@ -94,9 +94,9 @@ def server_config(app: Callable[..., object]) -> uvicorn.Config:
 
 
 def bound_socket(host: str, port: int | None) -> socket.socket:
-    """A socket at this port, at any for 0, at the usual or one after it for None.
+    """A listening socket at this port; 0: any free one; None: the usual one or the next free one.
 
-    Raises ValueError that says what is in the way.
+    Raises ValueError that says why there is none.
     """
     wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
     why = ""
@@ -106,7 +106,7 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
                 host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
         except OSError as error:
-            raise ValueError(f"{host} is no address to serve at: {error.strerror}") from None
+            raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
         bound = socket.socket(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -132,7 +132,7 @@ def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socke
 
 
 def _open_browser(address: str) -> None:
-    """Show the page in a thread: some browsers keep whoever starts them waiting."""
+    """Open the page from a thread: some browsers block until they are closed."""
     threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
 
 

@@ -1,11 +1,12 @@
-"""Games on the disk as they are played: what a killed server leaves behind, the next one takes up.
+"""Sessions' games on the disk, so that a killed server loses nothing.
 
-A session has a game record named after it. Games that made room for others are kept, too. All names
-are made here, none by a client.
+Each session has an SGF file named after its id; replaced games are archived in another folder. File
+names are made here, never by clients.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -14,18 +15,27 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from tengen.closeable import Closeable
+from tengen.engine.levels import level_named
+from tengen.frontends.web.play.game_clock import GameClock
+from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.game_tree import GameTree, TreeNode
+from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
 from tengen.user_messages import say
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")
 _KEEP_SESSIONS_DAYS = 60
-_MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest go first
+_MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest are removed first
+PROPERTY = "TENGEN"  # of the root of a saved game; other programs ignore it
+FORMAT = 1  # of what it holds
 
 
 def user_data() -> Path:
-    """Where this user's programs keep what cannot be made again."""
+    """The user's folder for application data."""
     if chosen := os.environ.get("TENGEN_DATA_DIR"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -36,10 +46,7 @@ def user_data() -> Path:
 
 
 class Autosave(Closeable):
-    """Writes sessions in a thread of its own, the latest state of each.
-
-    All methods may be called from any thread. Close it in the end.
-    """
+    """Writes the latest state of each session in a thread of its own. Thread-safe; close it."""
 
     def __init__(self, folder: Path) -> None:
         self._sessions, self._games = folder / "sessions", folder / "games"
@@ -48,7 +55,7 @@ class Autosave(Closeable):
         self._tidy()
         self._changed = threading.Condition()
         self._waiting: dict[str, tuple[bytes, Future[None]]] = {}
-        self._put_away: deque[bytes] = deque()
+        self._archived: deque[bytes] = deque()
         self._writing: dict[str, bytes] = {}
         self._closed = False
         self._complained = False
@@ -56,7 +63,7 @@ class Autosave(Closeable):
         self._thread.start()
 
     def save(self, session: str, saved: bytes) -> Future[None]:
-        """Write a session soon; done when it, or something newer of it, was written or failed."""
+        """Write a session soon; done when this or a newer state is written, or failed."""
         with self._changed:
             _, done = self._waiting.get(session, (saved, Future[None]()))
             self._waiting[session] = saved, done
@@ -64,7 +71,7 @@ class Autosave(Closeable):
         return done
 
     def load(self, session: str) -> bytes | None:
-        """A session that was saved, None if there is none that can be read."""
+        """A saved session; None if there is none or it cannot be read."""
         if not SESSION_ID.fullmatch(session):
             return None
         with self._changed:
@@ -77,14 +84,14 @@ class Autosave(Closeable):
         except OSError:
             return None
 
-    def put_away(self, sgf: bytes) -> None:
-        """Keep a game that makes room for another."""
+    def archive(self, sgf: bytes) -> None:
+        """Keep a game that is replaced by another."""
         with self._changed:
-            self._put_away.append(sgf)
+            self._archived.append(sgf)
             self._changed.notify()
 
     def close(self) -> None:
-        """Write what is waiting, and end the thread."""
+        """Write what is queued, and end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -93,11 +100,11 @@ class Autosave(Closeable):
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not (self._waiting or self._put_away or self._closed):
+                while not (self._waiting or self._archived or self._closed):
                     self._changed.wait()
-                if not (self._waiting or self._put_away):
+                if not (self._waiting or self._archived):
                     return
-                games, self._put_away = self._put_away, deque()
+                games, self._archived = self._archived, deque()
                 sessions, self._waiting = self._waiting, {}
                 self._writing = {session: saved for session, (saved, _) in sessions.items()}
             for sgf in games:
@@ -121,7 +128,7 @@ class Autosave(Closeable):
             say(f"games cannot be saved: {error.filename}: {error.strerror}")
 
     def _tidy(self) -> None:
-        """Make room: sessions not used for long become games, the oldest games go."""
+        """Archive sessions not used for long; delete the oldest archived games."""
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
         sessions = _by_age(self._sessions)
         for i, (file, changed) in enumerate(sessions):
@@ -144,13 +151,86 @@ def _by_age(folder: Path) -> list[tuple[Path, float]]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that is whole at any time, with few calls: each may wait for busy threads."""
-    beside = f"{path.parent}/.{path.name}.{os.getpid()}"
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    """Replace a file atomically, in few system calls: each may wait for the GIL."""
+    unfinished = f"{path.parent}/.{path.name}.{os.getpid()}"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         left = memoryview(content)
         while left:
             left = left[os.write(descriptor, left) :]
     finally:
         os.close(descriptor)
-    Path(beside).replace(path)
+    Path(unfinished).replace(path)
+
+
+def saved_game(game: GameState) -> bytes:
+    """A game as SGF, with its state in a property of the root."""
+    position = game.position
+    state = {
+        "form": FORMAT,
+        "mode": game.mode,
+        "you": game.you,
+        "level": game.level,
+        "at": _path(game.at),
+        "end": _path(game.end),
+        "counting": game.counting,
+        "dead_unknown": game.dead_unknown,
+        "dead": sorted(position.text(point) for point in game.dead),
+        "result": game.result,
+        "clock": None if game.clock is None else game.clock.saved(),
+    }
+    record = game.tree.game.root
+    root = SgfNode(dict(record.properties), record.children)
+    root.set_text(PROPERTY, json.dumps(state))
+    return save_sgf(SgfGame(root))
+
+
+def restored_game(saved: bytes) -> GameState | None:
+    """A saved game; None if the file cannot be understood."""
+    try:
+        record = read_sgf(saved)[0]
+        state = json.loads(record.root.text(PROPERTY))
+        del record.root.properties[PROPERTY]
+        return _restored(GameTree(record), state)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return None
+
+
+def _restored(tree: GameTree, state: dict[str, Any]) -> GameState | None:
+    if state["form"] != FORMAT:
+        return None
+    you, level, clock = state["you"], state["level"], state["clock"]
+    if you not in (None, "black", "white", "both"):
+        return None
+    if level is not None:
+        level_named(level)
+    game = GameState(tree, you, level, None if clock is None else GameClock.restored(clock))
+    game.mode = "play" if you and state["mode"] == "play" else "analyse"
+    if you:
+        game.end = _at(tree, state["end"])
+    game.at = game.end if game.mode == "play" else _at(tree, state["at"])
+    position = tree.position(game.end)
+    game.result = None if state["result"] is None else str(state["result"])
+    game.counting = game.result is None and bool(you) and position.is_over
+    if position.is_over:
+        chains = [position.chain(str(point)) for point in state["dead"]]
+        game.dead_unknown = game.counting and bool(state["dead_unknown"])
+        game.dead = frozenset(point for chain in chains for point in chain)
+    tree.position(game.at)
+    return game
+
+
+def _path(node: TreeNode) -> list[int]:
+    """The index of the child at each node from the root."""
+    line = node.line()
+    return [before.children.index(after) for before, after in pairwise(line)]
+
+
+def _at(tree: GameTree, path: list[int]) -> TreeNode:
+    """The node at the end of a path, or as far as it can be followed."""
+    node = tree.root
+    for index in path:
+        if not 0 <= index < len(node.children):
+            break
+        node = node.children[index]
+    return node

@@ -1,11 +1,11 @@
-"""A game as a tree of numbered nodes over its SGF, and the positions along it."""
+"""A game as a tree of numbered nodes over its SGF, with the position at each node."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 from tengen.frontends.web.play.refusal import RefusedError, illegal
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
@@ -19,12 +19,12 @@ _SET_UP = ("AB", "AW", "AE", "PL")
 
 @dataclass(eq=False)
 class TreeNode:
-    """A node, by a number that stays its own as long as the tree lives."""
+    """A node; its id is never reused within the tree."""
 
     id: int
     parent: TreeNode | None
     sgf: SgfNode
-    depth: int  # of nodes before it
+    depth: int  # number of nodes before it
     children: list[TreeNode] = field(default_factory=list)  # as in the SGF, the main one first
 
     def line(self) -> list[TreeNode]:
@@ -52,7 +52,7 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class MarkOnPoint:
-    """A sign that somebody put on a point."""
+    """A mark on a point of the board."""
 
     point: Point
     kind: str
@@ -60,14 +60,14 @@ class MarkOnPoint:
 
 
 class GameTree:
-    """One game with its variations. Not for several threads at a time."""
+    """One game with its variations. Not thread-safe."""
 
     def __init__(self, game: SgfGame) -> None:
-        """Raises RefusedError for a game that is too large, SgfError for one that cannot be."""
+        """Raises RefusedError for a game that is too large, SgfError for a bad record."""
         self.game = game
         self._next_id = 0
         self.nodes: dict[int, TreeNode] = {}
-        self._positions: dict[int, Position] = {}  # that were looked at lately
+        self._positions: dict[int, Position] = {}  # cache
         self.root = self._new_node(None, game.root)
         todo = [(self.root, sgf) for sgf in reversed(game.root.children)]
         while todo:
@@ -96,7 +96,7 @@ class GameTree:
     # Positions
 
     def position(self, node: TreeNode) -> Position:
-        """The position after a node; raises SgfError for a move or stone that cannot be."""
+        """The position at a node; raises SgfError for an impossible move or stone."""
         line = node.line()
         known = len(line)
         while known and line[known - 1].id not in self._positions:
@@ -114,7 +114,7 @@ class GameTree:
         return [(each, self._positions[each.id]) for each in node.line()]
 
     def check(self) -> None:
-        """See that all positions can be; raises SgfError."""
+        """Check that every position is possible; raises SgfError."""
         above: dict[int, Position] = {}
         for node in self.root.subtree():
             before = self.start if node.parent is None else above[node.parent.id]
@@ -129,7 +129,7 @@ class GameTree:
         return self.game.move(node.sgf)
 
     def move_number(self, node: TreeNode) -> int:
-        """How many moves lead to a node, its own included."""
+        """The number of moves up to a node, its own included."""
         return sum("B" in each.sgf.properties or "W" in each.sgf.properties for each in node.line())
 
     # Changes
@@ -137,7 +137,7 @@ class GameTree:
     def add(self, parent: TreeNode, move: str, *, main: bool = False) -> tuple[TreeNode, bool]:
         """The node after a legal move, and whether it is new; raises RefusedError.
 
-        On request it becomes the main one among its siblings.
+        With `main` it becomes the first of its siblings.
         """
         position = self.position(parent)
         try:
@@ -158,13 +158,13 @@ class GameTree:
         return child, new
 
     def _is(self, node: TreeNode, move: Move) -> bool:
-        """Is it this move and nothing else?"""
+        """Does the node hold this move and no setup stones?"""
         return not is_set_up(node) and self.move(node) == move
 
     def remove(self, node: TreeNode) -> None:
-        """Take a node and all below it out; raises RefusedError for the root."""
+        """Remove a node and all below it; raises RefusedError for the root."""
         if node.parent is None:
-            raise RefusedError("unknown_node", "the beginning of a game stays", node=node.id)
+            raise RefusedError("unknown_node", "the root cannot be removed", node=node.id)
         for each in node.subtree():
             del self.nodes[each.id]
             self._positions.pop(each.id, None)
@@ -172,14 +172,14 @@ class GameTree:
         node.parent.sgf.children = [each.sgf for each in node.parent.children]
 
     def set_comment(self, node: TreeNode, text: str) -> None:
-        """Write a comment, or take it away."""
+        """Set the comment; an empty one removes it."""
         if text:
             node.sgf.set_text("C", text)
         else:
             node.sgf.properties.pop("C", None)
 
     def set_mark(self, node: TreeNode, point: str, kind: str | None, label: str | None) -> None:
-        """Put the only mark on a point, or take it away; raises RefusedError."""
+        """Replace the mark on a point; None removes it. Raises RefusedError."""
         try:
             chosen = self.position(node).point(point)
         except ValueError as error:
@@ -198,10 +198,10 @@ class GameTree:
             else:
                 properties.setdefault(MARKS[mark.kind], []).append(letters(mark.point))
 
-    # What is written at a node
+    # Annotations
 
     def marks(self, node: TreeNode) -> list[MarkOnPoint]:
-        """The marks that can be read."""
+        """The marks of a node; unreadable ones are skipped."""
         found = []
         for kind, name in MARKS.items():
             try:
@@ -226,12 +226,12 @@ class GameTree:
 
 
 def is_set_up(node: TreeNode) -> bool:
-    """Were stones put down or taken off there by hand?"""
+    """Does the node set up stones?"""
     return any(name in node.sgf.properties for name in _SET_UP)
 
 
 def _forget_finished(above: dict[int, Position], leaf: TreeNode) -> None:
-    """Drop the positions that no node needs any more, all below them having been looked at."""
+    """Drop the positions above a leaf whose subtrees are complete."""
     node = leaf
     while node.parent is not None and node.parent.children[-1] is node:
         node = node.parent
@@ -239,7 +239,7 @@ def _forget_finished(above: dict[int, Position], leaf: TreeNode) -> None:
 
 
 def opened_tree(text: str) -> GameTree:
-    """The first game of an SGF text with all that can be seen to be right; raises RefusedError."""
+    """The first game of an SGF text, checked in full; raises RefusedError."""
     if len(text.encode("utf-8", "replace")) > limits.UPLOAD_BYTES:
         most = limits.UPLOAD_BYTES // 1000
         raise RefusedError("too_large", f"a file has at most {most} kB", bytes=limits.UPLOAD_BYTES)

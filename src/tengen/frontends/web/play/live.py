@@ -7,18 +7,18 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tengen.frontends.web.http import limits
-from tengen.frontends.web.http.outbox import Outbox
+from tengen.frontends.web import limits
 from tengen.frontends.web.play.engine_room import Desk, EngineRoom
 from tengen.frontends.web.play.errands import Errands
-from tengen.frontends.web.play.judgements import (
+from tengen.frontends.web.play.opponent import going_on
+from tengen.frontends.web.play.outbox import Outbox
+from tengen.frontends.web.play.server_messages import (
     Known,
     analysis_view,
     graph_view,
     known_from,
     known_from_network,
 )
-from tengen.frontends.web.play.opponent import going_on
 from tengen.frontends.web.play.turnstile import TurnTaking
 from tengen.game.position import Position
 from tengen.network.evaluator import encode, evaluate

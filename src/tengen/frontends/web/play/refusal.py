@@ -1,4 +1,4 @@
-"""Why something that a client asked for cannot be."""
+"""Why a request of a client is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REASONS = {
 
 
 class RefusedError(ValueError):
-    """A code that pages translate, a message for people, and what the message is about."""
+    """A code that pages translate, a message in English, and data about it."""
 
     def __init__(self, code: str, message: str, **data: object) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class RefusedError(ValueError):
 
 
 def illegal(error: IllegalMoveError) -> RefusedError:
-    """The refusal of a move that the rules do not allow."""
+    """The refusal of an illegal move."""
     reason = _REASONS.get(type(error), "not_a_move")
     return RefusedError(
         "illegal_move", f"{error.move}: {error.why}", reason=reason, move=error.move
@@ -42,5 +42,5 @@ def illegal(error: IllegalMoveError) -> RefusedError:
 
 
 def not_now(message: str) -> RefusedError:
-    """The refusal of something that makes sense at other times."""
+    """The refusal of a request that is not possible at this time."""
     return RefusedError("not_now", message)

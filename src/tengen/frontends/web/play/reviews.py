@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tengen.frontends.web.http import limits
+from tengen.frontends.web import limits
 from tengen.frontends.web.play.engine_room import Desk
 from tengen.frontends.web.play.errands import Errands
+from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import TreeNode
-from tengen.frontends.web.play.judgements import Known
 from tengen.frontends.web.play.live import Live
 from tengen.frontends.web.play.refusal import RefusedError, not_now
-from tengen.frontends.web.play.table import Table
-from tengen.frontends.web.play.views import Json
+from tengen.frontends.web.play.server_messages import Json, Known
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import read_sgf
@@ -31,7 +30,7 @@ class Reviews:
         self._errands, self._live, self._send = errands, live, send
         self._done: tuple[bytes, GameReview] | None = None  # the game as it was, and the review
 
-    def begin(self, table: Table, visits: int) -> None:
+    def begin(self, table: GameState, visits: int) -> None:
         """Review a whole game; raises RefusedError if there is nothing to review."""
 
         def finish(review: GameReview, nodes: list[TreeNode], position: Position) -> None:
@@ -39,7 +38,7 @@ class Reviews:
 
         self._begin(table, visits, finish)
 
-    def begin_better(self, table: Table) -> None:
+    def begin_better(self, table: GameState) -> None:
         """Find what the player could have done better; raises RefusedError as `begin` does."""
         bot = table.bot
 
@@ -54,7 +53,7 @@ class Reviews:
 
     def _begin(
         self,
-        table: Table,
+        table: GameState,
         visits: int,
         finish: Callable[[GameReview, list[TreeNode], Position], None],
     ) -> None:

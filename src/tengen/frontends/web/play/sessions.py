@@ -1,4 +1,4 @@
-"""All sessions: found again by their ids, made anew, and dropped when nobody uses them."""
+"""All sessions by id: resumed, created, and dropped from memory when idle."""
 
 from __future__ import annotations
 
@@ -6,75 +6,74 @@ import asyncio
 import secrets
 import time
 
-from tengen.frontends.web.http import limits
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
+from tengen.frontends.web import limits
+from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, restored_game, saved_game
+from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.engine_room import EngineRoom
-from tengen.frontends.web.play.messages import NewGame
+from tengen.frontends.web.play.game_state import GameState, new_game_state
 from tengen.frontends.web.play.refusal import RefusedError
-from tengen.frontends.web.play.session import Session
-from tengen.frontends.web.play.snapshot import restored_table, saved_table
-from tengen.frontends.web.play.table import Table, new_table
-from tengen.frontends.web.play.views import Json
+from tengen.frontends.web.play.server_messages import Json
+from tengen.frontends.web.play.session import PlaySession
 
-IDLE_SECONDS = 30 * 60.0  # after which a session that nobody is connected to leaves the memory
+IDLE_SECONDS = 30 * 60.0  # after which a session without a connection leaves the memory
 
 
-class Sessions:
-    """Belongs to the event loop."""
+class PlaySessions:
+    """Not thread-safe: all methods are called on the event loop."""
 
     def __init__(self, room: EngineRoom, autosave: Autosave, first_game: NewGame) -> None:
         self._room, self._autosave, self._first_game = room, autosave, first_game
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, PlaySession] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    async def welcome(self, id_: str | None) -> tuple[Session, bool]:
-        """The session of a client, and whether it had one; raises RefusedError if there is no room.
+    async def welcome(self, id_: str | None) -> tuple[PlaySession, bool]:
+        """The session of a client, and whether it existed; raises RefusedError if all are taken.
 
-        Two clients with one id, as a duplicated tab has it, are two sessions from then on.
+        A second client with the id of a connected one (a duplicated tab) gets a copy as its own.
         """
         self._drop_idle()
         known = await self._find(id_) if id_ is not None else None
-        if isinstance(known, Session):
+        if isinstance(known, PlaySession):
             return known, True
         if len(self._sessions) >= limits.SESSIONS:
             raise RefusedError(
                 "too_many_sessions", "too many people are playing here; try again later"
             )
-        table = known or new_table(self._first_game)
+        game = known or new_game_state(self._first_game)
         found = known is not None and id_ is not None and id_ not in self._sessions
-        return self._new(id_ if found and id_ else secrets.token_hex(16), table), known is not None
+        return self._new(id_ if found and id_ else secrets.token_hex(16), game), known is not None
 
-    async def _find(self, id_: str) -> Session | Table | None:
-        """A session that nobody else uses, or the table of one that was saved or is in use."""
+    async def _find(self, id_: str) -> PlaySession | GameState | None:
+        """A session without a connection, or a copy of the game of one that is saved or in use."""
         if not SESSION_ID.fullmatch(id_):
             return None
         session = self._sessions.get(id_)
         if session is not None:
             if not session.connected:
                 return session
-            return await asyncio.to_thread(restored_table, saved_table(session.table))
+            return await asyncio.to_thread(restored_game, saved_game(session.game))
         saved = await asyncio.to_thread(self._autosave.load, id_)
-        table = None if saved is None else await asyncio.to_thread(restored_table, saved)
-        return self._sessions.get(id_) or table  # another client may have been faster
+        game = None if saved is None else await asyncio.to_thread(restored_game, saved)
+        return self._sessions.get(id_) or game  # another client may have been faster
 
-    def _new(self, id_: str, table: Table) -> Session:
-        session = self._sessions[id_] = Session(id_, table, self._room, self._autosave)
+    def _new(self, id_: str, game: GameState) -> PlaySession:
+        session = self._sessions[id_] = PlaySession(id_, game, self._room, self._autosave)
         return session
 
-    async def look_up(self, id_: str) -> Session | Table | None:
-        """A session in memory, or a table on the disk; None if there is neither."""
+    async def look_up(self, id_: str) -> PlaySession | GameState | None:
+        """A session in memory, or a game on the disk; None if there is neither."""
         session = self._sessions.get(id_)
         return session if session is not None else await self._find(id_)
 
     def network_ready(self, info: Json) -> None:
-        """Tell everybody."""
+        """Tell all sessions that the network is loaded."""
         for session in list(self._sessions.values()):
             session.network_ready(info)
 
     def _drop_idle(self) -> None:
-        """Let go of sessions nobody is connected to: those idle for long, or more if need be."""
+        """Drop sessions without a connection: those idle for long, and more if all are taken."""
         idle = [each for each in self._sessions.values() if not each.connected]
         idle.sort(key=lambda each: each.last_used)
         too_many = len(self._sessions) - limits.SESSIONS + 1
@@ -85,7 +84,7 @@ class Sessions:
                 del self._sessions[session.id]
 
     def close(self) -> None:
-        """End all of them; their games are on the disk."""
+        """Close all sessions; their games are on the disk."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()

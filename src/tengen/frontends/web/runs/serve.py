@@ -13,10 +13,11 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
 from tengen.frontends.web.http.security import HEADERS, access_policy
-from tengen.frontends.web.runs.page import PAGE, router
+from tengen.frontends.web.runs.routes import router
 
 
 def run_app(folder: Path) -> FastAPI:
@@ -24,7 +25,7 @@ def run_app(folder: Path) -> FastAPI:
     app = FastAPI(openapi_url=None)
     access = access_policy(LOOPBACK, None)
     app.include_router(router(folder))
-    app.mount("/static", StaticFiles(directory=PAGE.parent))
+    app.mount("/static", StaticFiles(directory=STATIC))
 
     @app.middleware("http")
     async def protect(
@@ -41,7 +42,7 @@ def run_app(folder: Path) -> FastAPI:
 
     @app.get("/run")
     def page() -> Response:
-        return FileResponse(PAGE)
+        return FileResponse(STATIC / "run.html")
 
     return app
 

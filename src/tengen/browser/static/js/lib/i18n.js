@@ -1,0 +1,134 @@
+// Languages: one JSON file of strings each. Numbers stay in Latin digits, as on every Go board.
+
+import { recall, remember } from "./local_storage.js";
+
+export const LANGUAGES = { en: "English", "zh-Hant": "繁體中文", ar: "العربية" };
+const RIGHT_TO_LEFT = new Set(["ar"]);
+
+let language = "en";
+let strings = {};
+let plurals = new Intl.PluralRules("en");
+const listeners = [];
+
+function preferred() {
+  const wanted = [recall("language", null), ...navigator.languages];
+  for (const tag of wanted) {
+    if (!tag) continue;
+    if (tag in LANGUAGES) return tag;
+    const base = tag.split("-")[0];
+    if (base === "zh") return "zh-Hant";
+    if (base in LANGUAGES) return base;
+  }
+  return "en";
+}
+
+async function fetchStrings(code) {
+  const answer = await fetch(`/static/languages/${code}.json`);
+  if (!answer.ok) throw new Error(`no strings for ${code}`);
+  return answer.json();
+}
+
+/** Load a language (by default the remembered or the browser's own) and show the page in it. */
+export async function useLanguage(code = preferred()) {
+  try {
+    strings = await fetchStrings(code);
+  } catch {
+    return; // keep the language that is shown
+  }
+  language = code;
+  plurals = new Intl.PluralRules(code);
+  document.documentElement.lang = code;
+  document.documentElement.dir = RIGHT_TO_LEFT.has(code) ? "rtl" : "ltr";
+  translateMarkup();
+  for (const listener of listeners) listener();
+}
+
+/** Load a language and remember it as the person's choice. */
+export async function chooseLanguage(code) {
+  remember("language", code);
+  await useLanguage(code);
+}
+
+export function currentLanguage() {
+  return language;
+}
+
+/** Call back whenever the language has changed. */
+export function onLanguage(listener) {
+  listeners.push(listener);
+}
+
+export function hasText(key) {
+  return key in strings;
+}
+
+/** The string of this key; `{name}` is filled in from values, `count` chooses the plural. */
+export function t(key, values = {}) {
+  let text = strings[key] ?? key;
+  if (typeof text === "object") text = text[plurals.select(values.count)] ?? text.other;
+  return text.replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return typeof value === "number" ? number(value) : value;
+  });
+}
+
+function locale() {
+  return `${language}-u-nu-latn`;
+}
+
+export function number(value, digits = 0) {
+  return new Intl.NumberFormat(locale(), {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: Math.max(digits, Number.isInteger(value) ? 0 : digits || 1),
+  }).format(value);
+}
+
+/** Visits and the like, short enough for a board: 950, 1.2k, 34k. */
+export function shortNumber(value) {
+  if (value < 1000) return String(Math.round(value));
+  if (value < 10_000) return `${(value / 1000).toFixed(1)}k`;
+  if (value < 1_000_000) return `${Math.round(value / 1000)}k`;
+  return `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+/** A share of one as a percentage with one digit, without the sign. */
+export function percent(share) {
+  return (100 * share).toFixed(1);
+}
+
+/** A number with its sign, a true minus, and (for points) one digit. */
+export function signed(value, digits = 1) {
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
+  return (value < 0 ? "−" : "+") + text;
+}
+
+/** "B+3.5" and its like as words. */
+export function resultText(result) {
+  if (!result) return "";
+  if (result === "0" || result === "Draw") return t("result.draw");
+  if (result === "Void") return t("result.none");
+  const [side, by] = result.split("+");
+  if (by === undefined) return result;
+  const winner = t(side === "B" ? "black" : "white");
+  if (by === "R" || by === "Resign") return t("result.resign", { winner });
+  if (by === "T" || by === "Time") return t("result.time", { winner });
+  const count = Number(by);
+  return by === "" || Number.isNaN(count) ? t("result.wins", { winner }) : t("result.points", { winner, count });
+}
+
+/** The translation of a name that the server uses (rules, levels), or `fallback`. */
+export function named(prefix, id, fallback) {
+  const key = `${prefix}.${id}`;
+  return hasText(key) ? t(key) : fallback;
+}
+
+/** Translate all marked elements in the document; call it again after adding some. */
+export function translateMarkup() {
+  for (const node of document.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);
+  for (const node of document.querySelectorAll("[data-label]")) {
+    node.setAttribute("aria-label", t(node.dataset.label));
+  }
+  for (const node of document.querySelectorAll("[data-hint]")) node.title = t(node.dataset.hint);
+}

@@ -1,0 +1,102 @@
+// The page: state, connection, board, and the parts around them.
+//
+// A new panel touches six files:
+//   panels/NAME.js          exports `order` (its place from the top) and `createPanel({ store, actions,
+//                           dialogs })`, which returns an element. It shows `store.state` and asks the server
+//                           by `actions.send(type, fields)`.
+//   css/panels.css          its styles
+//   languages/{en,zh-Hant,ar}.json  its texts
+//   frontends/web/play/client_messages.py  its message, with what the server does about it. An answer
+//                           {"type": NAME, ...} is found in `store.state.NAME`.
+
+import { createBoard } from "./board/board.js";
+import { createActions } from "./game/actions.js";
+import { announceMoves } from "./game/announcer.js";
+import { connect } from "./game/connection.js";
+import { KEYS, listenForKeys } from "./game/keyboard.js";
+import { changesBy, emptyState } from "./game/server_messages.js";
+import { soundMoves } from "./game/sounds.js";
+import { createKeysDialog } from "./lib/dialogs.js";
+import { translateMarkup, useLanguage } from "./lib/i18n.js";
+import { recall, recallObject } from "./lib/local_storage.js";
+import { createStore } from "./lib/store.js";
+import { currentTheme } from "./lib/theme.js";
+import { showFooter } from "./page/footer.js";
+import { createSettings, createTabs } from "./page/header.js";
+import { createAim, createNavigation } from "./page/navigation.js";
+import { createNewGameDialog } from "./page/new_game_dialog.js";
+import { noticeError, showBanner } from "./page/notices.js";
+import { createOpenDialog, openFragment } from "./page/open_dialog.js";
+import { showPlayers } from "./page/players.js";
+import * as panels from "./panels/index.js"; // written by the server: each file in panels/
+
+await useLanguage();
+
+const part = (id) => document.getElementById(id);
+
+const store = createStore({
+  ...emptyState(),
+  tab: "play",
+  mode: "play",
+  tool: "stone",
+  layers: recallObject("layers", { candidates: true, ownership: false, policy: false, next: true }),
+  hovered: null,
+  line: null,
+  aimed: null,
+  theme: currentTheme(),
+  sound: recall("sound", "on") === "on",
+});
+
+/** Switch to the tab that fits a new game: being played or looked at. */
+function followMode({ mode, you, nodes }) {
+  const { tab } = store.state;
+  const nothingYet = you === null && nodes.length === 1 && tab === "play";
+  if (nothingYet) return store.change({ mode });
+  const fits = mode === "play" ? tab === "play" : tab !== "play";
+  store.change({ mode, tab: fits ? tab : mode === "play" ? "play" : "analyse" });
+  if (store.state.tab === "analyse") actions.analyse(fits ? store.state.analysing : true);
+  return undefined;
+}
+
+function receive(message) {
+  if (message.type === "error") {
+    if (message.code === "engine_failed") store.change({ reviewProgress: null });
+    return noticeError(message);
+  }
+  store.change(changesBy(store.state, message));
+  if (message.type === "game") followMode(message);
+  if (message.type === "welcome") openFragment(actions);
+  return undefined;
+}
+
+const connection = connect({ onMessage: receive, onState: (state) => store.change({ connection: state }) });
+const actions = createActions(store, connection);
+
+const board = createBoard(part("board"), store, {
+  onPoint: (name, touched) => actions.point(name, { mustAim: actions.mustAim(touched, board.cellPixels()) }),
+  onHover: actions.hover,
+});
+const dialogs = {
+  newGame: createNewGameDialog(store, actions).open,
+  open: createOpenDialog(store, actions).open,
+  keys: createKeysDialog(KEYS).open,
+};
+
+showPlayers(part("players"), store);
+createNavigation(part("walk"), store, actions);
+createAim(part("aim"), store, actions);
+part("side").append(
+  ...Object.values(panels)
+    .sort((one, other) => one.order - other.order)
+    .map(({ createPanel }) => createPanel({ store, actions, dialogs })),
+);
+createTabs(part("tabs"), store, actions);
+createSettings(part("settings"), store, dialogs.keys);
+showFooter(store);
+showBanner(store);
+announceMoves(store);
+soundMoves(store);
+listenForKeys(store, actions, { board: board.focus, ...dialogs });
+window.addEventListener("hashchange", () => openFragment(actions));
+translateMarkup();
+document.body.classList.add("ready");

@@ -1,0 +1,22 @@
+// The foot of the page: the network, the device, the version.
+
+import { element } from "../lib/element.js";
+import { onLanguage, t } from "../lib/i18n.js";
+
+export function showFooter(store) {
+  const foot = document.getElementById("foot");
+  const show = () => {
+    const { info } = store.state;
+    if (!info) return;
+    const fact = (key, id, text) => element("span", { class: "fact" }, `${t(key)} `, element("bdi", { id, text: text ?? "–" }));
+    const parts = [
+      fact("foot.network", "network", info.network?.name),
+      fact("foot.device", "device", info.device),
+      fact("foot.version", "version", info.version),
+    ];
+    if (info.run) parts.push(element("a", { href: "/run", text: t("foot.run") }));
+    foot.replaceChildren(...parts);
+  };
+  store.watch(["info"], show);
+  onLanguage(show);
+}

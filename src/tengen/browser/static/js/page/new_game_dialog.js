@@ -1,0 +1,175 @@
+// The dialog for a new game. It begins with the choices of the last time.
+
+import { button, choice, field } from "../lib/controls.js";
+import { createDialog } from "../lib/dialogs.js";
+import { element } from "../lib/element.js";
+import { named, onLanguage, signed, t, translateMarkup } from "../lib/i18n.js";
+import { recallObject, remember } from "../lib/local_storage.js";
+
+const USUAL = {
+  size: 9,
+  colour: "black",
+  level: null,
+  rules: null,
+  komi: "",
+  handicap: 0,
+  clock: "none",
+  main: 10,
+  period: 30,
+  periods: 3,
+};
+const CLOCKS = {
+  none: null,
+  quick: { main: 60, period: 10, periods: 3 },
+  normal: { main: 600, period: 30, periods: 3 },
+  slow: { main: 1800, period: 30, periods: 5 },
+};
+const QUICK_SIZES = [5, 7, 9, 13, 19];
+
+/** How many handicap stones have a place: the corners from 7 on, edges and centre on odd boards. */
+function mostHandicap(size) {
+  if (size < 7) return 0;
+  return size % 2 && size > 7 ? 9 : 4;
+}
+
+const isRated = ({ elo }) => typeof elo === "number";
+
+function option(value, text, chosen) {
+  const node = element("option", { value, text });
+  node.selected = String(value) === String(chosen);
+  return node;
+}
+
+function numberInput({ name, min, max, step, label }) {
+  return element("input", { type: "number", name, min, max, step, inputmode: "decimal", data: { label } });
+}
+
+export function createNewGameDialog(store, actions) {
+  const wish = recallObject("new_game", USUAL);
+
+  const sizeRange = element("input", { type: "range", min: 5, max: 19, step: 1, name: "size" });
+  const sizeText = element("output", { dir: "ltr", class: "size-text", for: "new-size" });
+  const quick = element("div", { class: "chips", role: "group", data: { label: "new.sizes" } });
+  for (const size of QUICK_SIZES) {
+    quick.append(
+      element("button", {
+        type: "button", class: "button chip", dir: "ltr", text: `${size}×${size}`, data: { size },
+        on: { click: () => chooseSize(size) },
+      }),
+    );
+  }
+  const colours = choice({
+    name: "colour",
+    label: "new.colour",
+    chosen: wish.colour,
+    options: [
+      { value: "black", text: "black" },
+      { value: "white", text: "white" },
+      { value: "random", text: "new.random" },
+      { value: "both", text: "new.both" },
+    ],
+    act: (value) => {
+      wish.colour = value;
+      show();
+    },
+  });
+  const levels = element("select", { name: "level" });
+  const rules = element("select", { name: "rules", on: { change: () => { wish.rules = rules.value; show(); } } });
+  const komi = numberInput({ name: "komi", min: -150, max: 150, step: 0.5 });
+  const handicap = element("select", { name: "handicap" });
+  const clock = element("select", { name: "clock", on: { change: () => { wish.clock = clock.value; show(); } } });
+  const own = element("div", { class: "own-clock" });
+  const ownFields = ["main", "period", "periods"].map((name) => {
+    const input = numberInput({ name, min: name === "periods" ? 0 : name === "main" ? 0 : 1, max: 600, step: 1 });
+    input.value = wish[name];
+    return field({ label: `new.clock.${name}`, id: `new-${name}` }, input);
+  });
+  own.append(...ownFields);
+  const ratedNote = element("p", { class: "facts", data: { text: "new.rated.note" } });
+  const levelField = field({ label: "new.level", id: "new-level", note: ratedNote }, levels);
+  const form = element(
+    "form",
+    { method: "dialog", class: "form" },
+    element("div", { class: "field" },
+      element("label", { for: "new-size" }, element("span", { data: { text: "new.size" } }), sizeText),
+      sizeRange, quick),
+    element("div", { class: "field" }, element("span", { class: "label", data: { text: "new.colour" } }), colours),
+    levelField,
+    element("div", { class: "field-pair" },
+      field({ label: "new.rules", id: "new-rules" }, rules),
+      field({ label: "new.komi", id: "new-komi" }, komi)),
+    element("div", { class: "field-pair" },
+      field({ label: "new.handicap", id: "new-handicap" }, handicap),
+      field({ label: "new.clock", id: "new-clock" }, clock)),
+    own,
+    element("div", { class: "dialog-foot" },
+      button({ text: "new.start", kind: "primary wide", type: "submit", id: "start-game" })),
+  );
+  sizeRange.id = "new-size";
+  const dialog = createDialog({ id: "new", title: "new.title" }, form);
+
+  function chooseSize(size) {
+    wish.size = size;
+    show();
+  }
+  sizeRange.addEventListener("input", () => chooseSize(Number(sizeRange.value)));
+
+  function show() {
+    const { info } = store.state;
+    sizeRange.value = wish.size;
+    sizeText.textContent = `${wish.size} × ${wish.size}`;
+    for (const chip of quick.children) chip.setAttribute("aria-pressed", String(Number(chip.dataset.size) === wish.size));
+    const level = levels.value || wish.level || info?.levels?.[0]?.id;
+    levels.replaceChildren(
+      ...(info?.levels ?? []).map((one) => {
+        const name = named("level", one.id, one.name);
+        const words = isRated(one) ? t("new.rated", { name, elo: signed(one.elo, 0) }) : name;
+        return option(one.id, words, level);
+      }),
+    );
+    ratedNote.hidden = !(info?.levels ?? []).some(isRated);
+    levelField.hidden = wish.colour === "both";
+    const rule = wish.rules ?? info?.rules?.[0]?.id;
+    rules.replaceChildren(...(info?.rules ?? []).map((one) => option(one.id, named("rules", one.id, one.name), rule)));
+    komi.placeholder = t("new.komi.usual", { komi: info?.rules?.find((one) => one.id === rules.value)?.komi ?? "" });
+    const most = mostHandicap(wish.size);
+    const stones = Math.min(Number(handicap.value || wish.handicap), most);
+    handicap.replaceChildren(option(0, t("new.handicap.none"), stones));
+    for (let n = 2; n <= most; n += 1) handicap.append(option(n, t("new.handicap.stones", { count: n }), stones));
+    clock.replaceChildren(...[...Object.keys(CLOCKS), "own"].map((name) => option(name, t(`new.clock.${name}`), wish.clock)));
+    own.hidden = wish.clock !== "own";
+  }
+
+  function chosenClock(data) {
+    if (wish.clock !== "own") return CLOCKS[wish.clock] ?? null;
+    return { main: 60 * Number(data.get("main")), period: Number(data.get("period")), periods: Number(data.get("periods")) };
+  }
+
+  form.addEventListener("submit", () => {
+    const data = new FormData(form);
+    const picked = data.get("colour");
+    const colour = picked === "random" ? (Math.random() < 0.5 ? "black" : "white") : picked;
+    const number = data.get("komi").trim();
+    Object.assign(wish, Object.fromEntries(data), { size: Number(data.get("size")), komi: "" });
+    remember("new_game", wish);
+    actions.newGame({
+      size: wish.size,
+      colour,
+      level: colour === "both" ? null : data.get("level"),
+      rules: data.get("rules"),
+      komi: number === "" ? null : Number(number),
+      handicap: Number(data.get("handicap")),
+      clock: chosenClock(data),
+    });
+  });
+
+  store.watch(["info"], show);
+  onLanguage(show);
+  return {
+    open() {
+      translateMarkup();
+      show();
+      dialog.showModal();
+    },
+  };
+}

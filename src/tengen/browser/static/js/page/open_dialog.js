@@ -1,0 +1,118 @@
+// Ways to open a game record: the dialog, drag and drop, paste, and the fragment of the address.
+
+import { button } from "../lib/controls.js";
+import { createDialog } from "../lib/dialogs.js";
+import { element } from "../lib/element.js";
+import { t } from "../lib/i18n.js";
+import { notice } from "../page/notices.js";
+
+const looksLikeSgf = (text) => /^\s*\(\s*;/.test(text);
+
+/** The text of a file: as UTF-8, else in the encoding that the record declares. */
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const latin = new TextDecoder("latin1").decode(bytes);
+    const declared = /CA\s*\[([^\]]+)\]/.exec(latin)?.[1].trim();
+    try {
+      return new TextDecoder(declared ?? "gb18030").decode(bytes);
+    } catch {
+      return latin;
+    }
+  }
+}
+
+function openText(text, actions) {
+  if (!looksLikeSgf(text)) notice(t("error.not_sgf"));
+  else actions.open(text);
+}
+
+function openFile(file, actions, limit) {
+  if (limit && file.size > limit) notice(t("error.too_large"));
+  else textOf(file).then((text) => openText(text, actions));
+}
+
+/** Open the game in the address, #sgf=..., and remove it there, so that a reload keeps later changes. */
+export function openFragment(actions) {
+  const found = /^#sgf=(.+)$/s.exec(location.hash);
+  if (!found) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    openText(decodeURIComponent(found[1].replace(/\+/g, "%20")), actions);
+  } catch {
+    notice(t("error.not_sgf"));
+  }
+}
+
+function listenForDrops(actions, limit) {
+  const sign = document.getElementById("dropping");
+  let depth = 0;
+  const show = (on) => {
+    depth = on ? depth : 0;
+    sign.hidden = !on;
+  };
+  const wanted = (event) => [...(event.dataTransfer?.types ?? [])].some((type) => type === "Files" || type === "text/plain");
+  document.addEventListener("dragenter", (event) => {
+    if (!wanted(event)) return;
+    depth += 1;
+    show(true);
+  });
+  document.addEventListener("dragleave", () => {
+    depth -= 1;
+    if (depth <= 0) show(false);
+  });
+  document.addEventListener("dragover", (event) => {
+    if (wanted(event)) event.preventDefault();
+  });
+  document.addEventListener("drop", (event) => {
+    if (!wanted(event)) return;
+    event.preventDefault();
+    show(false);
+    const [file] = event.dataTransfer.files;
+    if (file) openFile(file, actions, limit());
+    else openText(event.dataTransfer.getData("text/plain"), actions);
+  });
+}
+
+function listenForPaste(actions) {
+  document.addEventListener("paste", (event) => {
+    if (event.target.closest?.("input, textarea, select")) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (looksLikeSgf(text)) actions.open(text);
+  });
+}
+
+/** The dialog that opens a record from a file or from pasted text. */
+export function createOpenDialog(store, actions) {
+  const limit = () => store.state.info?.limits?.upload_bytes;
+  const picker = element("input", { type: "file", accept: ".sgf,.txt,application/x-go-sgf", id: "sgf-file", class: "unseen", tabindex: "-1", data: { label: "files.choose" } });
+  const text = element("textarea", { id: "sgf-text", rows: 6, dir: "ltr", spellcheck: "false", placeholder: "(;GM[1]SZ[9]…" });
+  const dialog = createDialog(
+    { id: "open", title: "files.open" },
+    element("div", { class: "form" },
+      element("p", { class: "words", data: { text: "files.words" } }),
+      button({ text: "files.choose", picture: "open", kind: "plain wide", act: () => picker.click(), id: "choose-file" }),
+      picker,
+      element("div", { class: "field" }, element("label", { for: "sgf-text", data: { text: "files.paste" } }), text),
+      element("div", { class: "dialog-foot" },
+        button({ text: "files.open", kind: "primary wide", id: "open-text", act: () => {
+          openText(text.value, actions);
+          if (looksLikeSgf(text.value)) dialog.close();
+        } }))),
+  );
+  picker.addEventListener("change", () => {
+    if (picker.files.length) openFile(picker.files[0], actions, limit());
+    picker.value = "";
+    dialog.close();
+  });
+  listenForDrops(actions, limit);
+  listenForPaste(actions);
+  return {
+    open() {
+      text.value = "";
+      dialog.showModal();
+    },
+  };
+}

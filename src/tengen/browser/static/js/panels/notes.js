@@ -1,0 +1,57 @@
+// The comment and the marks of the node shown, editable.
+
+import { panel, press } from "../lib/controls.js";
+import { element, icon } from "../lib/element.js";
+import { onLanguage, t } from "../lib/i18n.js";
+
+export const order = 80;
+
+const TOOLS = ["stone", "triangle", "square", "circle", "cross", "label"];
+const SETTLE = 500; // milliseconds after the last key until a comment is sent
+
+export function createPanel({ store, actions }) {
+  const area = element("textarea", { id: "comment", rows: 4, dir: "auto", maxlength: 20_000, data: { label: "notes.comment" } });
+  const tools = element("div", { class: "tools", role: "group", data: { label: "notes.tools" } });
+  const buttons = Object.fromEntries(
+    TOOLS.map((name) => [name, element("button", {
+      type: "button", class: "button icon-only chip", id: `tool-${name}`, data: { label: `tool.${name}`, hint: `tool.${name}` },
+      on: { click: () => store.change({ tool: name }) },
+    }, icon(name))]),
+  );
+  tools.append(...Object.values(buttons));
+  const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, tools, area);
+  let node = null; // the node whose comment is in the text area
+  let timer = null;
+
+  function send() {
+    if (timer === null) return;
+    clearTimeout(timer);
+    timer = null;
+    actions.comment(node, area.value);
+  }
+
+  area.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(send, SETTLE);
+  });
+  area.addEventListener("blur", send);
+
+  function show() {
+    const { state } = store;
+    if (!state.tree) return;
+    for (const [name, one] of Object.entries(buttons)) press(one, state.tool === name);
+    if (state.at !== node) {
+      send();
+      node = state.at;
+    }
+    // What is being typed is newer than what the server knows.
+    if (timer !== null) return;
+    const text = state.tree.byId.get(node)?.comment ?? "";
+    if (area.value !== text && !(document.activeElement === area && area.value.trim() === text.trim())) area.value = text;
+    area.placeholder = t("notes.empty");
+  }
+
+  store.watch(["tree", "at", "tool", "tab"], show);
+  onLanguage(show);
+  return box;
+}

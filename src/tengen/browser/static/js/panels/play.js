@@ -1,0 +1,100 @@
+// The game being played: whose move it is, pass, undo, hint, resign, new game.
+
+import { button, panel } from "../lib/controls.js";
+import { element } from "../lib/element.js";
+import { named, onLanguage, percent, resultText, signed, t } from "../lib/i18n.js";
+
+export const order = 10;
+
+function statusText(state) {
+  const { position, game, connection } = state;
+  if (!position || !game) return connection === "open" ? "" : t("status.connecting");
+  if (game.you === null || position.phase === "free") return t("status.none");
+  if (position.phase === "over") return resultText(position.result) || t("status.over");
+  if (position.phase === "counting") return t("status.counting");
+  if (position.thinking) return t("status.thinking");
+  if (game.you === "both") return t("status.turn", { colour: t(position.to_play) });
+  if (game.you === position.to_play) {
+    return t(position.last === "pass" ? "status.passed" : "status.yours", { colour: t(position.to_play) });
+  }
+  return t("status.theirs");
+}
+
+function termsText({ size, rules, komi, handicap }) {
+  const parts = [`${size}×${size}`, named("rules", rules, rules), t("play.komi", { komi })];
+  if (handicap > 1) parts.push(t("play.handicap", { count: handicap }));
+  return parts.join(" · ");
+}
+
+function hintRow(move, actions) {
+  return element(
+    "li",
+    {},
+    element(
+      "button",
+      {
+        type: "button",
+        class: "row-button",
+        on: {
+          click: () => actions.move(move.move),
+          pointerenter: () => actions.hover(move.move),
+          pointerleave: () => actions.hover(null),
+          focus: () => actions.hover(move.move),
+          blur: () => actions.hover(null),
+        },
+      },
+      element("bdi", { class: "point", text: move.move === "pass" ? t("pass") : move.move }),
+      element("span", { class: "figure", dir: "ltr", text: `${percent(move.winrate)}%` }),
+      element("span", { class: "figure", dir: "ltr", text: signed(move.lead) }),
+    ),
+  );
+}
+
+export function createPanel({ store, actions, dialogs }) {
+  const status = element("p", { class: "status", id: "status" });
+  const buttons = {
+    pass: button({ text: "play.pass", picture: "pass", hint: "play.pass.hint", act: actions.pass, id: "pass" }),
+    undo: button({ text: "play.undo", picture: "undo", hint: "play.undo.hint", act: actions.undo, id: "undo" }),
+    hint: button({ text: "play.hint", picture: "bulb", hint: "play.hint.hint", act: actions.hint, id: "hint" }),
+    resign: button({ text: "play.resign", picture: "flag", act: actions.resign, id: "resign" }),
+  };
+  const words = element("p", { class: "words", data: { text: "play.words" } });
+  const terms = element("p", { class: "facts", id: "terms" });
+  const hints = element("ol", { class: "hints", id: "hints" });
+  const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
+  const box = panel(
+    { tabs: "play", id: "play" },
+    status,
+    words,
+    element("div", { class: "actions" }, ...Object.values(buttons)),
+    hints,
+    start,
+    terms,
+  );
+
+  function show() {
+    const { state } = store;
+    const { position } = state;
+    status.textContent = statusText(state);
+    status.classList.toggle("busy", Boolean(position?.thinking));
+    const playing = position?.phase === "playing" || position?.phase === "counting";
+    for (const [name, node] of Object.entries(buttons)) {
+      node.disabled = state.connection !== "open" || position?.phase === "free" || !position?.can?.[name];
+      node.hidden = position?.phase !== "playing" && node.disabled;
+    }
+    box.querySelector(".actions").hidden = !playing && !(position?.phase === "over" && position.can?.undo);
+    const played = Boolean(state.game?.you);
+    words.hidden = played || !state.game;
+    terms.textContent = played ? termsText(state.game) : "";
+    terms.hidden = !played;
+    const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
+    hints.hidden = moves.length === 0;
+    hints.replaceChildren(...moves.map((move) => hintRow(move, actions)));
+    start.classList.toggle("primary", !playing);
+    start.classList.toggle("plain", playing);
+  }
+
+  store.watch(["position", "game", "hint", "connection", "at"], show);
+  onLanguage(show);
+  return box;
+}

@@ -1,0 +1,19 @@
+"""Limits on what clients may ask for."""
+
+from __future__ import annotations
+
+SMALLEST_BOARD, LARGEST_BOARD = 5, 19
+MOST_HANDICAP = 9
+UPLOAD_BYTES = 1_000_000  # of one SGF file
+MESSAGE_BYTES = 4 * UPLOAD_BYTES  # JSON may write a character as several
+NODES = 20_000  # of one game's tree
+LINE = 2_000  # nodes from the root to a leaf
+MARKS = 50_000  # of one game that are shown
+COMMENT_LENGTH = 20_000
+LABEL_LENGTH = 4
+VISITS = 100_000  # of an analysis of one position
+REVIEW_VISITS = 2_000  # of a review, per position
+REVIEW_TOTAL = 1_000_000  # of a review, in all
+SESSIONS = 200  # in memory at a time
+WAITING_MESSAGES = 2_000  # to a client that does not read them, before it is disconnected
+LONGEST_CLOCK = 24 * 3600  # seconds

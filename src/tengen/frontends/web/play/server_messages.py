@@ -1,0 +1,212 @@
+"""Messages to clients, as JSON. Win rates and leads of positions are Black's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.frontends.web import limits
+from tengen.frontends.web.board_text import board_text
+from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
+from tengen.game.color import Color
+from tengen.game.outcome import Reason
+from tengen.game.position import Position
+from tengen.game.scoring import Tally
+from tengen.network.evaluator import Evaluation
+from tengen.search.result import MoveResult, SearchResult
+
+Json: TypeAlias = dict[str, Any]
+MOST_MOVES = 12  # that are shown of a search
+
+
+def game_view(game: GameState) -> Json:
+    """The whole game with all nodes."""
+    tree = game.tree
+    position = tree.position(tree.root)
+    marks_left = limits.MARKS
+    nodes = []
+    for node in tree.root.subtree():
+        view = node_view(tree, node, with_marks=marks_left > 0)
+        marks_left -= len(view.get("marks", ()))
+        nodes.append(view)
+    return {
+        "type": "game",
+        "mode": game.mode,
+        "size": position.width,
+        "rules": str(position.rules),
+        "komi": position.komi,
+        "handicap": position.handicap,
+        "players": {str(color): tree.game.player(color) for color in Color},
+        "you": game.you,
+        "level": game.level,
+        "nodes": nodes,
+        "at": game.at.id,
+    }
+
+
+def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Json:
+    """One node."""
+    move = tree.move(node)
+    view: Json = {
+        "id": node.id,
+        "parent": None if node.parent is None else node.parent.id,
+        "move": None if move is None else tree.start.text(move.point),
+        "colour": None if move is None else str(move.color),
+    }
+    if comment := node.sgf.text("C"):
+        view["comment"] = comment
+    if with_marks and (marks := tree.marks(node)):
+        view["marks"] = [
+            {
+                "point": tree.start.text(mark.point),
+                "kind": mark.kind,
+                **({} if mark.label is None else {"label": mark.label}),
+            }
+            for mark in marks
+        ]
+    if is_set_up(node):
+        view["setup"] = True
+    return view
+
+
+def position_view(game: GameState, *, ready: bool) -> Json:
+    """The position shown, and what the player may do there."""
+    position, phase = game.position, game.phase
+    move = game.tree.move(game.at)
+    ko = position.ko
+    yours = game.yours_to_move
+    result = game.result
+    if phase == "free":
+        result = game.tree.root.sgf.text("RE") or None
+    return {
+        "type": "position",
+        "node": game.at.id,
+        "stones": board_text(position.stones),
+        "to_play": str(position.to_play),
+        "last": None if move is None else position.text(move.point),
+        "ko": None if ko is None else position.text(ko),
+        "captures": {str(color): position.captured(color.opponent) for color in Color},
+        "move_number": game.tree.move_number(game.at),
+        "phase": phase,
+        "result": result,
+        "can": {
+            "play": yours,
+            "pass": yours,
+            "undo": game.can_undo,
+            "resign": phase == "playing",
+            "hint": yours and ready,
+        },
+        "clock": None if game.clock is None else game.clock.view(),
+        "thinking": game.bot_to_move or (phase == "counting" and game.dead_unknown),
+    }
+
+
+def count_view(game: GameState) -> Json:
+    """The score, by component."""
+    position = game.position
+    score = position.score(game.dead)
+    result = game.result or str(score.outcome(Reason.SCORE))
+    return {
+        "type": "count",
+        "dead": sorted(position.text(point) for point in game.dead),
+        "owner": board_text(score.owner),
+        "black": _tally(score.black),
+        "white": _tally(score.white),
+        "result": result,
+    }
+
+
+def _tally(tally: Tally) -> Json:
+    return {
+        "stones": tally.stones,
+        "area": tally.territory,
+        "prisoners": tally.prisoners,
+        "tax": tally.tax,
+        "komi": tally.compensation,
+        "total": tally.total,
+    }
+
+
+class Known(NamedTuple):
+    """The evaluation of a position, for Black."""
+
+    winrate: float
+    lead: float
+    visits: int
+
+
+def known_from(result: SearchResult) -> Known:
+    """The evaluation of a position by a search."""
+    black = result.position.to_play is Color.BLACK
+    winrate = result.winrate if black else 1 - result.winrate
+    return Known(winrate, result.lead if black else -result.lead, result.visits)
+
+
+def known_from_network(positions: list[Position], found: Evaluation) -> list[Known]:
+    """The evaluation of positions by the network alone."""
+    known = []
+    for i, position in enumerate(positions):
+        win, _, nothing = (float(chance) for chance in found.value[i])
+        winrate, lead = win + nothing / 2, float(found.lead[i])
+        black = position.to_play is Color.BLACK
+        known.append(Known(winrate if black else 1 - winrate, lead if black else -lead, 1))
+    return known
+
+
+def graph_view(known: Iterable[tuple[int, Known]]) -> Json:
+    """Points of the graph."""
+    return {
+        "type": "graph",
+        "points": [
+            {
+                "node": node,
+                "winrate": round(each.winrate, 4),
+                "lead": round(each.lead, 2),
+                "visits": each.visits,
+            }
+            for node, each in known
+        ],
+    }
+
+
+def analysis_view(result: SearchResult, node: int, speed: float) -> Json:
+    """The result of a search at a node."""
+    known = known_from(result)
+    sign = 1 if result.position.to_play is Color.BLACK else -1
+    ownership: Any = None
+    if result.ownership is not None:
+        ownership = _rounded(sign * result.ownership, 2)
+    return {
+        "type": "analysis",
+        "node": node,
+        "visits": result.visits,
+        "speed": round(speed, 1),
+        "winrate": round(known.winrate, 4),
+        "lead": round(known.lead, 2),
+        "moves": moves_view(result.moves, result.position),
+        "ownership": ownership,
+        "policy": _rounded(result.policy, 4),
+    }
+
+
+def _rounded(values: NDArray[np.float32], digits: int) -> list[float]:
+    return np.round(values.ravel().astype(np.float64), digits).tolist()  # type: ignore[no-any-return]
+
+
+def moves_view(moves: Iterable[MoveResult], position: Position) -> list[Json]:
+    """The best moves first."""
+    return [
+        {
+            "move": position.text(each.move),
+            "visits": each.visits,
+            "winrate": round(each.winrate, 4),
+            "lead": round(each.lead, 2),
+            "prior": round(each.prior, 4),
+            "pv": [position.text(point) for point in each.pv],
+        }
+        for each in list(moves)[:MOST_MOVES]
+    ]

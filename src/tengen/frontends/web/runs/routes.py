@@ -1,0 +1,86 @@
+"""The page on which one watches a run learn: what it asks for, from the run's folder alone.
+
+Nothing is written, and no name that a client sends reaches the file system: games are asked for by
+number, and only numbers that the folder holds are answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, HTTPException, Response
+from fastapi import Path as InPath
+
+from tengen.frontends.web.runs.network_outputs import Opinions
+from tengen.frontends.web.runs.run_state import RunState, game_files
+from tengen.frontends.web.runs.sample_games import SampleGame, game_data, load_game
+from tengen.game.sgf.records import SgfError
+from tengen.runs.folder import RunFolder
+
+GameNumber = Annotated[int, InPath(ge=0, lt=10**18)]
+Seen = Annotated[str | None, Header(alias="If-None-Match")]
+NO_GAME: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
+
+
+def router(folder: Path) -> APIRouter:
+    """What the page of the run in this folder asks for, below /api/run."""
+    run = RunFolder(folder)
+    state, opinions = RunState(run), Opinions(run)
+    looking = threading.Lock()
+    routes = APIRouter(prefix="/api/run", tags=["run"])
+
+    @routes.get("")
+    def whole_state(if_none_match: Seen = None) -> Response:
+        """How the run stands: settings, curves, ratings, and which games there are."""
+        with looking:
+            state.refresh()
+            content = state.state()
+        return _answer(content, if_none_match)
+
+    @routes.get("/policies")
+    def policies(if_none_match: Seen = None) -> Response:
+        """What each kept network would play first, as far as it is known by now."""
+        with looking:
+            state.refresh()
+            facts = state.facts
+        known = opinions.of_empty_board(facts) if facts else []
+        side = facts.side if facts else None
+        return _answer({"side": side, "networks": known}, if_none_match)
+
+    @routes.get("/games/{number}", responses=NO_GAME)
+    def game(number: GameNumber) -> Response:
+        """A sample game, position by position."""
+        return _answer(game_data(_sample(run, number), number))
+
+    @routes.get("/games/{number}/ownership", responses=NO_GAME)
+    def ownership(number: GameNumber) -> Response:
+        """Whose each point is, in the eyes of the latest network; null if there is none."""
+        owned = opinions.of_game(number, _sample(run, number).positions)
+        return _answer(owned._asdict() if owned else None)
+
+    return routes
+
+
+def _sample(run: RunFolder, number: int) -> SampleGame:
+    """A game of the folder; raises HTTPException for one that is not there, or not whole."""
+    path = game_files(run).get(number)
+    if path is None:
+        raise HTTPException(404, f"there is no game {number}; older ones are removed")
+    try:
+        return load_game(path)
+    except SgfError:
+        raise HTTPException(404, f"game {number} is damaged, or not written yet") from None
+
+
+def _answer(content: object, seen: str | None = None) -> Response:
+    """JSON with a tag; nothing but the tag if that is what the client has."""
+    body = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if seen is not None and tag in seen:
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type="application/json", headers=headers)

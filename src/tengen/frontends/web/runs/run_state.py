@@ -1,0 +1,164 @@
+"""How a run stands, from its folder alone: it may be empty, half written or cut back."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tengen.config import load_sections
+from tengen.evaluation.ratings import Rating
+from tengen.frontends.web.runs.json_lines import GrowingLines
+from tengen.frontends.web.runs.metric_series import Row, rows_by_step, series_of, short
+from tengen.runs.folder import RunFolder
+from tengen.runs.params import SECTIONS, RunConfig
+from tengen.runs.rating import ratings_of
+from tengen.selfplay.params import fair_komi
+
+LATEST_GAMES = 12  # that are offered
+
+Stamp = tuple[int, int, int]  # of a file: it changes when the file does
+
+
+class RunFacts(NamedTuple):
+    """What the settings say that a watcher wants to know."""
+
+    model: str
+    side: int  # of the largest board
+    rules: str
+    komi: float
+    minutes: float  # the end of the run; 0: no such end
+    games: int
+    iterations: int
+
+    def share(self, last: Row) -> float | None:
+        """How much of the run is over, None if it has no end."""
+        ends = {"minutes": self.minutes, "games": self.games, "step": self.iterations}
+        shares = [last.get(name, 0) / end for name, end in ends.items() if end]
+        return min(1.0, max(shares)) if shares else None
+
+
+class RunState:
+    """What is known of a run. Not for several threads at a time."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._metrics = GrowingLines(folder.metrics)
+        self._config_stamp: Stamp | None = None
+        self._ratings_stamp: Stamp | None = None
+        self._ratings: dict[str, Rating] = {}
+        self._rows: list[Row] = []
+        self._series = series_of([])
+        self.facts: RunFacts | None = None
+
+    def refresh(self) -> None:
+        """Look at the folder again; only what is new is read."""
+        if (stamp := stamp_of(self._folder.config)) != self._config_stamp:
+            self._config_stamp, self.facts = stamp, facts_of(self._folder)
+        if (stamp := stamp_of(self._folder.ratings)) != self._ratings_stamp:
+            self._ratings_stamp, self._ratings = stamp, _ratings(self._folder)
+        if self._metrics.refresh():
+            self._rows = rows_by_step(self._metrics.lines)
+            self._series = series_of(self._rows)
+
+    def state(self) -> dict[str, Any]:
+        """All but games and networks themselves, ready to be sent as JSON."""
+        series, facts = self._series, self.facts
+        stamp = stamp_of(self._folder.metrics)
+        return {
+            "name": self._folder.path.resolve().name,
+            "facts": facts._asdict() if facts else None,
+            "share": facts.share(series.last) if facts else None,
+            "written": stamp[1] / 1e9 if stamp else None,  # seconds since 1970
+            "last": series.last,
+            "series": series.columns,
+            "ratings": self._rated(),
+            "games": list(game_files(self._folder))[:LATEST_GAMES],
+            "networks": len(network_files(self._folder)),
+        }
+
+    def _rated(self) -> dict[str, list[dict[str, Any]]]:
+        """Networks of the run by their iterations, and the others as anchors."""
+        networks, anchors = [], []
+        by_step = {int(row["step"]): row for row in self._rows}
+        for name, rating in sorted(self._ratings.items()):
+            values = {
+                "name": name,
+                "elo": short(rating.elo),
+                "low": short(rating.low),
+                "high": short(rating.high),
+                "played": rating.games,
+            }
+            if re.fullmatch(r"\d{6,12}", name, re.ASCII):
+                step = int(name)
+                row = by_step.get(step, {}) if step else {"minutes": 0, "games": 0}
+                when_rated = {"minutes": row.get("minutes"), "games": row.get("games")}
+                networks.append({**values, "step": step, **when_rated})
+            else:
+                anchors.append(values)
+        return {"networks": networks, "anchors": anchors}
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What tells a changed file; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def facts_of(folder: RunFolder) -> RunFacts | None:
+    """The settings of a run of either kind; None if there are none that can be read."""
+    try:
+        content = tomllib.loads(folder.config.read_text("utf-8"))
+        if "tutorial" in content:
+            return _tutorial_facts(folder)
+        config = RunConfig(**load_sections(folder.config, SECTIONS))
+    except (OSError, ValueError):
+        return None
+    run, games = config.run, config.selfplay
+    side = games.largest_side
+    komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
+    return RunFacts(run.model, side, games.rules[0], komi, run.minutes, run.games, run.iterations)
+
+
+def _tutorial_facts(folder: RunFolder) -> RunFacts | None:
+    """Raises ValueError, as for other runs; None where torch, which these need, is missing."""
+    try:
+        from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS
+    except ImportError:
+        return None
+    recipe = load_sections(folder.config, TUTORIAL_SECTIONS)["tutorial"]
+    return RunFacts("tutorial", recipe.side, recipe.rules, recipe.komi, 0, 0, recipe.iterations)
+
+
+def game_files(folder: RunFolder) -> dict[int, Path]:
+    """The sample games that there are, by number, the latest first."""
+    return dict(sorted(_numbered(folder.games, "sgf").items(), reverse=True))
+
+
+def network_files(folder: RunFolder) -> dict[int, Path]:
+    """The networks that were kept, by their iterations."""
+    return dict(sorted(_numbered(folder.networks, "safetensors").items()))
+
+
+def _numbered(folder: Path, ending: str) -> dict[int, Path]:
+    """The files of a folder whose names are numbers."""
+    name = re.compile(rf"(\d{{1,18}})\.{ending}", re.ASCII)
+    try:
+        found = [(name.fullmatch(path.name), path) for path in folder.iterdir()]
+    except OSError:
+        return {}
+    return {int(match[1]): path for match, path in found if match}
+
+
+def _ratings(folder: RunFolder) -> dict[str, Rating]:
+    """The ratings so far; none if somebody spoilt them."""
+    try:
+        return ratings_of(folder)
+    except (OSError, KeyError, TypeError, ValueError, np.linalg.LinAlgError):
+        return {}
