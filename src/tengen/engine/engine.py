@@ -18,12 +18,12 @@ from tengen.engine.scheduler import Scheduler
 from tengen.engine.task import Progress, SearchTask
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.network.backends.registry import AUTO, open_evaluator
+from tengen.network.backends.registry import AUTO
+from tengen.network.cache import CachingEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, Evaluator
 from tengen.network.files.bundled import BUNDLED
-from tengen.network.files.loading import load_network
-from tengen.network.wrappers import CachingEvaluator
+from tengen.network.loaded_network import LoadedNetwork, open_network
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
@@ -41,7 +41,7 @@ class Engine(Closeable):
 
     def __init__(
         self,
-        model: str | Path | NetworkData | Evaluator = BUNDLED,
+        model: str | Path | NetworkData | LoadedNetwork | Evaluator = BUNDLED,
         *,
         device: str = AUTO,
         params: SearchParams | None = None,
@@ -59,14 +59,13 @@ class Engine(Closeable):
         a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
         `tree_megabytes`. An owner has at most `max_searches` searches under way.
         """
-        if isinstance(model, str | Path):
-            model = load_network(model)
-        if isinstance(model, NetworkData):
-            model = open_evaluator(model, device, streams=streams)
-        self.network: Evaluator = model
-        self.cache = CachingEvaluator(model, cache_megabytes) if cache_megabytes else None
-        self.evaluator: Evaluator = self.cache or model
-        compile_kernels(model.features)
+        if isinstance(model, str | Path | NetworkData):
+            model = open_network(model, device, streams)
+        self.network = model if isinstance(model, LoadedNetwork) else LoadedNetwork(model)
+        evaluator = self.network.evaluator
+        self.cache = CachingEvaluator(evaluator, cache_megabytes) if cache_megabytes else None
+        self.evaluator: Evaluator = self.cache or evaluator
+        compile_kernels(evaluator.features)
         self.params = params or SearchParams()
         self.scheduler = Scheduler(
             self.evaluator,
@@ -82,12 +81,12 @@ class Engine(Closeable):
     @property
     def name(self) -> str:
         """The network's name."""
-        return self.network.name
+        return self.evaluator.name
 
     @property
     def device(self) -> str:
         """Where the network runs."""
-        return self.network.device
+        return self.evaluator.device
 
     # Any number of searches
 

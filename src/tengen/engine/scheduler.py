@@ -92,8 +92,8 @@ class Scheduler(Closeable):
         self._max_searches, self._low_priority = max_searches, low_priority
         self._memory = TreeMemory(megabytes)
         self._batch = max(BATCH, evaluator.best_batch)
-        streams = getattr(evaluator, "streams", 1)
-        self._max_flights = 2 if streams == 1 else streams + 2
+        parallel = evaluator.parallel_batches
+        self._max_flights = 2 if parallel == 1 else parallel + 2  # some wait while others compute
         self.lock = threading.RLock()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()  # for the thread to make
         self._wake = threading.Event()
@@ -409,9 +409,11 @@ class Scheduler(Closeable):
             future = task.future
             if outcome is None:
                 future.cancel()
-            if not future.done() and isinstance(outcome, Exception):
+            if future.done():
+                pass  # cancelled, or ended by its report
+            elif isinstance(outcome, Exception):
                 future.set_exception(outcome)
-            elif not future.done() and outcome is not None:
+            elif outcome is not None:
                 future.set_result(outcome)
             with self._counting:
                 self._unfinished -= 1
