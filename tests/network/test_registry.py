@@ -60,11 +60,11 @@ def test_the_cpu_is_always_there() -> None:
 def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     missing = [(device, probe) for device, probe in probe_devices() if not probe.ready]
-    assert {device: probe.remedy for device, probe in missing if device != MPS} == {
-        CUDA: "pip install 'tengen[train]'",
-        CPU: "pip install openvino",
-        ONNX_RUNTIME: "pip install 'tengen[onnxruntime]'",
-    }
+    assert [(device, probe.remedy) for device, probe in missing if device != MPS] == [
+        (CUDA, "pip install 'tengen[train]'"),
+        (CPU, "pip install openvino"),
+        (ONNX_RUNTIME, "pip install 'tengen[onnxruntime]'"),
+    ]
     with pytest.raises(ValueError, match="pip install openvino"):
         best_device(missing)
 
