@@ -15,7 +15,7 @@ class EngineConfig:
     """Which network, where, and how long it thinks."""
 
     model: str = BUNDLED  # a network file; bundled: the one that comes with Tengen
-    device: str = "auto"  # auto, cpu, cuda, mps or onnxruntime
+    device: str = "auto"  # auto, or one of those that `tengen doctor` lists
     visits: int = 400  # for each move
     seconds: float = 0.0  # for each move; 0: only the visits count
     leaves: int = 0  # positions that the network gets at a time; 0: what suits the device
