@@ -63,6 +63,7 @@ def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.Mo
     assert [(device, probe.remedy) for device, probe in missing if device != MPS] == [
         (CUDA, "pip install 'tengen[train]'"),
         (CPU, "pip install openvino"),
+        (CPU, "pip install 'tengen[train]'"),
         (ONNX_RUNTIME, "pip install 'tengen[onnxruntime]'"),
     ]
     with pytest.raises(ValueError, match="pip install openvino"):
@@ -137,7 +138,6 @@ def test_a_gpu_that_is_not_there_gives_way_with_one_line(
 @pytest.mark.parametrize(
     ("device", "package", "remedy"),
     [
-        (CPU, "openvino", "OpenVINO is not installed; try: pip install openvino"),
         (ONNX_RUNTIME, "onnxruntime", "pip install 'tengen\\[onnxruntime\\]'"),
         (ONNX_RUNTIME, "torch", "ONNX needs torch; try: pip install 'tengen\\[train\\]'"),
         (ONNX_RUNTIME, "onnx", "ONNX needs onnx; try: pip install 'tengen\\[train\\]'"),
@@ -149,6 +149,24 @@ def test_a_device_that_lacks_a_package_is_refused_with_the_remedy(
     without(package, monkeypatch)
     with pytest.raises(ValueError, match=remedy):
         open_evaluator(data, device)
+
+
+def test_without_openvino_torch_runs_networks_on_the_cpu(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without("openvino", monkeypatch)
+    evaluator = open_evaluator(data, CPU)
+    assert isinstance(evaluator, TorchEvaluator)
+    assert evaluator.on_processor
+
+
+def test_a_cpu_with_neither_openvino_nor_torch_is_refused_with_both_remedies(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    remedies = "OpenVINO is not installed; try: pip install openvino, or torch is not installed; "
+    with pytest.raises(ValueError, match=remedies):
+        open_evaluator(data, CPU)
 
 
 def test_buffers_have_the_games_that_are_wanted_or_else_suit_the_device(data: NetworkData) -> None:

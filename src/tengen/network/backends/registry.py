@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from tengen.network.backends import onnxruntime, openvino, torch_cuda, torch_mps
+from tengen.network.backends import onnxruntime, openvino, torch_cpu, torch_cuda, torch_mps
 from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, first_line
 from tengen.user_messages import say
 
@@ -30,6 +30,7 @@ BACKENDS = (  # the best first
     ),
     Backend(MPS, torch_mps.probe, torch_mps.open_evaluator, falls_back=True),
     Backend(CPU, openvino.probe, openvino.open_evaluator),
+    Backend(CPU, torch_cpu.probe, torch_cpu.open_evaluator),
     Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
