@@ -18,7 +18,7 @@ from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends import registry, torch_cuda
 from tengen.network.backends.backend import Probe
-from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import Precision
 from tengen.network.backends.registry import (
     CPU,
     CUDA,
@@ -186,9 +186,7 @@ def test_an_unknown_device_is_refused(data: NetworkData) -> None:
 @pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME])
 def test_all_runtimes_agree(data: NetworkData, device: str) -> None:
     positions = [Position(9).play("E5"), Position((7, 5)).play("C3").play("D4")]
-    ours = open_evaluator(data, device)
-    if isinstance(ours, OpenVinoEvaluator):  # which rounds where the processor can
-        ours = OpenVinoEvaluator(data, Precision.FLOAT32)
+    ours = open_evaluator(data, device, precision=Precision.FLOAT32)
     batch = encode(ours.features, positions)
     for mine, theirs in zip(
         evaluate(ours, batch), evaluate(TorchEvaluator(data, "cpu"), batch), strict=True

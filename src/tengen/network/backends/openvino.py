@@ -27,10 +27,12 @@ def probe() -> Probe:
 
 
 def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
-    """A network on the CPU, in bf16 where the CPU has it."""
+    """A network on the CPU."""
     from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(data, threads=options.threads, streams=options.streams)
+    return OpenVinoEvaluator(
+        data, options.precision, threads=options.threads, streams=options.streams
+    )
 
 
 @cache

@@ -14,6 +14,7 @@ from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Size
+    from tengen.network.backends.openvino_evaluator import Precision
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import InferenceBuffers
@@ -60,14 +61,19 @@ def best_device(probes: Iterable[tuple[str, Probe]]) -> str:
 
 
 def open_evaluator(
-    data: NetworkData, device: str = AUTO, *, streams: int = 1, threads: int | None = None
+    data: NetworkData,
+    device: str = AUTO,
+    precision: Precision | None = None,
+    *,
+    streams: int = 1,
+    threads: int | None = None,
 ) -> Evaluator:
-    """Open a network on a device; `streams` and `threads` are for the processor.
+    """Open a network on a device; the other options are OpenVINO's, see `ProcessorOptions`.
 
     Raises ValueError for an unknown device, and for one that is not ready. A GPU that is not ready
     or fails gives way to the CPU, after a warning on stderr.
     """
-    options = ProcessorOptions(streams, threads)
+    options = ProcessorOptions(streams, threads, precision)
     return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
 
 
