@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network

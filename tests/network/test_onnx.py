@@ -12,7 +12,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, encode, evaluate

@@ -29,7 +29,7 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (

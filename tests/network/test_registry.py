@@ -18,7 +18,7 @@ from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends import registry, torch_cuda
 from tengen.network.backends.backend import Probe
-from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import Precision
 from tengen.network.backends.registry import (
     CPU,
     CUDA,
@@ -60,11 +60,12 @@ def test_the_cpu_is_always_there() -> None:
 def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     missing = [(device, probe) for device, probe in probe_devices() if not probe.ready]
-    assert {device: probe.remedy for device, probe in missing if device != MPS} == {
-        CUDA: "pip install 'tengen[train]'",
-        CPU: "pip install openvino",
-        ONNX_RUNTIME: "pip install 'tengen[onnxruntime]'",
-    }
+    assert [(device, probe.remedy) for device, probe in missing if device != MPS] == [
+        (CUDA, "pip install 'tengen[train]'"),
+        (CPU, "pip install openvino"),
+        (CPU, "pip install 'tengen[train]'"),
+        (ONNX_RUNTIME, "pip install 'tengen[onnxruntime]'"),
+    ]
     with pytest.raises(ValueError, match="pip install openvino"):
         best_device(missing)
 
@@ -137,7 +138,6 @@ def test_a_gpu_that_is_not_there_gives_way_with_one_line(
 @pytest.mark.parametrize(
     ("device", "package", "remedy"),
     [
-        (CPU, "openvino", "OpenVINO is not installed; try: pip install openvino"),
         (ONNX_RUNTIME, "onnxruntime", "pip install 'tengen\\[onnxruntime\\]'"),
         (ONNX_RUNTIME, "torch", "ONNX needs torch; try: pip install 'tengen\\[train\\]'"),
         (ONNX_RUNTIME, "onnx", "ONNX needs onnx; try: pip install 'tengen\\[train\\]'"),
@@ -149,6 +149,24 @@ def test_a_device_that_lacks_a_package_is_refused_with_the_remedy(
     without(package, monkeypatch)
     with pytest.raises(ValueError, match=remedy):
         open_evaluator(data, device)
+
+
+def test_without_openvino_torch_runs_networks_on_the_cpu(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without("openvino", monkeypatch)
+    evaluator = open_evaluator(data, CPU)
+    assert isinstance(evaluator, TorchEvaluator)
+    assert evaluator.on_processor
+
+
+def test_a_cpu_with_neither_openvino_nor_torch_is_refused_with_both_remedies(
+    data: NetworkData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    remedies = "OpenVINO is not installed; try: pip install openvino, or torch is not installed; "
+    with pytest.raises(ValueError, match=remedies):
+        open_evaluator(data, CPU)
 
 
 def test_buffers_have_the_games_that_are_wanted_or_else_suit_the_device(data: NetworkData) -> None:
@@ -168,9 +186,7 @@ def test_an_unknown_device_is_refused(data: NetworkData) -> None:
 @pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME])
 def test_all_runtimes_agree(data: NetworkData, device: str) -> None:
     positions = [Position(9).play("E5"), Position((7, 5)).play("C3").play("D4")]
-    ours = open_evaluator(data, device)
-    if isinstance(ours, OpenVinoEvaluator):  # which rounds where the processor can
-        ours = OpenVinoEvaluator(data, Precision.FLOAT32)
+    ours = open_evaluator(data, device, precision=Precision.FLOAT32)
     batch = encode(ours.features, positions)
     for mine, theirs in zip(
         evaluate(ours, batch), evaluate(TorchEvaluator(data, "cpu"), batch), strict=True

@@ -15,7 +15,7 @@ from openvino import opset13 as op
 from torch import nn
 
 from tengen.features.feature_set import BASIC
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_int8 import calibration_batches, quantize, ranges_of
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.tutorial import TutorialNetwork

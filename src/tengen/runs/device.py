@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import NamedTuple, Protocol
 
 import numba
@@ -12,8 +11,7 @@ import torch
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.game.geometry import Size
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
-from tengen.network.backends.registry import AUTO, CPU, CUDA
-from tengen.network.backends.torch_evaluator import TorchEvaluator
+from tengen.network.backends.registry import AUTO, CPU, CUDA, open_evaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import EvaluatorBuffers, InferenceBuffers
@@ -91,18 +89,16 @@ class CpuPlayers:
 
 
 def cpu_evaluator(data: NetworkData) -> Evaluator:
-    """A network on the processor: OpenVINO's where it is installed, else torch's."""
-    if find_spec("openvino") is None:
-        return TorchEvaluator(data, CPU)
-    from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
-
-    # As many threads as the kernels use; with one thread, evaluations are reproducible.
-    return OpenVinoEvaluator(data, threads=numba.get_num_threads())
+    """A network on the processor."""
+    return evaluator_on(CPU, data)
 
 
 def evaluator_on(device: str, data: NetworkData) -> Evaluator:
-    """A network for matches."""
-    return TorchEvaluator(data, device) if device == CUDA else cpu_evaluator(data)
+    """A network on a device, with as many threads as the kernels use on the processor.
+
+    With one thread, evaluations are reproducible.
+    """
+    return open_evaluator(data, device, threads=numba.get_num_threads())
 
 
 def new_players(trainer: Trainer, games: int, side: int) -> Players:

@@ -2,9 +2,8 @@
 
 - registry: all back ends and device names, and the choice among them
 - backend: what a back end is
-- openvino, torch_cuda, torch_mps, onnxruntime: the back ends; they import their libraries late
+- openvino, onnxruntime, torch_*: the back ends, which import their libraries late
 - openvino_evaluator, torch_evaluator, onnxruntime_evaluator: evaluators of these libraries
-- openvino_graph, openvino_int8, openvino_core: networks as OpenVINO graphs, in eight bits, and
-  OpenVINO's core
+- openvino_graph, openvino_int8: networks as OpenVINO graphs, and quantized to eight bits
 - cuda_buffers: inference buffers on CUDA, for self-play
 """

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Size
+    from tengen.network.backends.openvino_evaluator import Precision
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import InferenceBuffers
@@ -23,15 +24,11 @@ class Probe(NamedTuple):
 
 
 class ProcessorOptions(NamedTuple):
-    """How a network uses the processor; ignored by other devices."""
+    """How OpenVINO uses the processor; ignored by other back ends."""
 
     streams: int = 1  # batches that are computed at the same time, each by a share of the threads
     threads: int | None = None  # None: one for each core
-
-
-if TYPE_CHECKING:
-    OpenEvaluator: TypeAlias = Callable[[NetworkData, ProcessorOptions], Evaluator]
-    OpenBuffers: TypeAlias = Callable[[NetworkData, int, Size], list[InferenceBuffers]]
+    precision: Precision | None = None  # None: bf16 where the processor has it, else float32
 
 
 @dataclass(frozen=True)
@@ -40,12 +37,12 @@ class Backend:
 
     device: str  # as `--device` names it; of several for one device, the first ready one is used
     probe: Callable[[], Probe | None]  # None: this kind of machine never has such a device
-    open_evaluator: OpenEvaluator
+    open_evaluator: Callable[[NetworkData, ProcessorOptions], Evaluator]
     # GPU drivers fail in many ways, and none may stop a game: the CPU takes over after a warning.
     falls_back: bool = False
     # Self-play: how many games at a time suit the device, and buffers faster than an evaluator's.
     selfplay_games: int = 64
-    open_own_buffers: OpenBuffers | None = None
+    open_own_buffers: Callable[[NetworkData, int, Size], list[InferenceBuffers]] | None = None
 
     def open_buffers(self, data: NetworkData, rows: int, size: Size) -> list[InferenceBuffers]:
         """Two sets of inference buffers, so that one is filled while the other is evaluated."""

@@ -1,8 +1,9 @@
-"""The back end of the CPU: OpenVINO. Imports it only when asked."""
+"""The back end of the CPU: OpenVINO, and its core. Imports it only when asked."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
 
@@ -17,8 +18,6 @@ def probe() -> Probe:
         return Probe(False, "OpenVINO is not installed", "pip install openvino")
     import openvino
 
-    from tengen.network.backends.openvino_core import openvino_core
-
     core = openvino_core()
     name = core.get_property("CPU", "FULL_DEVICE_NAME")
     able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -28,7 +27,22 @@ def probe() -> Probe:
 
 
 def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
-    """A network on the CPU, in bf16 where the CPU has it."""
+    """A network on the CPU."""
     from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
 
-    return OpenVinoEvaluator(data, threads=options.threads, streams=options.streams)
+    return OpenVinoEvaluator(
+        data, options.precision, threads=options.threads, streams=options.streams
+    )
+
+
+@cache
+def openvino_core() -> Any:
+    """The object that finds devices and compiles graphs: one for the lifetime of the process.
+
+    Each core that uses the CPU gives its thread a new signal stack, and unmaps it when destroyed.
+    Unless cores are destroyed in reverse order and in the same thread, the thread is left with an
+    unmapped stack, and Ctrl-C then kills the process without a message.
+    """
+    import openvino
+
+    return openvino.Core()

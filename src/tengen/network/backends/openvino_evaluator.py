@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     Ranges,

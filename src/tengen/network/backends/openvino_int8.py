@@ -23,7 +23,7 @@ from tengen.atomic_files import replace_file
 from tengen.game.geometry import policy_point
 from tengen.game.position import Position
 from tengen.jit import user_cache
-from tengen.network.backends.openvino_core import openvino_core
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import build_graph
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from tengen.network.backends import onnxruntime, openvino, torch_cuda, torch_mps
+from tengen.network.backends import onnxruntime, openvino, torch_cpu, torch_cuda, torch_mps
 from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, first_line
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Size
+    from tengen.network.backends.openvino_evaluator import Precision
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import InferenceBuffers
@@ -30,6 +31,7 @@ BACKENDS = (  # the best first
     ),
     Backend(MPS, torch_mps.probe, torch_mps.open_evaluator, falls_back=True),
     Backend(CPU, openvino.probe, openvino.open_evaluator),
+    Backend(CPU, torch_cpu.probe, torch_cpu.open_evaluator),
     Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
@@ -59,14 +61,19 @@ def best_device(probes: Iterable[tuple[str, Probe]]) -> str:
 
 
 def open_evaluator(
-    data: NetworkData, device: str = AUTO, *, streams: int = 1, threads: int | None = None
+    data: NetworkData,
+    device: str = AUTO,
+    precision: Precision | None = None,
+    *,
+    streams: int = 1,
+    threads: int | None = None,
 ) -> Evaluator:
-    """Open a network on a device; `streams` and `threads` are for the processor.
+    """Open a network on a device; the other options are OpenVINO's, see `ProcessorOptions`.
 
     Raises ValueError for an unknown device, and for one that is not ready. A GPU that is not ready
     or fails gives way to the CPU, after a warning on stderr.
     """
-    options = ProcessorOptions(streams, threads)
+    options = ProcessorOptions(streams, threads, precision)
     return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
 
 
