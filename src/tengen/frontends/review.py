@@ -41,7 +41,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     folder.mkdir(parents=True, exist_ok=True)
     network = load_evaluator(options.model, options.device).evaluator
     stop = threading.Event()
-    with interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
+    with interruptible(stop, "stopping; what is known will be written (Ctrl-C again: at once)"):
         review = _with_progress(network, game, moves, options.visits, stop)
     if not review.turns:
         say("no move was reviewed yet; nothing is written")
@@ -106,5 +106,5 @@ def _name(color: Color) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text that cannot tell a terminal what to do."""
+    """Text without control characters."""
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()

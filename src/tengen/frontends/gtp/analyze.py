@@ -34,7 +34,7 @@ class Style(Enum):
 
 
 class Restriction(NamedTuple):
-    """Moves that a colour is to think of alone, or not at all, so many moves deep."""
+    """The only moves of a colour to search, or those not to search, down to a depth."""
 
     color: Color
     moves: tuple[Vertex, ...]
@@ -85,7 +85,7 @@ def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
 
 
 def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeRequest:
-    """What is asked for with one more key, whose values are taken off the words."""
+    """The request with one more key; takes the key's values off the words."""
     name = key.lower()
     known = name in _COUNTS or name in _SWITCHES or name in ("interval", "avoid", "allow")
     if not known or (asked.style is Style.LZ and name in _SWITCHES and not name.startswith("pv")):
@@ -124,7 +124,7 @@ def _interval(text: str) -> float:
 
 
 def root_options(asked: AnalyzeRequest, position: Position, symmetry_pruning: bool) -> RootOptions:
-    """What is asked of the search's root; raises GtpError for moves off the board."""
+    """The root's options for a request; raises GtpError for moves off the board."""
     from tengen.search.search import Avoid, RootOptions
 
     avoid = []
@@ -293,11 +293,11 @@ def _board(name: str, values: Ownership) -> str:
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Numbers one after another."""
+    """Numbers separated by spaces."""
     return " ".join(number(value) for value in values)
 
 
 def number(value: float) -> str:
-    """A number with a decimal point and no exponent: Sabaki takes 1 for a ten-thousandth."""
+    """A number with a decimal point and no exponent: Sabaki reads 1 as 1/10000."""
     text = f"{value:.6f}".rstrip("0")
     return text + "0" if text.endswith(".") else text

@@ -1,4 +1,4 @@
-"""What the network itself says of a position, without a search."""
+"""The network's outputs for a position, without a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_position(evaluator: Evaluator, position: Position) -> Evaluation:
-    """The network's opinion of one position, without the batch axis."""
+    """The network's outputs for one position, without the batch axis."""
     from tengen.network.evaluator import Evaluation, encode, evaluate
 
     found = evaluate(evaluator, encode(evaluator.features, [position]))
