@@ -2,8 +2,7 @@
 
 cli                the command line: a function for each command
 command_options    options of commands, derived from dataclasses
-options            those dataclasses, but for gtp and analysis
-shared_options     help texts and defaults that several commands share
+options            those dataclasses, but for gtp and analysis, and help texts they share
 settings_file      TOML files that fill the same dataclasses
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -190,7 +190,7 @@ def shown_moves(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]
 def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     """Moves without a visit, the likeliest first; the position's values stand for theirs."""
     from tengen.game.geometry import place_point
-    from tengen.search.result import MoveResult
+    from tengen.search.result import Judgement, MoveResult
 
     position = result.position
     known = {move.move for move in result.moves}
@@ -199,20 +199,14 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
         for each in root_options(asked, position, False).avoid
         if each.color is position.to_play
     }
+    judgement = {each.name: getattr(result, each.name) for each in fields(Judgement)}
     found: list[MoveResult] = []
     for place in sorted(range(len(result.policy)), key=lambda p: -result.policy[p]):
         move, prior = place_point(place, position.size), float(result.policy[place])
         if prior > 0 and move not in known and move not in avoided:
             found.append(
                 MoveResult(
-                    visits=0,
-                    weight=0.0,
-                    winrate=result.winrate,
-                    no_result=result.no_result,
-                    score=result.score,
-                    spread=result.spread,
-                    lead=result.lead,
-                    utility=result.utility,
+                    **{**judgement, "visits": 0, "weight": 0.0},
                     move=move,
                     order=len(known) + len(found),
                     prior=prior,
