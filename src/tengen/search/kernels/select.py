@@ -54,7 +54,8 @@ def untried_value(node, sign, reduction, settings):
         parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
         parent = node.means[UTILITY]
-    return sign * parent - reduction * np.sqrt(node.tried_prior)
+    value = sign * parent - reduction * np.sqrt(node.tried_prior)
+    return value + (LOSS - value) * settings.fpu_loss
 
 
 @kernel(inline=True)
