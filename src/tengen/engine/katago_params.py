@@ -90,7 +90,6 @@ _ALL = (
     _search("dynamicScoreCenterScale", "score_scale", 0.01, 5),
     _search("dynamicScoreCenterZeroWeight", "centre_to_zero"),
     _search("dynamicScoreUtilityFactor", "dynamic_score"),
-    _search("fpuLossProp", "fpu_loss"),
     _search("fpuReductionMax", "fpu_reduction", 0, 2),
     _search("lcbStdevs", "lcb_stdevs", 0, 12),
     _search("minVisitPropForLCB", "lcb_least"),

@@ -30,7 +30,6 @@ class SearchParams:
     # A move not tried is worth this less than its parent, once most of the policy was tried.
     fpu_reduction: float = 0.2
     root_fpu_reduction: float = 0.1
-    fpu_loss: float = 0.0  # and lies this share of the way to a loss
     fpu_trusts_tried: bool = True  # before that, the parent's own evaluation stands for it
 
     # Utility: a win counts 1, points at most these; see utility.py.

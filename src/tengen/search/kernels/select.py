@@ -54,8 +54,7 @@ def untried_value(node, sign, reduction, settings):
         parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
         parent = node.means[UTILITY]
-    value = sign * parent - reduction * np.sqrt(node.tried_prior)
-    return value + (LOSS - value) * settings.fpu_loss
+    return sign * parent - reduction * np.sqrt(node.tried_prior)
 
 
 @kernel(inline=True)
