@@ -32,19 +32,12 @@ class Option(NamedTuple):
     high: float | None = None
 
 
-def option(
-    default: Any,
-    text: str,
-    *,
-    flag: str | None = None,
-    metavar: str | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    in_file: bool = True,
-) -> Any:
-    """A dataclass field that is an option of the command line; `...` as default: required."""
-    info = Option(text, flag, metavar, low, high)
-    metadata = {"option": info, "in_file": in_file}
+def option(default: Any, text: str, *, in_file: bool = True, **shown: Any) -> Any:
+    """A dataclass field that is an option of the command line; `...` as default: required.
+
+    `shown` are fields of Option; without `in_file` settings files cannot set it.
+    """
+    metadata = {"option": Option(text, **shown), "in_file": in_file}
     if default is ...:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)

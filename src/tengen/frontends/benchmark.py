@@ -26,7 +26,7 @@ VISITS_PER_LEAF_NEEDED = 24  # see descend.py: a tree needs so many for each lea
 
 
 class Rate(NamedTuple):
-    """What a number of leaves in flight brings."""
+    """The speed with a number of leaves in flight."""
 
     leaves: int
     visits: float  # a second

@@ -288,4 +288,4 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror}", 1
     what = f"{type(error).__name__}: {error}"
-    return f"this should not happen: {what} (set TENGEN_TRACEBACK=1 to see where)", 1
+    return f"internal error: {what} (set TENGEN_TRACEBACK=1 to see where)", 1

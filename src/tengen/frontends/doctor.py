@@ -1,4 +1,4 @@
-"""`tengen doctor`: what is here, what would be chosen, whether it works, and how to mend it."""
+"""`tengen doctor`: what is installed, which device is chosen, whether it works, how to mend it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tengen.search.warmup import compile_kernels
 
 
 class Check(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     well: bool
@@ -32,7 +32,7 @@ class Check(NamedTuple):
 
 
 def examine(model: str) -> bool:
-    """Show the state of the installation on stdout, line by line; is all well?"""
+    """Show the state of the installation on stdout, line by line; returns whether all is well."""
     console = Console()
     table = Table("", "", "what", "to mend it")
     probes = list(probe_devices())

@@ -1,4 +1,4 @@
-"""What was said and heard, in a file, for those who look for the cause of something."""
+"""A log file of all input and output, to find the cause of problems."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tengen.closeable import Closeable
 
 
 class Log(Closeable):
-    """A file with all lines in and out, or none; may be used from any thread.
+    """A file with all lines in and out, or none; thread-safe.
 
     Close it, or use it in a `with` statement.
     """
 
     def __init__(self, path: str | None) -> None:
-        """Raises OSError for a file that cannot be written."""
+        """Raises OSError if the file cannot be opened."""
         self._file = Path(path).open("a", encoding="utf-8") if path else None  # noqa: SIM115
         self._lock = threading.Lock()
 
     def add(self, mark: str, text: str) -> None:
-        """Add lines with the time and where they come from."""
+        """Add lines, with the time and a mark of their direction."""
         if self._file is None:
             return
         now = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -32,6 +32,6 @@ class Log(Closeable):
             self._file.flush()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()

@@ -1,4 +1,4 @@
-"""Which names and addresses stand for this machine alone."""
+"""Loopback: addresses that only this machine can reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tengen match`: two engines play, and how much stronger one is."""
+"""`tengen match`: games between two engines, and the difference in Elo."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _summary(names: tuple[str, str], tally: Tally) -> str:
 
 
 def _open_networks(engines: Sequence[EngineSpec], device: str) -> dict[str, Evaluator]:
-    """The networks by their files, each once."""
+    """Evaluators by network file, each opened once."""
     models = dict.fromkeys(engine.model for engine in engines if engine.model)
     return {model: open_evaluator(load_network(model), device) for model in models}
 

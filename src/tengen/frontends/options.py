@@ -8,8 +8,20 @@ from pathlib import Path
 from tengen.config import drawn_option, option
 from tengen.engine.settings import DEVICE, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
-from tengen.frontends.shared_options import BOARD_SIZE, LEVEL, SEED, any_seed
 from tengen.network.backends.registry import AUTO
+
+BOARD_SIZE = "side of the board"
+CONFIG = "settings file; `tengen config` writes one"
+LEVEL = "strength, from beginner to full; docs/levels.md lists them"
+LOG = "add all input and output to this file"
+SEED = "the same seed makes the same moves; else each game has its own"
+
+
+def any_seed() -> int:
+    """A seed that nobody chose."""
+    from secrets import randbits
+
+    return randbits(32)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""stdout for a protocol alone."""
+"""stdout reserved for a protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def own_stdout() -> Iterator[int]:
-    """A descriptor that the protocol alone is written to; what else is printed goes to stderr."""
+    """A descriptor of stdout for the protocol; all other prints go to stderr meanwhile."""
     sys.stdout.flush()
     descriptor = os.dup(1)
     os.dup2(2, 1)

@@ -106,5 +106,5 @@ def _name(color: Color) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text that cannot tell a terminal what to do."""
+    """Text without control characters."""
     return "".join(sign if sign.isprintable() else " " for sign in text).strip()

@@ -24,7 +24,7 @@ def play_in_terminal(
     ask: Callable[[str], str] = input,
     show: Callable[[str], None] = print,
 ) -> Position:
-    """Play until the game is over or the player leaves; returns where it stood."""
+    """Play until the game is over or the player leaves; returns the last position."""
     show(f"You play {human} against Tengen ({level.name}).\n{HELP}")
     while not position.is_over:
         if position.to_play is human:
@@ -53,7 +53,7 @@ def _ask(ask: Callable[[str], str], prompt: str) -> str:
 
 
 def _obey(answer: str, position: Position, show: Callable[[str], None]) -> Position:
-    """The position after what the player wants; what cannot be is said, and nothing changes."""
+    """The position after a command of the player; errors are shown and change nothing."""
     command, _, argument = answer.partition(" ")
     try:
         match command.lower():

@@ -164,7 +164,7 @@ class Ledger:
 
     def note(self, answer: dict[str, Any]) -> None:
         query_id, turn = answer.get("id"), answer.get("turnNumber")
-        assert "should not happen" not in answer.get("error", "")
+        assert "internal error" not in answer.get("error", "")
         if not isinstance(query_id, str):
             assert "error" in answer
             self.nameless -= 1

@@ -97,7 +97,7 @@ def _said(data: bytes, log: Log | None = None) -> bytes:
 def test_a_session_answers_in_order_and_survives_errors() -> None:
     heard = b"1 echo hello\r\n\r\n# remark\n2 nonsense\n3 bug\necho\n4 lines\n"
     assert _said(heard) == (
-        b"=1 hello\n\n?2 unknown command\n\n?3 this should not happen: ZeroDivisionError: oh no\n\n"
+        b"=1 hello\n\n?2 unknown command\n\n?3 internal error: ZeroDivisionError: oh no\n\n"
         b"=\n\n=4\none\ntwo\n\n"
     )
 
@@ -132,7 +132,7 @@ def test_the_log_holds_both_sides_and_the_traceback(tmp_path: object) -> None:
     with open(path, encoding="utf-8") as file:  # noqa: PTH123
         text = file.read()
     assert "> 1 bug" in text
-    assert "< ?1 this should not happen" in text
+    assert "< ?1 internal error" in text
     assert "Traceback" in text
 
 

@@ -1,4 +1,4 @@
-"""What a search found, in the shape of KataGo's answers."""
+"""Results of searches in the format of KataGo's answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def found(
     during: bool,
     real: Position,
 ) -> Answer:
-    """The answer for one position: a result with visits, and the network's word on its root.
+    """The answer for one position: a result with visits, and the network's outputs for its root.
 
     `root` gets the latter, where it is needed. `real` is the position as the game has it, which
     decides what is legal.
@@ -65,7 +65,7 @@ def found(
 
 
 def nothing_found(query: Query, turn: int) -> Answer:
-    """The answer for a position that was given up before anything was known of it."""
+    """The answer for a position whose search ended without a visit."""
     return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
 
 
@@ -132,7 +132,7 @@ def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> An
 
 
 def _judgement(judged: Judgement, sign: int) -> Answer:
-    """What positions and moves have in common."""
+    """The fields that positions and moves have in common."""
     return {
         "winrate": _number(winrate_for(sign, judged.winrate)),
         "scoreLead": _number(sign * judged.lead),
@@ -151,7 +151,7 @@ def _policy(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np
 
 
 def _owners(ownership: Ownership | None, sign: int) -> list[float]:
-    """Row by row from the top."""
+    """Ownership row by row from the top."""
     if ownership is None:
         return []
     owners: list[float] = np.round(sign * ownership.astype(np.float64), PLACES).ravel().tolist()

@@ -45,7 +45,7 @@ class AnalysisService:
     search: Mapping[str, Any] = field(default_factory=dict)  # of SearchParams, changed
 
     def settings(self) -> QuerySettings:
-        """What holds where a query says nothing."""
+        """The defaults of queries."""
         from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
 
         params = replace(ANALYSIS_PARAMS, **self.search)
@@ -53,22 +53,22 @@ class AnalysisService:
 
 
 class OutputLine(NamedTuple):
-    """A line of JSON for the client; one that is soon overtaken may be left out."""
+    """A line of JSON for the client; a superseded one may be dropped for a slow reader."""
 
     text: str
-    overtaken: bool = False
+    superseded: bool = False
 
 
 @dataclass(eq=False)
 class AnalysisClient:
-    """A client's conversation; `send` may be called from any thread and does not wait."""
+    """A client's queries and answers; `send` must be thread-safe and not block."""
 
     service: AnalysisService
     send: Callable[[OutputLine], None]
     _closed: bool = field(default=False, init=False)
 
     def take(self, line: bytes | str) -> None:
-        """Answer a line, or see to it that it is answered."""
+        """Answer a line, or start the searches that will."""
         if not line.strip():
             return
         try:
@@ -88,7 +88,7 @@ class AnalysisClient:
             self._search(fields)
 
     def close(self) -> None:
-        """The client is gone: free what works for it."""
+        """End the searches of a client that is gone."""
         self._closed = True
         self.service.pool.drop(self)
 
@@ -164,8 +164,8 @@ class AnalysisClient:
         except QueryError as error:
             self._error(str(error), error.field, fields["id"])
             return
-        except Exception as error:  # a mistake of ours must not end the conversation
-            what = f"this should not happen: {type(error).__name__}: {error}"
+        except Exception as error:  # a bug in one query must not end the session
+            what = f"internal error: {type(error).__name__}: {error}"
             self._error(what, None, fields["id"])
             return
         for notice in query.notices:
@@ -181,7 +181,7 @@ class AnalysisClient:
             if kind in answer:
                 answer = {**answer, kind: one_safe_line(answer[kind])[:LONGEST_ERROR]}
         text = json.dumps(answer, separators=(",", ":"), allow_nan=False)
-        self.send(OutputLine(text, overtaken=answer.get("isDuringSearch") is True))
+        self.send(OutputLine(text, superseded=answer.get("isDuringSearch") is True))
 
     def _error(self, text: str, field: str | None = None, query_id: object = None) -> None:
         answer: dict[str, Any] = {"error": text}

@@ -8,7 +8,7 @@ from typing import Any
 
 from tengen.config import option
 from tengen.engine.settings import NetworkOptions
-from tengen.frontends.shared_options import CONFIG, LOG
+from tengen.frontends.options import CONFIG, LOG
 
 
 @dataclass(frozen=True)

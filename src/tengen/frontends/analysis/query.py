@@ -42,7 +42,7 @@ SHORTEST_REPORT, LONGEST_REPORT = 0.001, 1e6  # seconds
 
 
 class Notice(NamedTuple):
-    """Something that the client should know though its query is answered."""
+    """A warning about a query that is answered nevertheless."""
 
     field: str
     text: str
@@ -249,7 +249,7 @@ def _turns(fields: Fields, moves: int) -> tuple[list[int], Mapping[int, int]]:
     priorities = read_wholes(fields, "priorities")
     if turns is None:
         if priorities is not None:
-            raise QueryError("priorities", "they need analyzeTurns beside them")
+            raise QueryError("priorities", "priorities need analyzeTurns")
         return [moves], {moves: priority}
     for turn in turns:
         if not 0 <= turn <= moves:
@@ -294,7 +294,7 @@ def _with_param(fields: Fields, name: str, settings: QuerySettings) -> QuerySett
 
 
 def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
-    """The moves not to think of."""
+    """The moves not to search."""
     if fields.get("avoidMoves") is not None and fields.get("allowMoves") is not None:
         raise QueryError("allowMoves", "only one of allowMoves and avoidMoves is possible")
     name = "allowMoves" if fields.get("allowMoves") is not None else "avoidMoves"

@@ -6,10 +6,10 @@ Ko, superko and suicide stop no move, as in KataGo: records contain them, and a 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tengen.frontends.handicap import stones_before_white
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, parse_point
 from tengen.game.position import Position
@@ -100,7 +100,7 @@ def _handicap(game: QueryGame, turn: int) -> int:
         return 0
     if any(stone.color is Color.WHITE for stone in game.stones):
         return 0
-    stones = _stones_given(game) + _first_black_moves(game.moves[: min(turn, 64)])
+    stones = _stones_given(game) + stones_before_white(game.moves[: min(turn, 64)])
     return stones if stones >= 2 else 0
 
 
@@ -111,36 +111,23 @@ def _stones_given(game: QueryGame) -> int:
     return len({stone.point for stone in game.stones})
 
 
-def _first_black_moves(moves: Sequence[Placed]) -> int:
-    """How many stones Black put down before White's first: servers give handicaps that way."""
-    count = 0
-    for k, (color, point) in enumerate(moves):
-        if color is Color.BLACK:
-            count += point is not None
-        elif k + 1 < len(moves) and moves[k + 1].color is Color.WHITE:
-            return 0  # White sets stones up too
-        elif point is not None:
-            break
-    return count
-
-
-class Root(NamedTuple):
-    """A position as it is searched, and the moves that it alone would allow."""
+class SearchRoot(NamedTuple):
+    """A position to search, and moves to forbid that its missing history would have forbidden."""
 
     position: Position
     forbidden: tuple[Avoid, ...]
 
 
-def root_of(position: Position, ignore_history: bool) -> Root:
+def root_of(position: Position, ignore_history: bool) -> SearchRoot:
     """The position to search: a finished game is searched as if it went on.
 
     Without its history a position forgets ko and superko, so the moves that they forbid are told.
     """
     if position.is_over:
-        return Root(position.set_up(to_play=position.to_play), ())
+        return SearchRoot(position.set_up(to_play=position.to_play), ())
     if not ignore_history or not position.moves:
-        return Root(position, ())
+        return SearchRoot(position, ())
     anew = position.set_up(to_play=position.to_play)
     legal = set(position.legal_moves())
     banned = [point for point in anew.legal_moves() if point not in legal]
-    return Root(anew, tuple(Avoid(position.to_play, point) for point in banned))
+    return SearchRoot(anew, tuple(Avoid(position.to_play, point) for point in banned))

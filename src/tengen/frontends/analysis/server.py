@@ -17,7 +17,7 @@ from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
 
 CHUNK = 1 << 16
-# Lines that may wait for a slow reader before those that are soon overtaken are left out.
+# Lines that may wait for a slow reader before superseded ones are dropped.
 PATIENCE = 100
 LINES_AHEAD = 1000
 GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
@@ -92,7 +92,7 @@ def _read(descriptor: int, inbox: Queue[bytes | None]) -> None:
 
 
 def lines_of(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Lines from chunks; of one that is far too long only so much that it is seen to be."""
+    """Lines from chunks; a line that is too long is cut where that is certain."""
     pieces: list[bytes] = []
     size = 0
     while chunk := read():
@@ -108,10 +108,10 @@ def lines_of(read: Callable[[], bytes]) -> Iterator[bytes]:
 
 
 class Outbox:
-    """Lines on their way to a pipe, in a thread of their own: no search waits for a reader."""
+    """A queue of lines for a pipe, written by a thread: no search waits for a slow reader."""
 
     def __init__(self, descriptor: int, hang_up: Callable[[], None], log: Log) -> None:
-        """Calls `hang_up` when nobody reads the pipe any more."""
+        """Calls `hang_up` when the reader is gone."""
         self._descriptor, self._hang_up, self._log = descriptor, hang_up, log
         self._lines: deque[OutputLine] = deque()
         self._changed = threading.Condition()
@@ -120,9 +120,9 @@ class Outbox:
         self._thread.start()
 
     def put(self, line: OutputLine) -> None:
-        """Send a line, or leave it out if it is soon overtaken and many are waiting."""
+        """Queue a line; a superseded one is dropped while many are waiting."""
         with self._changed:
-            if not (line.overtaken and len(self._lines) > PATIENCE):
+            if not (line.superseded and len(self._lines) > PATIENCE):
                 self._lines.append(line)
                 self._changed.notify()
 

@@ -56,7 +56,7 @@ def check_listening(listen: str, token: str | None) -> Address:
 
 
 def serve_websocket(options: AnalysisOptions, loading: Loading, log: Log) -> None:
-    """Serve clients until interrupted, or until it is known that there is no network."""
+    """Serve clients until interrupted, or until the network fails to load."""
     address = check_listening(options.listen or "", options.token)
     asyncio.run(_serve(address, options.token, loading, log))
 
@@ -87,7 +87,7 @@ async def _serve(address: Address, token: str | None, loading: Loading, log: Log
 
 
 def _bound(server: Server, address: Address) -> Address:
-    """Where it listens indeed: the system chooses a port for 0."""
+    """The address with its real port: the system chooses one for 0."""
     return Address(address.host, next(iter(server.sockets)).getsockname()[1])
 
 
@@ -113,12 +113,12 @@ def why_refused(request: Request, token: str | None) -> str | None:
 
 
 async def _converse(connection: ServerConnection, loading: Loading, log: Log) -> None:
-    """Serve one client; when it is gone, what worked for it is free."""
+    """Serve one client; ends its searches when it is gone."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
 
     def put(line: OutputLine) -> None:
-        if not (line.overtaken and lines.qsize() > PATIENCE):
+        if not (line.superseded and lines.qsize() > PATIENCE):
             lines.put_nowait(line.text)
 
     def send(line: OutputLine) -> None:
@@ -148,7 +148,7 @@ async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: L
 
 
 def _silent_logger() -> logging.Logger:
-    """Connections that break are nothing to report."""
+    """A logger that drops everything: broken connections are normal."""
     logger = logging.getLogger("tengen.websocket")
     logger.addHandler(logging.NullHandler())
     logger.propagate = False

@@ -151,7 +151,7 @@ class AnalysisCommands:
 
     @command("kata-debug-print")
     def debug_print(self) -> str:
-        """What the session knows."""
+        """The state of the session."""
         session = self._session
         engine = session.loader.engine_if_ready
         return "\n".join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +34,7 @@ class Style(Enum):
 
 
 class Restriction(NamedTuple):
-    """Moves that a colour is to think of alone, or not at all, so many moves deep."""
+    """The only moves of a colour to search, or those not to search, down to a depth."""
 
     color: Color
     moves: tuple[Vertex, ...]
@@ -85,7 +85,7 @@ def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
 
 
 def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeRequest:
-    """What is asked for with one more key, whose values are taken off the words."""
+    """The request with one more key; takes the key's values off the words."""
     name = key.lower()
     known = name in _COUNTS or name in _SWITCHES or name in ("interval", "avoid", "allow")
     if not known or (asked.style is Style.LZ and name in _SWITCHES and not name.startswith("pv")):
@@ -199,20 +199,14 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
         for each in root_options(asked, position, False).avoid
         if each.color is position.to_play
     }
+    judgement = {each.name: getattr(result, each.name) for each in fields(Judgement)}
     found: list[MoveResult] = []
     for place in sorted(range(len(result.policy)), key=lambda p: -result.policy[p]):
         move, prior = policy_point(place, position.size), float(result.policy[place])
         if prior > 0 and move not in known and move not in avoided:
             found.append(
                 MoveResult(
-                    visits=0,
-                    weight=0.0,
-                    winrate=result.winrate,
-                    no_result=result.no_result,
-                    score=result.score,
-                    spread=result.spread,
-                    lead=result.lead,
-                    utility=result.utility,
+                    **{**judgement, "visits": 0, "weight": 0.0},
                     move=move,
                     order=len(known) + len(found),
                     prior=prior,
@@ -293,11 +287,11 @@ def _board(name: str, values: Ownership) -> str:
 
 
 def numbers(values: Iterable[float]) -> str:
-    """Numbers one after another."""
+    """Numbers separated by spaces."""
     return " ".join(number(value) for value in values)
 
 
 def number(value: float) -> str:
-    """A number with a decimal point and no exponent: Sabaki takes 1 for a ten-thousandth."""
+    """A number with a decimal point and no exponent: Sabaki reads 1 as 1/10000."""
     text = f"{value:.6f}".rstrip("0")
     return text + "0" if text.endswith(".") else text

@@ -24,7 +24,7 @@ class Vertex(str):
 
 
 def command(*names: str) -> Callable[[Function], Function]:
-    """Make a method obey a command, under its own name or under others.
+    """Register a method as the handler of a command, by its own name or by others.
 
     Its arguments are parsed as their annotations say. One annotated `Reply` is not an argument
     of the command: it is where lines can be added to an answer.
@@ -49,7 +49,7 @@ class CommandTable:
         return list(self._handlers)
 
     def call(self, request: GtpRequest, reply: Reply) -> str | None:
-        """Obey; raises ValueError."""
+        """Run the handler of a command; raises ValueError."""
         name = request.name
         handler = self._handlers.get(name) or self._handlers.get(name.lower())
         if handler is None:

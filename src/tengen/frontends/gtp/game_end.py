@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def result_text(outcome: Outcome) -> str:
-    """How a game ended, as GTP has it: no word for a game without a result but 0, an even one."""
+    """A result as GTP writes it, which has 0 for a draw and for a game without a result."""
     from tengen.game.outcome import Reason
 
     return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)

@@ -1,4 +1,4 @@
-"""A move of the engine's own: how long to think about it, and when to give up."""
+"""`genmove`: how long to search for a move, and when to resign."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HANDICAP_PATIENCE = 0.5
 
 
 class Thought(NamedTuple):
-    """What came of thinking about a move."""
+    """The outcome of the search for a move."""
 
     result: SearchResult
     seconds: float

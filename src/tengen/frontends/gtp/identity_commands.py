@@ -1,4 +1,4 @@
-"""Commands that tell who answers; none of them waits for anything."""
+"""Commands about the engine itself: name, version, commands. None waits for the network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPOKEN_VERSION = "1.17"
 
 
 class IdentityCommands:
-    """Who is there, and what it can do."""
+    """The engine itself."""
 
     def __init__(self, session: GtpSession) -> None:
         self._session = session

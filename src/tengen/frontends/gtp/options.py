@@ -8,7 +8,7 @@ from typing import Any
 
 from tengen.config import drawn_option, option
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.shared_options import BOARD_SIZE, CONFIG, LEVEL, LOG, SEED, any_seed
+from tengen.frontends.options import BOARD_SIZE, CONFIG, LEVEL, LOG, SEED, any_seed
 
 
 @dataclass(frozen=True)

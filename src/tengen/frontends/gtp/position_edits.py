@@ -1,4 +1,4 @@
-"""The game that clients lay out by commands: moves of either colour, terms changed on the way."""
+"""Positions after GTP's commands: moves of either colour, handicap, other rules on the way."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.handicap import stones_before_white
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
-    from tengen.game.position import Move, Position
+    from tengen.game.position import Position
     from tengen.game.rules import Rules
 
 
 class Stones(NamedTuple):
-    """What stands where."""
+    """The points of a board by what stands on them."""
 
     black: list[Point]
     white: list[Point]
@@ -23,7 +24,7 @@ class Stones(NamedTuple):
 
 
 def stones_of(position: Position) -> Stones:
-    """The points of a board by what stands on them."""
+    """Sort the points of a board by what stands on them."""
     from tengen.game.geometry import Point
 
     by_color: tuple[list[Point], ...] = ([], [], [])
@@ -52,7 +53,7 @@ def for_search(position: Position, color: Color) -> Position:
 
 
 def on_terms(position: Position, rules: Rules, komi: float) -> Position:
-    """The same game under other rules and komi, its moves played whatever they say of them."""
+    """The same game under other rules and komi, which forbid none of its moves."""
     from tengen.game.position import Position
 
     line = list(position.line())
@@ -101,7 +102,7 @@ def with_handicap_moves(position: Position, given: int) -> Position:
         first and all(move.color is Color.BLACK for move in first) and (given or len(first) == 2)
     ):
         return position
-    extra = _leading_stones(moves)
+    extra = stones_before_white(moves)
     handicap = given + extra if given + extra > 1 else given
     if position.handicap == handicap:
         return position
@@ -117,19 +118,6 @@ def with_handicap_moves(position: Position, given: int) -> Position:
 def _start(position: Position) -> Position:
     """Where the history of a position begins."""
     return next(each for each in reversed(list(position.line())) if each.move_number == 0)
-
-
-def _leading_stones(moves: list[Move]) -> int:
-    """How many stones Black put down before White's first one."""
-    count = 0
-    for i, (color, point) in enumerate(moves):
-        if color is Color.BLACK:
-            count += point is not None
-        elif i + 1 < len(moves) and moves[i + 1].color is Color.WHITE:
-            return 0
-        elif point is not None:
-            break
-    return count
 
 
 def before_last_move(position: Position) -> Position:

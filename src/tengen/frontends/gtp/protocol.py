@@ -55,13 +55,13 @@ def reply_text(request_id: str, body: str = "", *, ok: bool = True) -> str:
 
 
 def note(line: str) -> None:
-    """Tell the user on stderr; Lizzie, which merges it into stdout, takes ` -> ` for a move."""
+    """Write to stderr, without ` -> `: Lizzie reads stderr, too, and takes that for a move."""
     for part in line.splitlines():
         say(part.replace(" -> ", " to "))
 
 
 class Outlet:
-    """Where replies go, flushed at once; may be used from any thread."""
+    """The stream of replies, flushed at once; thread-safe."""
 
     def __init__(self, stream: BinaryIO, log: Log | None = None) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ class Outlet:
         self.closed = False
 
     def send(self, text: str) -> None:
-        """Write; once nobody listens any more, do nothing."""
+        """Write; does nothing once the client is gone."""
         self._log.add("<", text)
         with self._lock:
             try:
@@ -84,7 +84,7 @@ class Inbox:
     """The lines of a stream, read ahead."""
 
     def __init__(self, stream: BinaryIO, log: Log | None = None) -> None:
-        """Read a stream to its end, and close it then."""
+        """Start to read a stream to its end, and to close it there."""
         self._stream = stream
         self._log = log or Log(None)
         self._lines: deque[str] = deque()
@@ -118,12 +118,12 @@ class Inbox:
 
     @property
     def waiting(self) -> bool:
-        """Has another line come, or the end of input?"""
+        """Is there another line, or the end of input?"""
         with self._changed:
             return bool(self._lines) or self._ended
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until another line or the end has come; False if it has not by then."""
+        """Wait for another line or the end of input; False after so many seconds without."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._lines) or self._ended, seconds)
 
@@ -135,7 +135,7 @@ class Inbox:
 
     @contextmanager
     def calling(self, stop: Callable[[], None], *, at_any_input: bool) -> Iterator[None]:
-        """Call `stop` as soon as there is input, or only at an interrupt; at once if there is."""
+        """Call `stop` at the next input, or only at an interrupt; at once if it is there."""
         stops = self._stop_at_input if at_any_input else self._stop_at_interrupt
         with self._changed:
             stops.append(stop)
@@ -164,7 +164,7 @@ class Reply:
         self.begun = False
 
     def begin(self) -> None:
-        """Say that the command succeeds and that lines follow."""
+        """Send the head of a successful reply; lines follow."""
         self.begun = True
         self._outlet.send(f"={self._id}\n")
 
@@ -173,14 +173,14 @@ class Reply:
         self._outlet.send(f"{text}\n")
 
     def finish(self, body: str | None) -> None:
-        """Say all, or the last of it."""
+        """Send the whole reply, or the end of one that was begun."""
         if self.begun:
             self._outlet.send(f"{body}\n\n" if body else "\n")
         else:
             self._outlet.send(reply_text(self._id, body or ""))
 
     def fail(self, message: str) -> None:
-        """Say what went wrong; on stderr if the client was told already that all is well."""
+        """Send an error; to stderr if the reply was begun as a successful one."""
         if self.begun:
             note(message)
             self._outlet.send("\n")
@@ -189,14 +189,14 @@ class Reply:
 
 
 class Commands(Protocol):
-    """What obeys."""
+    """The commands of a session."""
 
     def call(self, request: GtpRequest, reply: Reply) -> str | None:
-        """Obey; returns the body of the reply, or the last of it. Raises ValueError."""
+        """Run a command; returns the body of the reply or its last line. Raises ValueError."""
 
 
 def serve(inbox: Inbox, outlet: Outlet, commands: Commands, log: Log | None = None) -> None:
-    """Answer until `quit`, the end of input, or until nobody listens."""
+    """Answer until `quit`, the end of input, or the client is gone."""
     while not outlet.closed and (line := inbox.next_line()) is not None:
         request = parse_line(line)
         if request is None:
@@ -205,10 +205,10 @@ def serve(inbox: Inbox, outlet: Outlet, commands: Commands, log: Log | None = No
         try:
             reply.finish(commands.call(request, reply))
         except ValueError as error:
-            reply.fail(str(error) or "this cannot be done")
-        except Exception as error:  # whatever is wrong with one command, the session goes on
+            reply.fail(str(error) or "failed")
+        except Exception as error:  # a bug in one command must not end the session
             _log_traceback(log)
-            reply.fail(f"this should not happen: {type(error).__name__}: {error}")
+            reply.fail(f"internal error: {type(error).__name__}: {error}")
         if request.name == "quit":
             return
 

@@ -1,4 +1,4 @@
-"""What the network itself says of a position, without a search."""
+"""The network's outputs for a position, without a search."""
 
 from __future__ import annotations
 

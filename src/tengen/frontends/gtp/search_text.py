@@ -45,7 +45,7 @@ def ownership_text(result: SearchResult) -> str:
 
 
 def summary(result: SearchResult) -> str:
-    """What is thought of a position, in one line."""
+    """The evaluation of a position, in one line."""
     return (
         f"{result.position.to_play} wins {100 * result.winrate:.1f}% and leads by "
         f"{result.lead:+.1f}, after {result.visits} visits"

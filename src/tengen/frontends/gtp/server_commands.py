@@ -54,7 +54,7 @@ class ServerCommands:
 
     @command("kgs-chat")
     def kgs_chat(self, *words: str) -> str:
-        """Answer a spectator: what is thought of the game, if anything is."""
+        """Answer a spectator with the last evaluation of the game."""
         del words
         found = self._session.last_result
         if found is None:

@@ -1,4 +1,4 @@
-"""One GTP session: the game, the clocks, the engine, and what it is thinking about."""
+"""The state of one GTP session: game, clocks, engine and search under way."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GtpSession:
     """What commands share. Its heavy parts are imported when they are first needed."""
 
     def __init__(self, options: GtpOptions, loader: EngineLoader, inbox: Inbox) -> None:
-        """Raises ValueError for options that cannot be."""
+        """Raises ValueError for options out of range."""
         from tengen.game.rules import check_komi, parse_rules
 
         parse_rules(options.rules)
@@ -71,7 +71,7 @@ class GtpSession:
 
     @property
     def position(self) -> Position:
-        """Where the game stands."""
+        """The current position."""
         if self._position is None:
             from tengen.game.position import Position
 
@@ -80,7 +80,7 @@ class GtpSession:
         return self._position
 
     def go_to(self, position: Position) -> None:
-        """Let the game stand elsewhere; ends what is being thought about."""
+        """Set the current position; ends the search under way."""
         self.rest()
         self._position = position
         self.resigned = None
@@ -223,7 +223,7 @@ class GtpSession:
         return self.last_result
 
     def ponder(self) -> None:
-        """Think about the position until something changes, if that is wanted."""
+        """Search in the opponent's time, if that is wanted, until something changes."""
         if self.level or not self.settings.ponder or self.position.is_over or self.resigned:
             return
         from tengen.search.request import Limits
@@ -232,7 +232,7 @@ class GtpSession:
         self._task = self.engine().start(self.request(self.position, limits))
 
     def rest(self) -> None:
-        """End what is being thought about, and wait for its end."""
+        """End the search under way, and wait for its end."""
         if self._task is not None:
             self._task.stop()
             self._task.future.exception()  # waits; whoever asked has heard what went wrong
@@ -275,7 +275,7 @@ class GtpSession:
 
 
 def _level(options: GtpOptions) -> Level | None:
-    """The level to play as, if one is named; raises ValueError for what cannot be."""
+    """The level to play as, if one is named; raises ValueError."""
     if options.level is None:
         return None
     from tengen.engine.levels import level_named
