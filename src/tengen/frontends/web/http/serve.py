@@ -38,14 +38,14 @@ GRACE_SECONDS = 2  # for open requests when the server stops
 
 @dataclass(frozen=True)
 class WebOptions:
-    """Options of the server."""
+    """Where to serve what."""
 
     model: str = BUNDLED  # a network file, or the one that comes with Tengen
     device: str = "auto"
     host: str = LOOPBACK
-    port: int | None = None  # 0: any free one; None: the usual one, or the next free one
-    token: str | None = None  # for hosts beyond loopback a random one if not given
-    run: Path | None = None  # folder of a training run to watch
+    port: int | None = None  # 0: any that is free; None: the usual one, or the next that is free
+    token: str | None = None  # needed beyond loopback, made up if it is not given
+    run: Path | None = None  # the folder of a run to watch
     browser: bool = True
     data: Path | None = None  # where games are kept; None: the user's own folder
 

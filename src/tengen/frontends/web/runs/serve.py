@@ -1,4 +1,4 @@
-"""A run serves its own page while it trains: to this machine alone, in a thread of its own."""
+"""Serve the page of a run while it trains: on loopback only, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class RunPage(Closeable):
     """The page of a run, served until it is closed."""
 
     def __init__(self, folder: Path, port: int) -> None:
-        """Begin to serve; port 0 is any free one. Raises ValueError if the port cannot be had."""
+        """Start to serve; port 0 is any free one. Raises ValueError if the port is taken."""
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((LOOPBACK, port))
-            self._socket.listen()  # from now on nobody is refused
+            self._socket.listen()  # from now on connections are accepted
         except OSError as error:
             self._socket.close()
-            what = f"port {port} cannot be served ({error.strerror})"
-            raise ValueError(f"{what}; name another, such as --serve {port + 1}") from None
+            what = f"cannot serve at port {port} ({error.strerror})"
+            raise ValueError(f"{what}; try another, such as --serve {port + 1}") from None
         self.address = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}/run"
         config = uvicorn.Config(run_app(folder), log_level="critical", lifespan="off")
         self._server = uvicorn.Server(config)
@@ -71,7 +71,7 @@ class RunPage(Closeable):
         asyncio.run(self._server.serve([self._socket]))
 
     def close(self) -> None:
-        """End it; requests under way are answered first."""
+        """Stop; open requests are answered first."""
         self._server.should_exit = True
         self._thread.join(timeout=5)
         self._socket.close()
