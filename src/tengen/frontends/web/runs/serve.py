@@ -5,36 +5,26 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
+from fastapi import FastAPI, Response
+from fastapi.responses import FileResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
-from tengen.frontends.web.http.security import HEADERS, access_policy
+from tengen.frontends.web.http.security import AccessMiddleware, access_policy
 from tengen.frontends.web.runs.routes import router
 
 
 def run_app(folder: Path) -> FastAPI:
     """The page of the run in a folder, and nothing else."""
     app = FastAPI(openapi_url=None)
-    access = access_policy(LOOPBACK, None)
+    app.add_middleware(AccessMiddleware, access=access_policy(LOOPBACK, None))
     app.include_router(router(folder))
     app.mount("/static", StaticFiles(directory=STATIC))
-
-    @app.middleware("http")
-    async def protect(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        refusal = access.why_refused(request)
-        response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
-        response.headers.update(HEADERS)
-        return response
 
     @app.get("/")
     def first() -> Response:
