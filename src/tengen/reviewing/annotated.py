@@ -16,16 +16,16 @@ from tengen.reviewing.wording import (
     verdict_text,
 )
 
-BAD = 5.0  # points lost from which on a mistake is a bad move to SGF, and no doubtful one
+BAD = 5.0  # points lost from which a mistake is SGF's bad move (BM), else doubtful (DO)
 WORST = 3  # mistakes of each side that the summary names
-_JUDGEMENTS = ("BM", "DO", "IT", "TE")  # of a move; a node has one at most
-_MARKS = ("CR", "MA", "SQ", "TR")  # a point has one at most
+_JUDGEMENTS = ("BM", "DO", "IT", "TE")  # of a move; a node may have one
+_MARKS = ("CR", "MA", "SQ", "TR")  # a point may have one
 
 
 def annotated(game: SgfGame, review: GameReview) -> str:
-    """The game as SGF with what the review says; its own comments, lines and marks are kept.
+    """The game as SGF with comments, marks and better lines added; its own are kept.
 
-    The game itself is left as it is.
+    Does not change `game`.
     """
     copy = SgfGame(_copied(game.root), game.source, game.encoding)
     nodes = list(copy.root.main_line())
@@ -44,7 +44,7 @@ def annotated(game: SgfGame, review: GameReview) -> str:
 
 
 def _copied(root: SgfNode) -> SgfNode:
-    """The whole tree anew; a long game nests too deeply for recursion."""
+    """A deep copy without recursion, for which a long game is too deep."""
     top = SgfNode()
     todo = [(root, top)]
     while todo:
@@ -74,7 +74,7 @@ def _mark(node: SgfNode, point: Point) -> None:
 
 
 def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
-    """The better line as a variation; where there is such a line already, along it."""
+    """Add the better line as a variation, along existing nodes where there are some."""
     color, node = turn.color, parent
     for move in turn.line:
         node = _child_by(node, color, move)

@@ -115,7 +115,7 @@ def _start(first: Position, review: TurnReview | None) -> dict[str, Any]:
 def _step(
     earlier: Position, turn: Turn, review: TurnReview | None, comments: list[str]
 ) -> dict[str, Any]:
-    """A move: how it changes the board, and what is thought of it."""
+    """A move: how it changes the board, and its review."""
     height = turn.after.height
     step: dict[str, Any] = {
         "number": turn.number,
@@ -172,19 +172,19 @@ def _standing(standing: Standing) -> dict[str, float]:
 
 
 def _place(move: tuple[int, int] | None, width: int) -> int | None:
-    """Where a stone lies, row by row from the top; None for a pass."""
+    """The index of a point, row by row from the top; None for a pass."""
     return None if move is None else move[1] * width + move[0]
 
 
 def _changes(earlier: Any, later: Position) -> list[list[int]]:
-    """Places and what lies there now: 0 nothing, 1 black, 2 white."""
+    """[index, stone] for each point that changed; stones: 0 none, 1 black, 2 white."""
     stones = later.stones.ravel()
     places = np.flatnonzero(earlier.ravel() != stones)
     return [[int(place), int(stones[place])] for place in places]
 
 
 def _taken(position: Position) -> list[int]:
-    """Stones that Black and White have captured."""
+    """The numbers of stones captured by Black and by White."""
     return [position.captured(color.opponent) for color in Color]
 
 

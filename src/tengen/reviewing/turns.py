@@ -12,7 +12,7 @@ from tengen.game.sgf.records import SgfError, SgfGame
 
 
 class Turn(NamedTuple):
-    """A move as it was played; the point is None for a pass."""
+    """A move as it was played; `move` is None for a pass."""
 
     number: int  # of the move, from 1
     node: int  # place of its node in the main line; the root is 0
@@ -23,7 +23,7 @@ class Turn(NamedTuple):
 
 
 class MainLine(NamedTuple):
-    """The moves that can be reviewed, and why there are not more."""
+    """The moves that can be reviewed, and why they end before the record does."""
 
     turns: tuple[Turn, ...]
     broken_off: str  # what is wrong with the move after the last turn; "" if nothing is
@@ -57,8 +57,8 @@ def _turns_of_node(
 ) -> list[Turn]:
     """The moves of one node, one as a rule; raises IllegalMoveError.
 
-    The reader of game records takes any move as one that happened: it clears the way for a stone
-    on another.
+    The SGF reader accepts illegal moves: for a stone on an occupied point it removes the old one
+    first, which must be found out here.
     """
     steps = [reached]
     while steps[-1] is not earlier and steps[-1].previous is not None:

@@ -1,4 +1,4 @@
-"""A review in words, for whoever plays."""
+"""A review in words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.reviewing.review import GameReview, Standing, TurnReview
 
-AS_GOOD = 0.05  # points below which nothing is lost, as far as one decimal shows
+AS_GOOD = 0.05  # points below which a loss rounds to 0.0
 
 
 def move_text(move: Point | None, height: int) -> str:
-    """A move as people say it: D4, or pass."""
+    """A move as text: D4, or pass."""
     return "pass" if move is None else point_text(move, height)
 
 
 def line_text(line: tuple[Point | None, ...], height: int) -> str:
-    """Moves in a row."""
+    """Moves separated by spaces."""
     return " ".join(move_text(move, height) for move in line)
 
 
@@ -26,7 +26,7 @@ def points_text(points: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """A chance in per cent; none looks surer than it is."""
+    """A probability in per cent; never rounded to 0% or 100%."""
     if 0.995 <= share < 1:
         return "over 99%"
     if 0 < share < 0.005:
@@ -35,7 +35,7 @@ def share_text(share: float) -> str:
 
 
 def standing_text(standing: Standing) -> str:
-    """Who is ahead, by how much, and how sure that is."""
+    """Who is ahead, by how much, and with what win rate."""
     if abs(standing.lead) < AS_GOOD:
         return f"the game is even (Black wins {share_text(standing.winrate)})"
     leader = Color.BLACK if standing.lead > 0 else Color.WHITE
@@ -46,7 +46,7 @@ def standing_text(standing: Standing) -> str:
 
 
 def verdict_text(turn: TurnReview, height: int) -> str:
-    """What is thought of a move, in one sentence."""
+    """The verdict on a move, in one sentence."""
     best = move_text(turn.best, height)
     if turn.best == turn.move:
         return "The best move."
@@ -59,7 +59,7 @@ def verdict_text(turn: TurnReview, height: int) -> str:
 
 
 def side_text(review: GameReview, color: Color) -> str:
-    """How a side played, in one line; "" without any move of it."""
+    """The summary of a side, in one line; "" if it has no moves."""
     side = review.side(color)
     if side.accuracy is None:
         return ""
@@ -72,7 +72,7 @@ def side_text(review: GameReview, color: Color) -> str:
 
 
 def remarks(review: GameReview) -> list[str]:
-    """What else must be said: what the review does not reach."""
+    """Remarks on what the review does not cover."""
     found = []
     if review.broken_off:
         found.append(f"The rest cannot be reviewed: {review.broken_off}.")

@@ -52,6 +52,6 @@ def test_no_request_makes_the_server_fail(api: Any) -> None:
             attack()
 
 
-def test_the_description_of_the_interface_is_behind_the_door_too(api: Any) -> None:
+def test_the_description_of_the_interface_needs_the_token_too(api: Any) -> None:
     operation = next(found.ok() for found in api.get_all_operations())
     assert operation.Case().call().status_code == 403

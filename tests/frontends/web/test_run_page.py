@@ -347,7 +347,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with RunPage(tmp_path, 0) as page:
         port = urlsplit(page.address).port
         assert port is not None
-        with pytest.raises(ValueError, match=f"port {port} cannot be served .*--serve {port + 1}"):
+        with pytest.raises(ValueError, match=f"cannot serve at port {port} .*--serve {port + 1}"):
             RunPage(tmp_path, port)
 
 

@@ -190,7 +190,7 @@ def shown_moves(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]
 def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     """Moves without a visit, the likeliest first; the position's values stand for theirs."""
     from tengen.game.geometry import policy_point
-    from tengen.search.result import MoveResult
+    from tengen.search.result import Judgement, MoveResult
 
     position = result.position
     known = {move.move for move in result.moves}

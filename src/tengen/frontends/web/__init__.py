@@ -1,1 +1,10 @@
-"""Tengen in the browser: a server of games, analyses and reviews for one person or a few."""
+"""Tengen in the browser: games, analyses and reviews, and the page of a training run.
+
+The pages themselves are in `tengen.browser`; here is the server.
+
+    http/          the server: routes, access, the WebSocket
+    play/          sessions: games, and what the program does in them
+    runs/          the page of a training run
+    board_text.py  boards as text for the pages
+    limits.py      limits on what clients may ask for
+"""

@@ -7,6 +7,7 @@ import re
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -48,6 +49,19 @@ def test_every_string_that_is_asked_for_is_there() -> None:
     keys = {key for text in sources for pair in asked.findall(text) for key in pair if key}
     assert len(keys) > 100
     assert keys <= set(strings("en"))
+
+
+def test_each_file_in_the_folder_is_a_panel(port: int) -> None:
+    with urlopen(f"http://127.0.0.1:{port}/static/js/panels/index.js") as answer:
+        assert answer.headers["Content-Type"].startswith("text/javascript")
+        listed = re.findall(
+            r'^export \* as (\w+) from "\./(\w+)\.js";$', answer.read().decode(), re.M
+        )
+    files = {file.stem: file.read_text() for file in (STATIC / "js" / "panels").glob("*.js")}
+    assert listed == [(name, name) for name in sorted(files)]
+    orders = [re.findall(r"^export const order = (\d+);$", text, re.M) for text in files.values()]
+    assert len({order for (order,) in orders}) == len(files)
+    assert all("\nexport function createPanel({ store" in text for text in files.values())
 
 
 @pytest.mark.parametrize(("language", "size"), list(product(LANGUAGES, SIZES)))

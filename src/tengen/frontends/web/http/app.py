@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Request, Response, WebSocket
+from fastapi import FastAPI, HTTPException, Response, WebSocket
 from fastapi import Path as InPath
-from starlette.responses import FileResponse, PlainTextResponse
+from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from tengen.browser import STATIC
 from tengen.frontends.web.http.connection import serve_connection
-from tengen.frontends.web.http.security import COOKIE, HEADERS, AccessPolicy
+from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.http.server_info import info_view
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
@@ -58,7 +58,7 @@ def make_app(
 
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.sessions = sessions
-    app.add_middleware(_AccessMiddleware, access=access)
+    app.add_middleware(AccessMiddleware, access=access)
 
     @app.get("/", include_in_schema=False)
     def page() -> Response:
@@ -149,46 +149,3 @@ class _Static(StaticFiles):
         response = await super().get_response(path, scope)
         response.headers["Cache-Control"] = "no-cache"
         return response
-
-
-class _AccessMiddleware:
-    """Refuses requests that the access policy does not allow; adds security headers to answers."""
-
-    def __init__(self, app: ASGIApp, access: AccessPolicy) -> None:
-        self._app, self._access = app, access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
-        visitor = Request({**scope, "type": "http"})
-        refusal = self._access.why_refused(visitor)
-        if scope["type"] == "websocket":
-            if refusal is None:
-                await self._app(scope, receive, send)
-            else:
-                await WebSocket(scope, receive, send).close(1008, refusal)
-            return
-        with_headers = self._with_headers(send, self._access.knows_token(visitor))
-        if refusal is None:
-            await self._app(scope, receive, with_headers)
-        else:
-            await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, with_headers)
-
-    def _with_headers(self, send: Send, knows_token: bool) -> Callable[[Message], Awaitable[None]]:
-        async def wrapped(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = list(message.get("headers", ()))
-                present = {name.lower() for name, _ in headers}
-                headers += [
-                    (name.lower().encode(), value.encode())
-                    for name, value in HEADERS.items()
-                    if name.lower().encode() not in present
-                ]
-                if knows_token:
-                    cookie = f"{COOKIE}={self._access.token}; Path=/; HttpOnly; SameSite=Strict"
-                    headers.append((b"set-cookie", cookie.encode()))
-                message = {**message, "headers": headers}
-            await send(message)
-
-        return wrapped

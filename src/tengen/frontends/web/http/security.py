@@ -7,7 +7,11 @@ import secrets
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from tengen.frontends.loopback import is_loopback
 
@@ -62,6 +66,41 @@ def access_policy(host: str, token: str | None) -> AccessPolicy:
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(16)
     return AccessPolicy(host, token)
+
+
+class AccessMiddleware:
+    """Refuses requests that the access policy does not allow; adds security headers to answers."""
+
+    def __init__(self, app: ASGIApp, access: AccessPolicy) -> None:
+        self._app, self._access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        visitor = HTTPConnection(scope)
+        refusal = self._access.why_refused(visitor)
+        if scope["type"] == "http":
+            send = self._with_headers(send, self._access.knows_token(visitor))
+        if refusal is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await WebSocket(scope, receive, send).close(1008, refusal)
+        else:
+            await PlainTextResponse(f"{refusal}\n", 403)(scope, receive, send)
+
+    def _with_headers(self, send: Send, knows_token: bool) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if knows_token:
+                    cookie = f"{COOKIE}={self._access.token}; Path=/; HttpOnly; SameSite=Strict"
+                    headers.append("set-cookie", cookie)
+            await send(message)
+
+        return send_with_headers
 
 
 def _same_place(origin: str, served: str) -> bool:

@@ -1,4 +1,4 @@
-"""Files of JSON lines that grow while somebody else writes them: each line is read once."""
+"""JSON Lines files that another process appends to: each line is read once."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-_REMEMBERED = 512  # bytes before the place where reading ended, to know the file again
+_REMEMBERED = 512  # last bytes read, to notice a file that was rewritten
 
 
 class GrowingLines:
-    """The whole lines of such a file. One that was replaced or cut is read anew."""
+    """The complete lines of a growing file; one that was replaced or truncated is read again."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -19,22 +19,22 @@ class GrowingLines:
 
     def _forget(self) -> None:
         self.lines: list[dict[str, Any]] = []
-        self._file = -1  # as the system numbers files
-        self._end = 0  # of what was read
+        self._inode = -1
+        self._end = 0  # offset up to which lines were read
         self._last = b""  # bytes before it
 
     def refresh(self) -> bool:
-        """Read what is new; was there anything? A line without its end waits to be whole."""
+        """Read new lines; did anything change? An incomplete last line is left for later."""
         known = self._end
         try:
             with self._path.open("rb") as file:
-                number = os.fstat(file.fileno()).st_ino
-                if not self._goes_on(file, number):
+                inode = os.fstat(file.fileno()).st_ino
+                if not self._continues(file, inode):
                     self._forget()
-                self._file = number
+                self._inode = inode
                 file.seek(self._end)
                 fresh = file.read()
-        except OSError:  # not there yet, or no more
+        except OSError:  # no such file, yet or any more
             self._forget()
             return known > 0
         began, whole = self._end, fresh[: fresh.rfind(b"\n") + 1]
@@ -43,16 +43,16 @@ class GrowingLines:
         self._last = (self._last + whole)[-_REMEMBERED:]
         return bool(whole) or began != known
 
-    def _goes_on(self, file: BinaryIO, number: int) -> bool:
-        """Is it the file that was read, with nothing of that changed?"""
-        if number != self._file:
+    def _continues(self, file: BinaryIO, inode: int) -> bool:
+        """Is it the same file, unchanged up to where it was read?"""
+        if inode != self._inode:
             return False
         file.seek(self._end - len(self._last))
         return file.read(len(self._last)) == self._last
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """The object on a line; an empty one if it is damaged."""
+    """The object on a line; an empty one if the line is damaged."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The measurements of a run as columns, few enough to be drawn."""
+"""The metrics of a run as columns, averaged to as many points as a chart shows."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-MOST_POINTS = 512  # of a curve; no screen shows more
-PROGRESS = ("step", "minutes", "games")  # what curves are drawn over
+MOST_POINTS = 512  # of a curve
+PROGRESS = ("step", "minutes", "games")  # possible x axes
 
 Row = dict[str, float]
 
 
-class Series(NamedTuple):
+class MetricSeries(NamedTuple):
     """Columns of equal length by name; None where nothing was measured."""
 
     columns: dict[str, list[float | None]]
-    last: Row  # the latest of each, as it was written
+    last: Row  # the latest value of each, not averaged
 
 
 def rows_by_step(lines: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """What was measured at each step, in order: several lines of one step are one row."""
+    """The metrics of each step, in order; lines of the same step are merged."""
     rows: dict[float, Row] = {}
     for line in lines:
         values = {name: value for name, value in line.items() if is_number(value)}
@@ -29,8 +29,8 @@ def rows_by_step(lines: Iterable[Mapping[str, Any]]) -> list[Row]:
     return [rows[step] for step in sorted(rows)]
 
 
-def series_of(rows: list[Row]) -> Series:
-    """Rows as columns. Of a long run neighbours are averaged, always the same ones together."""
+def series_of(rows: list[Row]) -> MetricSeries:
+    """Rows as columns. In long runs neighbours are averaged, in groups that do not shift."""
     stride = 1
     while len(rows) > MOST_POINTS * stride:
         stride *= 2
@@ -39,7 +39,7 @@ def series_of(rows: list[Row]) -> Series:
     for row in rows:
         last.update(row)
     columns = {name: [_joined(name, group) for group in groups] for name in last}
-    return Series(columns, last)
+    return MetricSeries(columns, last)
 
 
 def _joined(name: str, group: list[Row]) -> float | None:
@@ -52,12 +52,12 @@ def _joined(name: str, group: list[Row]) -> float | None:
 
 
 def short(value: float) -> float | None:
-    """Five figures, which is more than a screen shows; None for what is no number."""
+    """The value with five significant digits; None if it is not finite."""
     return float(f"{value:.5g}") if math.isfinite(value) else None
 
 
 def is_number(value: object) -> bool:
-    """Can it be drawn? True and false cannot."""
+    """Is it a number that can be drawn?"""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < 1e300  # which NaN is not either
+    return abs(value) < 1e300  # False for NaN

@@ -1,4 +1,4 @@
-"""What the kept networks of a run think: of the empty board through time, and of games."""
+"""Outputs of the kept networks of a run: policy on the empty board, ownership in games."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder
 
-MOST_NETWORKS = 128  # whose opinions are shown
-KEPT_GAMES = 32  # whose ownership is remembered
+MOST_NETWORKS = 128  # that are shown
+KEPT_GAMES = 32  # whose ownership is cached
 BATCH = 32
 
 
 class Ownership(NamedTuple):
-    """What a network thinks of each point of each position of a game."""
+    """The ownership of each point in each position of a game."""
 
     network: int  # its iteration
-    points: list[list[int]]  # tenths, 10: surely Black's
+    points: list[list[int]]  # [positions][points] tenths; 10: surely Black's
 
 
-class Opinions:
-    """Asks one network at a time, on the CPU, in a thread of its own, only if somebody watches."""
+class NetworkOutputs:
+    """Evaluates one network at a time in a thread of its own, on the CPU, only when asked."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="opinions")
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="network outputs")
         self._under_way: Future[None] | None = None
         self._known: dict[tuple[int, Stamp], dict[str, Any] | None] = {}
-        self._asked: RunFacts | None = None  # about which board
+        self._asked: RunFacts | None = None  # the board of `_known`
         self._latest: tuple[int, Stamp, Evaluator] | None = None
         self._games: OrderedDict[tuple[int, int], Ownership] = OrderedDict()
 
-    def of_empty_board(self, facts: RunFacts) -> list[dict[str, Any]]:
-        """What is known by now, in the order of iterations; more is being found out."""
+    def on_empty_board(self, facts: RunFacts) -> list[dict[str, Any]]:
+        """The outputs computed so far, by iteration; the others are computed in the background."""
         if self._asked is None or _board(self._asked) != _board(facts):
             self._asked, self._known = facts, {}
         wanted = self._wanted()
         known = dict(self._known)
-        if any(each not in known for each in wanted) and not self._is_at_work():
-            self._go_on(facts)
+        if any(each not in known for each in wanted) and not self._is_working():
+            self._compute_next(facts)
         found = [known.get(each) for each in sorted(wanted)]
-        return [opinion for opinion in found if opinion is not None]
+        return [output for output in found if output is not None]
 
-    def of_game(self, number: int, positions: Sequence[Position]) -> Ownership | None:
-        """The latest network's ownership for Black; None if no network can be asked. Waits."""
+    def ownership(self, number: int, positions: Sequence[Position]) -> Ownership | None:
+        """The latest network's ownership, for Black; None without a usable network. Waits."""
         with suppress(RuntimeError):
-            return self._worker.submit(self._of_game, number, positions).result()
+            return self._worker.submit(self._ownership, number, positions).result()
         return None
 
-    def _is_at_work(self) -> bool:
+    def _is_working(self) -> bool:
         return self._under_way is not None and not self._under_way.done()
 
     def _wanted(self) -> dict[tuple[int, Stamp], Path]:
-        """The networks to ask, the most telling first: the last, the first, the middle ..."""
+        """The networks to evaluate, by (iteration, stamp): the last, the first, the middle ..."""
         files = list(network_files(self._folder).items())
         stride = 1
         while len(files) > MOST_NETWORKS * stride:
@@ -77,12 +77,12 @@ class Opinions:
         stamps = {number: stamp_of(path) for number, path in chosen}
         return {(number, stamp): path for number, path in chosen if (stamp := stamps[number])}
 
-    def _go_on(self, facts: RunFacts) -> None:
-        with suppress(RuntimeError):  # the program is about to end
-            self._under_way = self._worker.submit(self._find_out, facts)
+    def _compute_next(self, facts: RunFacts) -> None:
+        with suppress(RuntimeError):  # the program is exiting
+            self._under_way = self._worker.submit(self._compute_one, facts)
 
-    def _find_out(self, facts: RunFacts) -> None:
-        """Ask one network that was not asked yet; then somebody's game may have its turn."""
+    def _compute_one(self, facts: RunFacts) -> None:
+        """Evaluate one network, then queue the next: requests for games come in between."""
         wanted, known = self._wanted(), self._known
         fresh = next((each for each in wanted if each not in known), None)
         if fresh is None or self._asked is not facts:
@@ -90,7 +90,7 @@ class Opinions:
                 del known[gone]
             return
         known[fresh] = self._of_empty_board(fresh[0], wanted[fresh], facts)
-        self._go_on(facts)
+        self._compute_next(facts)
 
     def _of_empty_board(self, number: int, path: Path, facts: RunFacts) -> dict[str, Any] | None:
         try:
@@ -110,7 +110,7 @@ class Opinions:
             "lead": short(float(opinion.lead[0])),
         }
 
-    def _of_game(self, number: int, positions: Sequence[Position]) -> Ownership | None:
+    def _ownership(self, number: int, positions: Sequence[Position]) -> Ownership | None:
         found = max(self._wanted().items(), default=None)
         if found is None:
             return None
@@ -133,7 +133,7 @@ class Opinions:
         return self._games[number, network]
 
     def _opened(self, number: int, stamp: Stamp, path: Path) -> Evaluator:
-        """The network that games are shown to; it stays open until there is a later one."""
+        """The latest network; it stays open until there is a later one."""
         if self._latest is None or self._latest[:2] != (number, stamp):
             self._latest = number, stamp, _open(path)
         return self._latest[2]

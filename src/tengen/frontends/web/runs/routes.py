@@ -1,7 +1,7 @@
-"""The page on which one watches a run learn: what it asks for, from the run's folder alone.
+"""The HTTP API of the page of a run, answered from the run's folder alone.
 
-Nothing is written, and no name that a client sends reaches the file system: games are asked for by
-number, and only numbers that the folder holds are answered.
+Nothing is written. No text of a client reaches the file system: games are requested by number, and
+only numbers of files that were listed are answered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, HTTPException, Response
 from fastapi import Path as InPath
 
-from tengen.frontends.web.runs.network_outputs import Opinions
+from tengen.frontends.web.runs.network_outputs import NetworkOutputs
 from tengen.frontends.web.runs.run_state import RunState, game_files
 from tengen.frontends.web.runs.sample_games import SampleGame, game_data, load_game
 from tengen.game.sgf.records import SgfError
@@ -27,27 +27,27 @@ NO_GAME: dict[int | str, dict[str, Any]] = {404: {"description": "There is no su
 
 
 def router(folder: Path) -> APIRouter:
-    """What the page of the run in this folder asks for, below /api/run."""
+    """The routes below /api/run for the run in a folder."""
     run = RunFolder(folder)
-    state, opinions = RunState(run), Opinions(run)
-    looking = threading.Lock()
+    state, networks = RunState(run), NetworkOutputs(run)
+    lock = threading.Lock()
     routes = APIRouter(prefix="/api/run", tags=["run"])
 
     @routes.get("")
     def whole_state(if_none_match: Seen = None) -> Response:
-        """How the run stands: settings, curves, ratings, and which games there are."""
-        with looking:
+        """The state of the run: settings, metrics, ratings, and the numbers of its games."""
+        with lock:
             state.refresh()
             content = state.state()
         return _answer(content, if_none_match)
 
     @routes.get("/policies")
     def policies(if_none_match: Seen = None) -> Response:
-        """What each kept network would play first, as far as it is known by now."""
-        with looking:
+        """The policy of each kept network on the empty board, as far as computed."""
+        with lock:
             state.refresh()
             facts = state.facts
-        known = opinions.of_empty_board(facts) if facts else []
+        known = networks.on_empty_board(facts) if facts else []
         side = facts.side if facts else None
         return _answer({"side": side, "networks": known}, if_none_match)
 
@@ -58,15 +58,15 @@ def router(folder: Path) -> APIRouter:
 
     @routes.get("/games/{number}/ownership", responses=NO_GAME)
     def ownership(number: GameNumber) -> Response:
-        """Whose each point is, in the eyes of the latest network; null if there is none."""
-        owned = opinions.of_game(number, _sample(run, number).positions)
+        """The ownership at each position by the latest network; null if there is none."""
+        owned = networks.ownership(number, _sample(run, number).positions)
         return _answer(owned._asdict() if owned else None)
 
     return routes
 
 
 def _sample(run: RunFolder, number: int) -> SampleGame:
-    """A game of the folder; raises HTTPException for one that is not there, or not whole."""
+    """A game of the folder; raises HTTPException if it is missing or incomplete."""
     path = game_files(run).get(number)
     if path is None:
         raise HTTPException(404, f"there is no game {number}; older ones are removed")
@@ -77,7 +77,7 @@ def _sample(run: RunFolder, number: int) -> SampleGame:
 
 
 def _answer(content: object, seen: str | None = None) -> Response:
-    """JSON with a tag; nothing but the tag if that is what the client has."""
+    """JSON with an ETag; 304 if the client has this version."""
     body = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}

@@ -1,4 +1,4 @@
-"""How a run stands, from its folder alone: it may be empty, half written or cut back."""
+"""The state of a run, read from its folder, which may be empty, incomplete or cut back."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
 from tengen.selfplay.params import fair_komi
 
-LATEST_GAMES = 12  # that are offered
+LATEST_GAMES = 12  # that are listed
 
-Stamp = tuple[int, int, int]  # of a file: it changes when the file does
+Stamp = tuple[int, int, int]  # inode, mtime, size: differs when a file has changed
 
 
 class RunFacts(NamedTuple):
-    """What the settings say that a watcher wants to know."""
+    """The settings of a run that the page shows."""
 
     model: str
     side: int  # of the largest board
     rules: str
     komi: float
-    minutes: float  # the end of the run; 0: no such end
+    minutes: float  # at which the run ends; 0: no limit
     games: int
     iterations: int
 
     def share(self, last: Row) -> float | None:
-        """How much of the run is over, None if it has no end."""
+        """The share of the run that is done; None if it has no end."""
         ends = {"minutes": self.minutes, "games": self.games, "step": self.iterations}
         shares = [last.get(name, 0) / end for name, end in ends.items() if end]
         return min(1.0, max(shares)) if shares else None
 
 
 class RunState:
-    """What is known of a run. Not for several threads at a time."""
+    """What is known of a run. Not thread-safe."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class RunState:
         self.facts: RunFacts | None = None
 
     def refresh(self) -> None:
-        """Look at the folder again; only what is new is read."""
+        """Read what is new in the folder."""
         if (stamp := stamp_of(self._folder.config)) != self._config_stamp:
             self._config_stamp, self.facts = stamp, facts_of(self._folder)
         if (stamp := stamp_of(self._folder.ratings)) != self._ratings_stamp:
@@ -65,7 +65,7 @@ class RunState:
             self._series = series_of(self._rows)
 
     def state(self) -> dict[str, Any]:
-        """All but games and networks themselves, ready to be sent as JSON."""
+        """Everything but the games and networks themselves, as JSON."""
         series, facts = self._series, self.facts
         stamp = stamp_of(self._folder.metrics)
         return {
@@ -81,7 +81,7 @@ class RunState:
         }
 
     def _rated(self) -> dict[str, list[dict[str, Any]]]:
-        """Networks of the run by their iterations, and the others as anchors."""
+        """Ratings of the run's networks by iteration, and of outside players as anchors."""
         networks, anchors = [], []
         by_step = {int(row["step"]): row for row in self._rows}
         for name, rating in sorted(self._ratings.items()):
@@ -103,7 +103,7 @@ class RunState:
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """What tells a changed file; None if there is none."""
+    """The stamp of a file; None if there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -137,12 +137,12 @@ def _tutorial_facts(folder: RunFolder) -> RunFacts | None:
 
 
 def game_files(folder: RunFolder) -> dict[int, Path]:
-    """The sample games that there are, by number, the latest first."""
+    """The sample games by number, the latest first."""
     return dict(sorted(_numbered(folder.games, "sgf").items(), reverse=True))
 
 
 def network_files(folder: RunFolder) -> dict[int, Path]:
-    """The networks that were kept, by their iterations."""
+    """The kept networks by iteration."""
     return dict(sorted(_numbered(folder.networks, "safetensors").items()))
 
 
@@ -157,7 +157,7 @@ def _numbered(folder: Path, ending: str) -> dict[int, Path]:
 
 
 def _ratings(folder: RunFolder) -> dict[str, Rating]:
-    """The ratings so far; none if somebody spoilt them."""
+    """The ratings so far; none if their file is damaged."""
     try:
         return ratings_of(folder)
     except (OSError, KeyError, TypeError, ValueError, np.linalg.LinAlgError):

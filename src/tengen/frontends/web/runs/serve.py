@@ -1,40 +1,30 @@
-"""A run serves its own page while it trains: to this machine alone, in a thread of its own."""
+"""Serve the page of a run while it trains: on loopback only, in a thread of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
+from fastapi import FastAPI, Response
+from fastapi.responses import FileResponse, RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
-from tengen.frontends.web.http.security import HEADERS, access_policy
+from tengen.frontends.web.http.security import AccessMiddleware, access_policy
 from tengen.frontends.web.runs.routes import router
 
 
 def run_app(folder: Path) -> FastAPI:
     """The page of the run in a folder, and nothing else."""
     app = FastAPI(openapi_url=None)
-    access = access_policy(LOOPBACK, None)
+    app.add_middleware(AccessMiddleware, access=access_policy(LOOPBACK, None))
     app.include_router(router(folder))
     app.mount("/static", StaticFiles(directory=STATIC))
-
-    @app.middleware("http")
-    async def protect(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        refusal = access.why_refused(request)
-        response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
-        response.headers.update(HEADERS)
-        return response
 
     @app.get("/")
     def first() -> Response:
@@ -51,16 +41,16 @@ class RunPage(Closeable):
     """The page of a run, served until it is closed."""
 
     def __init__(self, folder: Path, port: int) -> None:
-        """Begin to serve; port 0 is any free one. Raises ValueError if the port cannot be had."""
+        """Start to serve; port 0 is any free one. Raises ValueError if the port is taken."""
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((LOOPBACK, port))
-            self._socket.listen()  # from now on nobody is refused
+            self._socket.listen()  # from now on connections are accepted
         except OSError as error:
             self._socket.close()
-            what = f"port {port} cannot be served ({error.strerror})"
-            raise ValueError(f"{what}; name another, such as --serve {port + 1}") from None
+            what = f"cannot serve at port {port} ({error.strerror})"
+            raise ValueError(f"{what}; try another, such as --serve {port + 1}") from None
         self.address = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}/run"
         config = uvicorn.Config(run_app(folder), log_level="critical", lifespan="off")
         self._server = uvicorn.Server(config)
@@ -71,7 +61,7 @@ class RunPage(Closeable):
         asyncio.run(self._server.serve([self._socket]))
 
     def close(self) -> None:
-        """End it; requests under way are answered first."""
+        """Stop; open requests are answered first."""
         self._server.should_exit = True
         self._thread.join(timeout=5)
         self._socket.close()
