@@ -18,8 +18,8 @@ from tengen.engine.levels import (
     LEVELS,
     MOST_TRIES,
     RESIGN_MOVES,
+    Decision,
     Level,
-    choose,
     level_named,
 )
 from tengen.features.feature_set import KATAGO
@@ -60,6 +60,10 @@ def test_they_go_from_beginner_to_full_strength() -> None:
             assert weaker.elo < stronger.elo
 
 
+def choice(engine: Engine, position: Position, level: Level, seed: int) -> Decision:
+    return engine.genmove(position, level, seed)
+
+
 def test_a_level_is_found_by_its_id_and_others_are_listed() -> None:
     assert level_named(" Beginner") is BEGINNER
     with pytest.raises(ValueError, match=r"'god'; there are beginner, .*full"):
@@ -71,7 +75,7 @@ def test_a_level_is_found_by_its_id_and_others_are_listed() -> None:
 def test_moves_are_legal_on_boards_of_all_sizes(engine: Engine, level: Level, size: int) -> None:
     position = Position(size, "tromp-taylor", 7)
     for _ in range(3):
-        position = position.play(choose(engine, position, level, seed=3).move)
+        position = position.play(choice(engine, position, level, seed=3).move)
     assert position.stones.any()
 
 
@@ -80,7 +84,7 @@ def test_whole_games_end_by_passes_with_something_alive(engine: Engine, level: L
     for seed in range(3):
         position = Position(5, "tromp-taylor", 0.5, move_limit=100)
         while not position.is_over:
-            position = position.play(choose(engine, position, level, seed).move)
+            position = position.play(choice(engine, position, level, seed).move)
         assert position.passes == 2
         assert position.stones.any()
 
@@ -100,13 +104,13 @@ def test_the_same_seed_makes_the_same_choice_whatever_was_searched_before(level:
 
 
 def test_other_seeds_make_other_choices(engine: Engine) -> None:
-    moves = {choose(engine, Position(9), BEGINNER, seed).move for seed in range(8)}
+    moves = {choice(engine, Position(9), BEGINNER, seed).move for seed in range(8)}
     assert len(moves) >= 4
 
 
 def test_a_seed_does_not_repeat_itself_within_a_game(engine: Engine) -> None:
     """One stone further on, the same seed must not draw the same places again."""
-    moves = [choose(engine, Position(9).play((x, 8)), BEGINNER, seed=1).move for x in range(9)]
+    moves = [choice(engine, Position(9).play((x, 8)), BEGINNER, seed=1).move for x in range(9)]
     assert len(set(moves)) >= 4
 
 
@@ -135,7 +139,7 @@ def test_nobody_fills_an_own_eye_or_plays_among_the_living(
 ) -> None:
     position = Position.from_diagram(SETTLED, color, rules, 0.5)
     with Engine(FakeEvaluator(loves_every_point_but_a_pass), params=SMALL) as engine:
-        assert choose(engine, position, level, seed=1).move is None
+        assert choice(engine, position, level, seed=1).move is None
 
 
 @each_level
@@ -149,7 +153,7 @@ def test_nobody_fills_the_last_eye_of_a_group(level: Level) -> None:
         return uniform(batch)._replace(policy=policy)
 
     with Engine(FakeEvaluator(wants_a1), params=SMALL) as engine:
-        assert choose(engine, position, level, seed=1).move not in (None, Point(0, 6))
+        assert choice(engine, position, level, seed=1).move not in (None, Point(0, 6))
 
 
 @each_level
@@ -159,7 +163,7 @@ def test_dead_stones_are_captured_where_they_count(
 ) -> None:
     position = Position.from_diagram(SETTLED.replace("X . . X", "X O . X"), "black", rules, 0.5)
     with Engine(FakeEvaluator(loves_every_point_but_a_pass), params=SMALL) as engine:
-        move = choose(engine, position, level, seed=1).move
+        move = choice(engine, position, level, seed=1).move
     assert (move == Point(2, 4)) if captures else move is None
 
 
@@ -188,7 +192,7 @@ def test_no_move_below_the_floor_is_played(visits: int) -> None:
     lax = replace(strict, floor=COST + 1)
     with Engine(FakeEvaluator(fears_the_edge), params=SMALL) as engine:
         played = [
-            [choose(engine, Position(7), level, seed).move for seed in range(40)]
+            [choice(engine, Position(7), level, seed).move for seed in range(40)]
             for level in (strict, lax)
         ]
     assert not any(map(on_edge, played[0]))
@@ -205,7 +209,7 @@ def test_everybody_passes_when_the_game_is_over_and_not_before(
 ) -> None:
     tactic = next(tactic for tactic in TACTICS if tactic.name == name)
     position = tactic.position()
-    assert position.text(choose(engine, position, level, seed=1).move) in tactic.best
+    assert position.text(choice(engine, position, level, seed=1).move) in tactic.best
 
 
 def test_only_those_who_can_count_give_up_and_not_early() -> None:
@@ -214,10 +218,10 @@ def test_only_those_who_can_count_give_up_and_not_early() -> None:
         for moves in (2, late + late % 2):
             position = Position(5, "tromp-taylor", 0.5)
             for _ in range(moves):  # Black to play again, who is told to have won
-                position = position.play(choose(engine, position, BEGINNER, 1).move)
+                position = position.play(choice(engine, position, BEGINNER, 1).move)
             lost = position.pass_()
             assert lost.to_play is Color.WHITE
-            gives_up = {level.id for level in LEVELS if choose(engine, lost, level, 1).resign}
+            gives_up = {level.id for level in LEVELS if choice(engine, lost, level, 1).resign}
             assert gives_up == (
                 set() if moves == 2 else {level.id for level in LEVELS if level.resign_winrate}
             )
@@ -243,7 +247,7 @@ def test_a_beginner_looks_at_few_positions_even_if_all_it_draws_is_bad() -> None
     with counted(fears_the_edge) as (engine, seen):
         for seed in range(5):
             seen.clear()
-            move = choose(engine, Position(9).play("E5"), strict, seed).move
+            move = choice(engine, Position(9).play("E5"), strict, seed).move
             assert move == Point(1, 1)  # the first of those that come to mind most
             assert sum(seen) <= 2 + MOST_TRIES
 
@@ -251,7 +255,7 @@ def test_a_beginner_looks_at_few_positions_even_if_all_it_draws_is_bad() -> None
 def test_everybody_looks_carefully_once_the_opponent_has_passed() -> None:
     for moves in ("E5 pass", "E5 C3"):
         with counted(loves_every_point_but_a_pass) as (engine, seen):
-            choose(engine, Position(9).play_all(moves), BEGINNER, 1)
+            choice(engine, Position(9).play_all(moves), BEGINNER, 1)
             assert (sum(seen) > CARE_VISITS / 2) == moves.endswith("pass")
 
 
@@ -268,7 +272,7 @@ def test_a_pass_that_costs_no_points_at_the_end_is_played(level: Level) -> None:
     with Engine(FakeEvaluator(likes_a_stone_by_its_lead_alone), params=SMALL) as engine:
         position = Position(7, "chinese", 0).play("D4")
         assert engine.search(position, visits=CARE_VISITS).move is not None
-        assert choose(engine, position, level, seed=1).move is None
+        assert choice(engine, position, level, seed=1).move is None
 
 
 def wants_to_pass(batch: Batch) -> Evaluation:
@@ -282,12 +286,12 @@ def test_nobody_passes_a_won_game_away(level: Level) -> None:
     """White has passed, Black is behind as the board stands, and a pass comes to mind first."""
     tactic = next(tactic for tactic in TACTICS if tactic.name == "passing would lose")
     with Engine(FakeEvaluator(wants_to_pass), params=SMALL) as engine:
-        assert choose(engine, tactic.position(), level, seed=1).move is not None
+        assert choice(engine, tactic.position(), level, seed=1).move is not None
 
 
 def test_a_finished_game_has_no_move(engine: Engine) -> None:
     with pytest.raises(ValueError, match="over"):
-        choose(engine, Position(5).pass_().pass_(), BEGINNER, 1)
+        choice(engine, Position(5).pass_().pass_(), BEGINNER, 1)
 
 
 def test_the_documentation_lists_the_levels_as_they_are() -> None:

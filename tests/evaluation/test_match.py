@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tengen.engine.levels import level_named
+from tengen.engine.engine import Engine
 from tengen.evaluation.elo import Tally
+from tengen.evaluation.engine_spec import parse_engine
 from tengen.evaluation.gtp_process import EngineError, GtpOpponent
 from tengen.evaluation.match import (
     Contestant,
     GtpContestant,
-    LevelContestant,
-    NetworkContestant,
+    OwnContestant,
     Played,
     Store,
     play_game,
@@ -30,8 +30,6 @@ from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import load_sgf
 from tengen.network.fake import FakeEvaluator
-from tengen.search.params import SearchParams
-from tengen.search.request import Limits
 from tests.frontends.gtp.opponents import black_wins, surveyor
 
 # A program that speaks GTP and plays the moves of a list, whatever the opponent does.
@@ -107,13 +105,14 @@ def test_an_illegal_move_loses_and_is_told() -> None:
 
 
 def test_a_program_plays_a_whole_game_against_our_search(program: str) -> None:
-    ours = NetworkContestant(FakeEvaluator(), Limits(visits=20), SearchParams(), seed=1)
-    theirs = GtpContestant(f"{program} 'C3 B2 D4'")
-    try:
-        played = play_game(1, (ours, theirs), EMPTY)
-    finally:
-        theirs.close()
-        ours.close()
+    with Engine(FakeEvaluator()) as engine:
+        ours = OwnContestant(engine, parse_engine("any@20"), seed=1)
+        theirs = GtpContestant(f"{program} 'C3 B2 D4'")
+        try:
+            played = play_game(1, (ours, theirs), EMPTY)
+        finally:
+            theirs.close()
+            ours.close()
     assert played.remark == ""
     black = [move.point for move in played.end.moves if move.color is Color.BLACK]
     assert EMPTY.text(black[0]) == "C3"
@@ -249,18 +248,20 @@ def test_the_sequential_test_is_seldom_wrong() -> None:
 
 
 def test_levels_play_whole_games() -> None:
-    sides = [
-        LevelContestant(FakeEvaluator(surveyor), level_named(name), seed=1)
-        for name in ("beginner", "expert")
-    ]
-    for number in range(2):
-        played = play_game(number, (sides[0], sides[1]), EMPTY)
-        assert (played.remark, played.outcome.reason) == ("", Reason.SCORE)
-        assert played.end.move_number > 10
+    with Engine(FakeEvaluator(surveyor)) as engine:
+        sides = [
+            OwnContestant(engine, parse_engine(f"level:{name}"), seed=1)
+            for name in ("beginner", "expert")
+        ]
+        for number in range(2):
+            played = play_game(number, (sides[0], sides[1]), EMPTY)
+            assert (played.remark, played.outcome.reason) == ("", Reason.SCORE)
+            assert played.end.move_number > 10
 
 
 def test_a_level_that_resigns_has_lost() -> None:
-    sides = LevelContestant(FakeEvaluator(black_wins), level_named("full"), 1), Listed("C3 " * 3)
     start = EMPTY.play_all("A1 A2 B1 B2 C1 C2 D1 D2 E1 E2 A5")
-    played = play_game(1, sides, start)
+    with Engine(FakeEvaluator(black_wins)) as engine:
+        sides = OwnContestant(engine, parse_engine("level:full"), 1), Listed("C3 " * 3)
+        played = play_game(1, sides, start)
     assert played.outcome == Outcome(Color.BLACK, None, Reason.RESIGNATION)

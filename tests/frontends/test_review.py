@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tengen.engine.engine import Engine
 from tengen.frontends import review as command
-from tengen.frontends.loading import Network
 from tengen.frontends.options import ReviewOptions
 from tengen.frontends.review import run_review
 from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
@@ -28,7 +28,7 @@ def game(tmp_path: Path) -> Path:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, network: Evaluator) -> None:
-    monkeypatch.setattr(command, "load_evaluator", lambda model, device: Network(network))
+    monkeypatch.setattr(command, "Engine", lambda model, **options: Engine(network))
 
 
 OPTIONS = ReviewOptions(visits=40, model="any")
@@ -80,7 +80,7 @@ def test_an_illegal_move_ends_the_review_and_is_named(
 def test_what_cannot_be_reviewed_is_refused_before_a_network_is_loaded(
     game: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
-    monkeypatch.setattr(command, "load_evaluator", None)
+    monkeypatch.setattr(command, "Engine", None)
     game.write_text(text)
     with pytest.raises(SgfError, match=complaint):
         run_review(str(game), OPTIONS)
@@ -98,7 +98,7 @@ def test_an_interrupt_keeps_what_is_known(
     use(monkeypatch, two_points_network())
 
     def interrupted(
-        network: Evaluator,
+        engine: Engine,
         game: SgfGame,
         visits: int,
         on_turn: Callable[[Searched], None],
@@ -109,7 +109,7 @@ def test_an_interrupt_keeps_what_is_known(
             if searched.done == 3:
                 os.kill(os.getpid(), signal.SIGINT)
 
-        return review_game(network, game, visits, tell, stopped)
+        return review_game(engine, game, visits, tell, stopped)
 
     monkeypatch.setattr(command, "review_game", interrupted)
     with pytest.raises(KeyboardInterrupt):

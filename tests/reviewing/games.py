@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from tengen.engine.engine import Engine
 from tengen.game.sgf.records import SgfGame, read_sgf
-from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator, uniform
+from tengen.reviewing.review import GameReview, review_game
 
 # Everything is settled but G1, the last liberty of six white stones. If Black takes them, Black
 # has the seven columns on the left, 35 points to 10; if White connects, it is 28 to 17. So the
@@ -55,6 +59,12 @@ def _two_points_count(batch: Batch) -> Evaluation:
 def two_points_network() -> FakeEvaluator:
     """A network to which nothing but the centre and a corner matters."""
     return FakeEvaluator(_two_points_count, name="two points")
+
+
+def review_by(network: Evaluator, game: SgfGame, *arguments: Any, **options: Any) -> GameReview:
+    """The review of a game by a network."""
+    with Engine(network, cache_megabytes=16) as engine:
+        return review_game(engine, game, *arguments, **options)
 
 
 # Black plays neither: White takes the centre, and Black could have the corner, 7 points behind

@@ -6,15 +6,15 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
 from tengen.reviewing.annotated import annotated
-from tengen.reviewing.review import GameReview, review_game
-from tests.reviewing.games import BOTH_LEFT, only_game, two_points_network
+from tengen.reviewing.review import GameReview
+from tests.reviewing.games import BOTH_LEFT, only_game, review_by, two_points_network
 
 VISITS = 60
 
 
 def reviewed(text: str) -> tuple[SgfGame, GameReview]:
     game = only_game(text)
-    return game, review_game(two_points_network(), game, VISITS)
+    return game, review_by(two_points_network(), game, VISITS)
 
 
 def reread(text: str) -> list[SgfNode]:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import review_game
 from tests.browsers import running_browser
-from tests.reviewing.games import BOTH_LEFT, only_game, two_points_network
+from tests.reviewing.games import BOTH_LEFT, only_game, review_by, two_points_network
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -30,7 +29,7 @@ HOSTILE = (
 
 def page_of(text: str, visits: int = 60) -> str:
     game = only_game(text)
-    return html_page(game, review_game(two_points_network(), game, visits))
+    return html_page(game, review_by(two_points_network(), game, visits))
 
 
 class _Elements(HTMLParser):
@@ -103,7 +102,7 @@ def test_text_of_the_record_is_no_markup() -> None:
 
 def test_moves_that_were_not_reviewed_are_on_the_page() -> None:
     game = only_game("(;SZ[7]KM[0]RU[chinese];B[aa];W[dd];B[bb])")
-    review = review_game(two_points_network(), game, 50, stopped=lambda: True)
+    review = review_by(two_points_network(), game, 50, stopped=lambda: True)
     data = data_of(html_page(game, review))
     assert len(data["steps"]) == 3
     assert "verdict" not in data["steps"][0]

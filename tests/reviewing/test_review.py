@@ -10,7 +10,7 @@ from tengen.game.sgf.records import SgfError
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.fake import FakeEvaluator
 from tengen.network.files.loading import load_network
-from tengen.reviewing.review import Searched, review_game
+from tengen.reviewing.review import Searched
 from tests.katago_data import FOLDER, needs_katago_data
 from tests.reviewing.games import (
     BOTH_LEFT,
@@ -19,6 +19,7 @@ from tests.reviewing.games import (
     SIX_STONES,
     WORTH,
     only_game,
+    review_by,
     two_points_network,
 )
 
@@ -26,7 +27,7 @@ BLACK, WHITE = Color
 
 
 def test_a_move_loses_what_it_leaves_to_the_opponent() -> None:
-    review = review_game(two_points_network(), only_game(BOTH_LEFT), 200)
+    review = review_by(two_points_network(), only_game(BOTH_LEFT), 200)
     first, second, third, fourth, fifth = review.turns
     assert (first.best, third.best) == (Point(3, 3), Point(6, 6))
     assert first.points_lost == pytest.approx(FIRST_LOSS, rel=0.1)
@@ -39,7 +40,7 @@ def test_a_move_loses_what_it_leaves_to_the_opponent() -> None:
 
 
 def test_sides_are_told_apart_and_mistakes_come_worst_first() -> None:
-    review = review_game(two_points_network(), only_game(BOTH_LEFT), 100)
+    review = review_by(two_points_network(), only_game(BOTH_LEFT), 100)
     assert [turn.number for turn in review.black.mistakes] == [1, 3]
     assert review.white.mistakes == ()
     assert (review.black.moves, review.white.moves) == (3, 2)
@@ -50,7 +51,7 @@ def test_sides_are_told_apart_and_mistakes_come_worst_first() -> None:
 
 def test_white_losing_points_is_a_loss_for_white() -> None:
     white_tenukis = "(;SZ[7]KM[0]RU[chinese]PL[W];W[aa];B[dd];W[gg])"
-    review = review_game(two_points_network(), only_game(white_tenukis), 100)
+    review = review_by(two_points_network(), only_game(white_tenukis), 100)
     (mistake,) = review.white.mistakes
     assert mistake.points_lost == pytest.approx(FIRST_LOSS, rel=0.1)
     assert mistake.after.lead > 0  # Black's
@@ -60,14 +61,14 @@ def test_white_losing_points_is_a_loss_for_white() -> None:
 def test_moves_that_make_no_difference_lose_nothing() -> None:
     """A network that finds all moves alike gives nobody a mistake."""
     game = only_game("(;SZ[5]KM[0]RU[chinese];B[aa];W[ee];B[ab];W[de];B[];W[cc])")
-    review = review_game(FakeEvaluator(), game, 60)
+    review = review_by(FakeEvaluator(), game, 60)
     assert [turn.points_lost for turn in review.turns] == pytest.approx([0] * 6, abs=0.01)
     assert (review.black.accuracy, review.white.accuracy) == (100, 100)
 
 
 def test_every_search_is_told_with_the_node_it_belongs_to() -> None:
     told: list[Searched] = []
-    review_game(two_points_network(), only_game(BOTH_LEFT), 50, told.append)
+    review_by(two_points_network(), only_game(BOTH_LEFT), 50, told.append)
     assert [each.done for each in told] == list(range(1, len(told) + 1))
     assert told[-1].total == len(told)
     nodes = [each.node for each in told]
@@ -81,13 +82,13 @@ def test_every_search_is_told_with_the_node_it_belongs_to() -> None:
 def test_a_review_that_is_stopped_has_what_is_known() -> None:
     told: list[Searched] = []
     game = only_game("(;SZ[5]KM[0]RU[chinese]" + ";B[cc];W[dd]" + ";B[];W[cb];B[];W[bb]" + ")")
-    review = review_game(two_points_network(), game, 50, told.append, lambda: len(told) >= 4)
+    review = review_by(two_points_network(), game, 50, told.append, lambda: len(told) >= 4)
     assert 0 < len(review.turns) < 6
     assert review.missing == 6 - len(review.turns)
 
 
 def test_a_review_that_is_stopped_at_once_is_empty() -> None:
-    review = review_game(two_points_network(), only_game(BOTH_LEFT), 50, stopped=lambda: True)
+    review = review_by(two_points_network(), only_game(BOTH_LEFT), 50, stopped=lambda: True)
     assert review.turns == ()
     assert review.missing == 5
     assert review.black.accuracy is None
@@ -96,20 +97,20 @@ def test_a_review_that_is_stopped_at_once_is_empty() -> None:
 def test_the_end_of_a_game_is_counted() -> None:
     """Two passes on an empty board: White wins by the komi."""
     game = only_game("(;SZ[5]KM[3]RU[tromp-taylor];B[];W[])")
-    review = review_game(FakeEvaluator(), game, 50)
+    review = review_by(FakeEvaluator(), game, 50)
     assert review.turns[1].after == (0.0, -3.0)
     assert review.turns[1].points_lost == 0
 
 
 def test_a_game_without_moves_is_refused() -> None:
     with pytest.raises(SgfError, match="no moves"):
-        review_game(FakeEvaluator(), only_game("(;SZ[9]C[nothing yet])"))
+        review_by(FakeEvaluator(), only_game("(;SZ[9]C[nothing yet])"))
 
 
 @needs_katago_data
 def test_six_stones_that_were_not_taken_cost_what_they_count() -> None:
     network = open_evaluator(load_network(str(FOLDER / "g170-b6c96.bin.gz")), "cpu")
-    review = review_game(network, only_game(SIX_STONES), 100)
+    review = review_by(network, only_game(SIX_STONES), 100)
     (mistake,) = review.black.mistakes
     assert (mistake.number, mistake.move, mistake.best) == (1, None, Point(6, 4))
     assert mistake.points_lost == pytest.approx(WORTH, abs=1.5)

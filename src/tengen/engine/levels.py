@@ -82,10 +82,16 @@ Deciding: TypeAlias = Generator[SearchRequest, SearchResult, Answer]
 
 
 def decide(
-    position: Position, level: Level, seed: int, search: Callable[[SearchRequest], SearchResult]
+    position: Position,
+    level: Level,
+    seed: int,
+    search: Callable[[SearchRequest], SearchResult],
+    *,
+    seconds: float | None = None,
+    wanted: Wanted = WITH_OWNERSHIP,
 ) -> Decision:
     """What a level does in a position, with searches that are waited for; see `deciding`."""
-    steps = deciding(position, level, seed)
+    steps = deciding(position, level, seed, seconds=seconds, wanted=wanted)
     try:
         request = next(steps)
         while True:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from tengen.engine.levels import Level, choose
+from tengen.engine.engine import Engine
+from tengen.engine.levels import CARE_VISITS, decide
 from tengen.evaluation.elo import Tally
 from tengen.evaluation.engine_spec import EngineSpec
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
@@ -25,11 +26,8 @@ from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
-from tengen.network.evaluator import Evaluator
-from tengen.search.params import SearchParams
-from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions
+from tengen.search.request import SearchRequest, Wanted
 from tengen.search.result import SearchResult
-from tengen.search.search import Search
 
 RESULTS = "results.jsonl"
 
@@ -50,58 +48,33 @@ class Contestant(Protocol):
         """End."""
 
 
-class NetworkContestant:
-    """A network with our search."""
+class OwnContestant:
+    """A network with our search, or one of its levels of strength."""
 
-    def __init__(self, evaluator: Evaluator, limits: Limits, params: SearchParams, seed: int):
-        self._search = Search(evaluator, params, seed=seed, ownership=False)
-        self._limits = limits
-
-    def begin(self, position: Position) -> None:
-        self._search.set_position(position)
-
-    def move(self, position: Position) -> Point | str | None:
-        self._search.set_position(position)
-        return self._search.run(self._limits).move
-
-    def told(self, position: Position) -> None:
-        pass
-
-    def close(self) -> None:
-        self._search.forget()
-
-
-class LevelContestant:
-    """A level of strength."""
-
-    def __init__(self, evaluator: Evaluator, level: Level, seed: int) -> None:
-        self._search = Search(evaluator, seed=seed, ownership=False)
-        self._level, self._seed = level, seed
+    def __init__(self, engine: Engine, spec: EngineSpec, seed: int) -> None:
+        self._engine, self._spec, self._seed = engine, spec, seed
+        visits = spec.limits.visits
+        if spec.level is not None:
+            visits = max(spec.level.visits, CARE_VISITS)
+        self._tree = engine.new_tree(ownership=False, max_visits=visits)
 
     def begin(self, position: Position) -> None:
-        self._search.set_position(position)
-
-    def search(
-        self,
-        position: Position,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
-        options: RootOptions = ROOT_DEFAULTS,
-    ) -> SearchResult:
-        """Look at a position for the level."""
-        self._search.set_position(position, options)
-        return self._search.run(Limits(visits=visits, seconds=seconds))
+        """Needs no preparation: the tree finds its way to any position."""
 
     def move(self, position: Position) -> Point | str | None:
-        decision = choose(self, position, self._level, self._seed)
+        if self._spec.level is None:
+            return self._search(SearchRequest(position, self._spec.limits)).move
+        decision = decide(position, self._spec.level, self._seed, self._search, wanted=Wanted())
         return RESIGN if decision.resign else decision.move
 
+    def _search(self, request: SearchRequest) -> SearchResult:
+        return self._engine.submit(request, owner=self, tree=self._tree).result()
+
     def told(self, position: Position) -> None:
-        pass
+        """Needs no word: a position knows its moves."""
 
     def close(self) -> None:
-        self._search.forget()
+        self._tree.close()
 
 
 class GtpContestant:
@@ -128,13 +101,9 @@ class GtpContestant:
         self._engine.close()
 
 
-def contestant(engine: EngineSpec, evaluator: Evaluator | None, seed: int) -> Contestant:
-    """An engine as one side of games; the evaluator is that of its network, if it has one."""
-    if evaluator is None:
-        return GtpContestant(engine.command)
-    if engine.level is not None:
-        return LevelContestant(evaluator, engine.level, seed)
-    return NetworkContestant(evaluator, engine.limits, SearchParams(), seed)
+def contestant(spec: EngineSpec, engine: Engine | None, seed: int) -> Contestant:
+    """One side of games; the engine is that of its network, if it has one."""
+    return GtpContestant(spec.command) if engine is None else OwnContestant(engine, spec, seed)
 
 
 class Played(NamedTuple):

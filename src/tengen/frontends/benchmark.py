@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from tengen.engine.engine import Engine
 from tengen.engine.settings import EngineOptions
 from tengen.frontends.options import BenchmarkOptions
 from tengen.frontends.settings_file import load_settings, write_settings
@@ -17,9 +18,7 @@ from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
-from tengen.search.request import Limits
-from tengen.search.search import Search
-from tengen.search.warmup import compile_kernels
+from tengen.search.request import Limits, SearchRequest
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose
@@ -36,10 +35,10 @@ class Rate(NamedTuple):
 
 def measure(evaluator: Evaluator, position: Position, leaves: int, seconds: float) -> Rate:
     """Search for some seconds with so many leaves in flight."""
-    search = Search(evaluator, leaves=leaves, ownership=False)
-    search.set_position(position)
-    search.run(Limits(visits=VISITS_PER_LEAF_NEEDED * leaves, seconds=4 * seconds))
-    result = search.run(Limits(playouts=10**9, seconds=seconds))
+    warm_up = Limits(visits=VISITS_PER_LEAF_NEEDED * leaves, seconds=4 * seconds)
+    with Engine(evaluator, leaves=leaves) as engine:
+        engine.search(SearchRequest(position, warm_up))
+        result = engine.search(SearchRequest(position, Limits(playouts=10**9, seconds=seconds)))
     visits = result.visits - result.reused
     return Rate(leaves, visits / result.seconds, result.evaluated / result.seconds)
 
@@ -57,7 +56,6 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     """
     evaluator = open_evaluator(load_network(options.model), options.device)
     board_size = options.board_size
-    compile_kernels(evaluator.features)
     position = Position(board_size, "tromp-taylor")
     rates: list[Rate] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -14,13 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 import tengen
+from tengen.engine.engine import Engine
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
-from tengen.network.backends.registry import best_device, open_evaluator, probe_devices
-from tengen.network.files.loading import load_network
-from tengen.search.request import Limits
-from tengen.search.search import Search
+from tengen.network.backends.registry import best_device, probe_devices
 from tengen.search.warmup import compile_kernels
 
 
@@ -76,15 +74,14 @@ def _kernels() -> Iterator[Check]:
 
 def _network(model: str) -> Iterator[Check]:
     try:
-        evaluator = open_evaluator(load_network(model))
+        engine = Engine(model)
     except (ValueError, OSError) as error:
         yield Check("network", False, str(error), "name another file: --model FILE")
         return
-    yield Check("network", True, f"{evaluator.name} on {evaluator.device}")
+    yield Check("network", True, f"{engine.name} on {engine.device}")
     try:
-        search = Search(evaluator)
-        search.set_position(Position(9))
-        result = search.run(Limits(visits=100))
+        with engine:
+            result = engine.search(Position(9), visits=100)
     except Exception as error:  # drivers fail in many ways
         yield Check("test search", False, f"{type(error).__name__}: {error}"[:200], "--device cpu")
     else:

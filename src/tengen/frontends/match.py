@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tengen.engine.engine import Engine
 from tengen.evaluation.elo import Tally, estimate
 from tengen.evaluation.engine_spec import EngineSpec
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
@@ -25,7 +26,6 @@ from tengen.evaluation.sprt import Sprt
 from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
-from tengen.network.batching import BatchingEvaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
 
@@ -104,13 +104,12 @@ def _play(
         if all(engine.model and engine.limits.visits for engine in engines):
             _play_in_lockstep(engines, evaluators, starts, numbers, options.seed, on_end)
             return
-        shared = {
-            model: closing.enter_context(BatchingEvaluator(network))
-            for model, network in evaluators.items()
+        own = {
+            model: closing.enter_context(Engine(evaluator, seed=options.seed))
+            for model, evaluator in evaluators.items()
         }
         make = [
-            partial(contestant, engine, shared.get(engine.model), options.seed)
-            for engine in engines
+            partial(contestant, engine, own.get(engine.model), options.seed) for engine in engines
         ]
         play_match(make, starts, numbers, options.parallel, on_end)
 

@@ -11,12 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tengen.frontends.loading import load_evaluator
+from tengen.engine.engine import Engine
 from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
-from tengen.network.evaluator import Evaluator
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, TurnReview, review_game
@@ -24,6 +23,7 @@ from tengen.reviewing.turns import main_line
 from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
 from tengen.user_messages import say
 
+CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
 LISTED = 5  # mistakes of each side in the summary
 
 
@@ -39,10 +39,10 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     moves = len(main_line(game).turns)  # what has none should not wait for a network
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
-    network = load_evaluator(options.model, options.device).evaluator
     stop = threading.Event()
-    with interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
-        review = _with_progress(network, game, moves, options.visits, stop)
+    engine = Engine(options.model, device=options.device, cache_megabytes=CACHE_MEGABYTES)
+    with engine, interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
+        review = _with_progress(engine, game, moves, options.visits, stop)
     if not review.turns:
         say("no move was reviewed yet; nothing is written")
         raise KeyboardInterrupt
@@ -56,7 +56,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
 
 
 def _with_progress(
-    network: Evaluator, game: SgfGame, moves: int, visits: int, stop: threading.Event
+    engine: Engine, game: SgfGame, moves: int, visits: int, stop: threading.Event
 ) -> GameReview:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
@@ -66,7 +66,7 @@ def _with_progress(
             stage = "searching" if searched.node is not None else "comparing"
             progress.update(task, description=stage, completed=searched.done, total=searched.total)
 
-        return review_game(network, game, visits, on_turn, stop.is_set)
+        return review_game(engine, game, visits, on_turn, stop.is_set)
 
 
 def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tengen.engine.levels import Level, Searcher, choose
+from tengen.engine.engine import Engine
+from tengen.engine.levels import Level
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
@@ -15,7 +16,7 @@ Two passes end the game and the board is counted as it stands, so capture dead s
 
 
 def play_in_terminal(
-    engine: Searcher,
+    engine: Engine,
     level: Level,
     position: Position,
     human: Color,
@@ -33,7 +34,7 @@ def play_in_terminal(
                 return position
             position = _obey(answer, position, show)
         else:
-            decision = choose(engine, position, level, seed)
+            decision = engine.genmove(position, level, seed)
             if decision.resign:
                 position = position.resign()
                 show("\nTengen resigns.")

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
+from tengen.engine.engine import Engine
+from tengen.engine.task import SearchTask
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.game.sgf.records import SgfGame
-from tengen.network.cache import CachingEvaluator
-from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.reviewing.turns import Turn, main_line
-from tengen.search.grove import never
-from tengen.search.many import search_many
-from tengen.search.request import Wanted
+from tengen.search.request import CANCELLED, Limits, SearchRequest, Wanted
 from tengen.search.result import Judgement, SearchResult
 
 DEFAULT_VISITS = 100
 MISTAKE = 1.0  # points lost from which on a move is one
 LINE = Wanted(pv_length=12)
-MEMORY_MEGABYTES = 128  # a second look begins with positions that the first has seen
+POLL_SECONDS = 0.05  # between two looks at whether a review is to stop
 
 
 class Standing(NamedTuple):
@@ -100,11 +99,12 @@ def _nothing(_: Searched) -> None:
 
 
 def review_game(
-    evaluator: Evaluator,
+    engine: Engine,
     game: SgfGame,
     visits: int = DEFAULT_VISITS,
     on_turn: Callable[[Searched], None] = _nothing,
-    stopped: Callable[[], bool] = never,
+    stopped: Callable[[], bool] = lambda: False,
+    owner: object = None,
 ) -> GameReview:
     """Search every position of the main line and compare each move with the best one there.
 
@@ -113,56 +113,59 @@ def review_game(
     moves that are known by then. Raises SgfError if there is nothing to review.
     """
     line = main_line(game)
-    remembering = CachingEvaluator(evaluator, MEMORY_MEGABYTES)
-    desk = _Desk(remembering, visits, on_turn, stopped)
+    searches = _Searches(engine, visits, on_turn, stopped, owner)
     positions = {id(turn.after): (turn.node, turn.after) for turn in line.turns}
     for turn in reversed(line.turns):
         positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
     in_order = sorted(positions.values(), key=lambda each: each[0])
     nodes = [node if node >= 0 else None for node, _ in in_order]  # a root may hold a move
-    desk.search([position for _, position in in_order], nodes)
-    judged = [turn for turn in line.turns if desk.knows(turn.before) and desk.knows(turn.after)]
+    searches.run([position for _, position in in_order], nodes)
+    judged = [
+        turn for turn in line.turns if searches.knows(turn.before) and searches.knows(turn.after)
+    ]
     alternatives = {
-        turn.number: turn.before.play(desk.searches[id(turn.before)].move)
+        turn.number: turn.before.play(searches.results[id(turn.before)].move)
         for turn in judged
-        if _seems_to_lose(desk, turn)
+        if _seems_to_lose(searches, turn)
     }
-    desk.search(list(alternatives.values()), [None] * len(alternatives))
-    turns = tuple(_judged(desk, turn, alternatives.get(turn.number)) for turn in judged)
+    searches.run(list(alternatives.values()), [None] * len(alternatives))
+    turns = tuple(_judged(searches, turn, alternatives.get(turn.number)) for turn in judged)
     return GameReview(
         turns=turns,
         black=_side(turns, Color.BLACK),
         white=_side(turns, Color.WHITE),
-        network=evaluator.name,
+        network=engine.name,
         visits=visits,
         missing=len(line.turns) - len(turns),
-        unchecked=sum(not desk.knows(position) for position in alternatives.values()),
+        unchecked=sum(not searches.knows(position) for position in alternatives.values()),
         broken_off=line.broken_off,
     )
 
 
-class _Desk:
+class _Searches:
     """The searches of a review, by the identity of their positions."""
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        engine: Engine,
         visits: int,
         on_turn: Callable[[Searched], None],
         stopped: Callable[[], bool],
+        owner: object,
     ) -> None:
-        self._evaluator, self.visits = evaluator, visits
+        self._engine, self._owner = engine, owner
+        self._limits = Limits(visits=max(2, visits))
         self._on_turn, self._stopped = on_turn, stopped
         self._done = self._total = 0
-        self.searches: dict[int, SearchResult] = {}
+        self.results: dict[int, SearchResult] = {}
         self.standings: dict[int, Standing] = {}
 
     def knows(self, position: Position) -> bool:
         """Is it known how this position stands?"""
         return id(position) in self.standings
 
-    def search(self, positions: Sequence[Position], nodes: Sequence[int | None]) -> None:
-        """Search positions, together; ends of games are judged without."""
+    def run(self, positions: Sequence[Position], nodes: Sequence[int | None]) -> None:
+        """Search positions, together; the ends of games need no search."""
         self._total += len(positions)
 
         def note(index: int, standing: Standing) -> None:
@@ -170,25 +173,36 @@ class _Desk:
             self._done += 1
             self._on_turn(Searched(self._done, self._total, nodes[index], standing))
 
-        def on_result(k: int, result: SearchResult) -> None:
-            if result.visits < 2:
-                return  # stopped before any move was looked at
-            self.searches[id(positions[going_on[k]])] = result
-            note(going_on[k], _for_black(result, result.position.to_play))
-
         going_on = [i for i, position in enumerate(positions) if not position.is_over]
         for i, position in enumerate(positions):
             if position.is_over:
-                note(i, _final(self._evaluator, position))
-        if going_on:
-            search_many(
-                self._evaluator,
-                [positions[i] for i in going_on],
-                max(2, self.visits),
-                wanted=LINE,
-                on_result=on_result,
-                stopped=self._stopped,
-            )
+                note(i, _final(self._engine, position))
+        if not going_on or self._stopped():
+            return
+        requests = [SearchRequest(positions[i], self._limits, wanted=LINE) for i in going_on]
+        for k, result in self._finished(self._engine.submit_game(requests, owner=self._owner)):
+            self.results[id(positions[going_on[k]])] = result
+            note(going_on[k], _for_black(result, result.position.to_play))
+
+    def _finished(self, tasks: list[SearchTask]) -> Iterator[tuple[int, SearchResult]]:
+        """The tasks as they finish, by their number; those that are stopped before are left out."""
+        finished: SimpleQueue[int] = SimpleQueue()
+        for k, task in enumerate(tasks):
+            task.future.add_done_callback(lambda _, k=k: finished.put(k))  # type: ignore[misc]
+        left = len(tasks)
+        try:
+            while left and not self._stopped():
+                try:
+                    k = finished.get(timeout=POLL_SECONDS)
+                except Empty:
+                    continue
+                left -= 1
+                result = tasks[k].result()
+                if result.stopped_by != CANCELLED:
+                    yield k, result
+        finally:
+            for task in tasks:
+                task.cancel()
 
 
 def _for_black(judgement: Judgement, to_play: Color) -> Standing:
@@ -197,13 +211,13 @@ def _for_black(judgement: Judgement, to_play: Color) -> Standing:
     return Standing(1 - judgement.winrate, -judgement.lead)
 
 
-def _final(evaluator: Evaluator, position: Position) -> Standing:
+def _final(engine: Engine, position: Position) -> Standing:
     """How the end of a game stands; where players agree on dead stones, the network judges."""
     outcome = position.outcome()
     if outcome is None or outcome.reason is Reason.NO_RESULT:
         return Standing(0.5, 0.0)
     if position.rules.scoring is Scoring.TERRITORY or position.rules.friendly_pass:
-        opinion = evaluate(evaluator, encode(evaluator.features, [position]))
+        opinion = engine.evaluate([position]).result()
         win, loss, _ = opinion.value[0].tolist()
         winrate, lead = (1 + win - loss) / 2, float(opinion.lead[0])
         if position.to_play is Color.BLACK:
@@ -221,25 +235,25 @@ def _loss(color: Color, best: Standing, played: Standing) -> Standing:
     return Standing(sign * (best.winrate - played.winrate), sign * (best.lead - played.lead))
 
 
-def _seems_to_lose(desk: _Desk, turn: Turn) -> bool:
+def _seems_to_lose(searches: _Searches, turn: Turn) -> bool:
     """Does the search of the position before it think so little of a move?"""
-    search = desk.searches[id(turn.before)]
+    search = searches.results[id(turn.before)]
     if search.move == turn.move or not search.moves:
         return False
     best = _for_black(search.moves[0], turn.color)
-    loss = _loss(turn.color, best, desk.standings[id(turn.after)])
+    loss = _loss(turn.color, best, searches.standings[id(turn.after)])
     return any(lost >= worth for lost, worth in zip(loss, WORTH_A_SECOND_LOOK, strict=True))
 
 
-def _judged(desk: _Desk, turn: Turn, alternative: Position | None) -> TurnReview:
-    search = desk.searches[id(turn.before)]
-    after = desk.standings[id(turn.after)]
+def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> TurnReview:
+    search = searches.results[id(turn.before)]
+    after = searches.standings[id(turn.after)]
     line = search.pv or (search.move,)
     if search.move == turn.move:
         better = after
-    elif alternative is not None and desk.knows(alternative):
-        better = desk.standings[id(alternative)]
-        answers = desk.searches.get(id(alternative))
+    elif alternative is not None and searches.knows(alternative):
+        better = searches.standings[id(alternative)]
+        answers = searches.results.get(id(alternative))
         line = (search.move, *(answers.pv if answers else ()))[: LINE.pv_length]
     else:
         better = _for_black(search.moves[0] if search.moves else search, turn.color)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
+from tengen.engine.engine import Engine
 from tengen.evaluation.elo import Tally
 from tengen.evaluation.engine_spec import EngineSpec, parse_engine
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
-    Contestant,
-    NetworkContestant,
     Played,
     contestant,
     play_match,
@@ -116,13 +117,12 @@ def _play(
         tally = with_points(tally, points(played))
         return not should_stop()
 
-    def me() -> Contestant:
-        return NetworkContestant(mine.evaluator, Limits(visits=mine.visits), mine.params, seed)
-
-    def them() -> Contestant:
-        return contestant(opponent, theirs, seed)
-
-    play_match([me, them], starts, range(2 * len(starts)), 1, count)
+    with ExitStack() as closing:
+        own = closing.enter_context(Engine(mine.evaluator, params=mine.params, seed=seed))
+        other = None if theirs is None else closing.enter_context(Engine(theirs, seed=seed))
+        me = EngineSpec(mine.name, limits=Limits(visits=mine.visits))
+        sides = [partial(contestant, me, own, seed), partial(contestant, opponent, other, seed)]
+        play_match(sides, starts, range(2 * len(starts)), 1, count)
     return tally
 
 

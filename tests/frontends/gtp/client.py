@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from typing import BinaryIO, cast
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.run import all_commands
@@ -123,7 +123,7 @@ class Client:
 NO_NETWORK = "the network cannot be used: there is none"
 
 
-def _fail() -> LoadedEngine:
+def _fail() -> Engine:
     raise ValueError("there is none")
 
 
@@ -132,7 +132,7 @@ def session(
     script: Callable[[Batch], Evaluation] | None = surveyor, options: GtpOptions = SMALL
 ) -> Iterator[Client]:
     """A session whose engine evaluates by a script; by None it has no network."""
-    loader = EngineLoader(_fail if script is None else partial(LoadedEngine, engine_by(script)))
+    loader = EngineLoader(_fail if script is None else lambda: engine_by(script))
     while not loader.ready:
         time.sleep(0.001)
     client = Client(loader, options)

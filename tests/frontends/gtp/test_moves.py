@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -285,10 +285,8 @@ def test_pondering_helps_the_next_move() -> None:
         client.body("genmove b")
         engine, task = client.session.engine(), client.session._task
         assert task is not None
-        _wait_for(lambda: (seen := engine.snapshot(task)) is not None and seen.visits > 200)
-        seen = engine.snapshot(task)
-        assert seen is not None
-        best = client.session.position.text(seen.moves[0].move)
+        _wait_for(lambda: sum(move.visits for move in engine.moves_after([])[1]) > 200)
+        best = client.session.position.text(engine.moves_after([])[1][0].move)
         client.body(f"play w {best}")
         client.body("genmove b")
         assert client.session.last_result is not None
@@ -314,9 +312,9 @@ class _SlowLoad:
         self._script = script
         self.client = Client(EngineLoader(self._make), SMALL)
 
-    def _make(self) -> LoadedEngine:
+    def _make(self) -> Engine:
         self.go.wait(PATIENCE)
-        return LoadedEngine(Engine(FakeEvaluator(self._script), params=SearchParams(megabytes=8)))
+        return Engine(FakeEvaluator(self._script), params=SearchParams(megabytes=8))
 
 
 def test_what_needs_no_network_is_answered_while_it_loads() -> None:
@@ -350,7 +348,7 @@ def test_analysis_that_waits_for_the_network_is_interrupted_all_the_same() -> No
 def test_a_network_that_cannot_be_loaded_is_named_in_each_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail() -> LoadedEngine:
+    def fail() -> Engine:
         raise ValueError("net.bin.gz: is no\nnetwork")
 
     client = Client(EngineLoader(fail), SMALL)

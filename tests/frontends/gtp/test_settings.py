@@ -7,7 +7,10 @@ import json
 import pytest
 
 from tengen.frontends.gtp.settings import NAMES
-from tests.frontends.gtp.client import session
+from tengen.game.position import Position
+from tengen.search.params import SearchParams
+from tengen.search.request import Limits
+from tests.frontends.gtp.client import Client, session
 
 
 def test_all_parameters_are_listed_readable_and_settable_to_what_they_are() -> None:
@@ -45,6 +48,13 @@ def test_defaults_are_katagos() -> None:
             assert client.body(f"kata-get-param {name}") == value
 
 
+def params(client: Client, *, analysis: bool = False) -> SearchParams:
+    """What the next search is done with."""
+    found = client.session.request(Position(5), Limits(), analysis=analysis).params
+    assert found is not None
+    return found
+
+
 def test_parameters_change_alone_and_together() -> None:
     with session() as client:
         client.body("kata-set-param maxVisits 30")
@@ -54,13 +64,13 @@ def test_parameters_change_alone_and_together() -> None:
         assert client.body("kata-get-param maxVisits") == "40"
         assert client.body("kata-get-param allowResignation") == "false"
         client.body("genmove b")
-        assert client.session.engine().params.exploration == 1.5
-        assert client.session.engine(analysis=True).params.wide_root_noise == 0
+        assert params(client).exploration == 1.5
+        assert params(client, analysis=True).wide_root_noise == 0
         client.body("kata-set-param analysisWideRootNoise 0.04")
-        assert client.session.engine(analysis=True).params.wide_root_noise == 0.04
-        assert client.session.engine().params.wide_root_noise == 0
+        assert params(client, analysis=True).wide_root_noise == 0.04
+        assert params(client).wide_root_noise == 0
         client.body("kata-set-param cpuctExploration 1.0")
-        assert client.session.engine().params.exploration == 1.0
+        assert params(client).exploration == 1.0
 
 
 @pytest.mark.parametrize(

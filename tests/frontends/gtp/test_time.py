@@ -101,7 +101,7 @@ def test_a_new_game_starts_the_clocks_anew() -> None:
 def test_without_any_limit_a_search_is_finite() -> None:
     with session(None, UNLIMITED) as client:
         limits, spare = limits_for(client.session, Color.BLACK)
-        assert limits.most_visits == DEFAULT_VISITS
+        assert limits.max_visits == DEFAULT_VISITS
         assert spare == 0
 
 

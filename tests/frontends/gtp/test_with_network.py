@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.frontends.gtp.loading import EngineLoader, LoadedEngine
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
@@ -33,7 +33,7 @@ def _engine() -> Engine:
 @pytest.fixture
 def client() -> Iterator[Client]:
     options = GtpOptions(seed=0, model=str(NETWORK), board_size=9, visits=100)
-    each = Client(EngineLoader(lambda: LoadedEngine(_engine(), 8)), options)
+    each = Client(EngineLoader(_engine), options)
     yield each
     each.close()
 

@@ -45,9 +45,9 @@ class AnalysisCommands:
         color = asked.color or session.position.to_play
         position = for_search(session.position, color)
         options = root_options(asked, position, session.settings.symmetry_pruning)
-        session.loader.check()
+        session.check_engine()
         reply.begin()
-        while not session.loader.ready:
+        while not session.loading_is_over:
             if session.inbox.wait(LOOK_EVERY):
                 return
         from tengen.search.request import Limits
@@ -60,16 +60,15 @@ class AnalysisCommands:
             if line:
                 reply.line(line)
 
-        session.search(
+        request = session.request(
             position,
             Limits(seconds=LONGEST_ANALYSIS),
-            options=options,
+            root=options,
             wanted=asked.wanted(session.settings.pv_length),
+            progress_interval=asked.interval,
             analysis=True,
-            until_input=True,
-            on_progress=report,
-            every=asked.interval,
         )
+        session.search(request, on_progress=report, until_input=True)
         session.inbox.wait()  # a search may end by itself; the command does not
 
     @command("kata-raw-nn")
@@ -89,9 +88,7 @@ class AnalysisCommands:
         self._session.rest()
         every = words[0].lower() == "all"
         symmetries = list(Symmetry) if every else [Symmetry(parse_int(words[0]))]
-        return "\n".join(
-            raw_text(engine.evaluator, position, symmetry) for symmetry in sorted(symmetries)
-        )
+        return "\n".join(raw_text(engine, position, symmetry) for symmetry in sorted(symmetries))
 
     @command("kata-raw-human-nn")
     def kata_raw_human_nn(self, *arguments: str) -> str:
@@ -101,22 +98,22 @@ class AnalysisCommands:
     @command("kata-get-models")
     def kata_get_models(self) -> str:
         session = self._session
-        session.engine()
-        engine, version, file = session.loader.loaded()
+        engine = session.engine()
+        network = engine.network
         model = {
             "internalName": engine.name,
             "maxBatchSize": engine.evaluator.best_batch,
-            "name": file or engine.name,
+            "name": network.file or engine.name,
             "usesHumanSLProfile": False,
             "usingFP16": "auto",
-            "version": version,
+            "version": network.katago_version,
         }
         return json.dumps([model], separators=(",", ":"))
 
     @command()
     def clear_cache(self) -> None:
         self._session.rest()
-        engine = self._session.loader.engine_if_ready()
+        engine = self._session.loader.engine_if_ready
         if engine is not None:
             engine.clear()
 
@@ -128,9 +125,10 @@ class AnalysisCommands:
         session = self._session
         engine = session.engine()
         position = for_search(session.position, session.position.to_play)
-        session.search(position, Limits(visits=2))  # so that nothing is compiled while it counts
+        # So that nothing is compiled while it counts.
+        session.search(session.request(position, Limits(visits=2)))
         engine.clear()
-        found = session.search(position, Limits(visits=visits))
+        found = session.search(session.request(position, Limits(visits=visits)))
         seconds = max(found.seconds, 1e-6)
         return (
             f"visits {found.visits} seconds {found.seconds:.3f} "
@@ -155,7 +153,7 @@ class AnalysisCommands:
     def debug_print(self) -> str:
         """What the session knows."""
         session = self._session
-        engine = session.loader.engine_if_ready()
+        engine = session.loader.engine_if_ready
         return "\n".join(
             [
                 board_text(session.position),

@@ -139,7 +139,7 @@ class GameCommands:
         chosen: list[Point] = []
         for _ in range(stones):
             laid = position.set_up(black=chosen, to_play=Color.BLACK)
-            policy = evaluate_position(engine.evaluator, laid).policy[:-1]
+            policy = evaluate_position(engine, laid).policy[:-1]
             places = [y * position.width + x for x, y in laid.legal_moves()]
             if not places:
                 break

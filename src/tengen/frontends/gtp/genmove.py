@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import AnalyzeRequest, root_options
 from tengen.frontends.gtp.gogui_drawing import draw_live, stop_drawing
-from tengen.frontends.gtp.level_moves import decide
 from tengen.frontends.gtp.position_edits import for_search
 from tengen.frontends.gtp.session import GtpSession
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
-    from tengen.engine.levels import Decision
-    from tengen.search.request import Limits, RootOptions
+    from tengen.engine.levels import Decision, Level
+    from tengen.game.position import Position
+    from tengen.search.request import Limits, RootOptions, Wanted
     from tengen.search.result import SearchResult
 
 FEWEST_VISITS = 2  # that a move is worth: the position's own, and one of a move
@@ -60,22 +60,19 @@ def think(
     else:
         wanted = Wanted(ownership=session.draws, pv_length=settings.pv_length)
     if session.level is not None and not restricted:
-        decision = decide(session, position, session.level, limits.seconds, wanted)
+        decision = _decision(session, position, session.level, limits.seconds, wanted)
         return Thought(decision.result, time.monotonic() - start, False, decision)
     draws = session.draws and report is None
     if draws:
         report = draw_live
 
     def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
+        interval = asked.interval if asked is not None else 1.0
+        request = session.request(
+            position, limits, root=options, wanted=wanted, progress_interval=interval
+        )
         return session.search(
-            position,
-            limits,
-            options=options,
-            wanted=wanted,
-            until_input=until_input,
-            stoppable=stoppable,
-            on_progress=report,
-            every=asked.interval if asked is not None else 1.0,
+            request, on_progress=report, until_input=until_input, stoppable=stoppable
         )
 
     result = search(limits)
@@ -87,6 +84,25 @@ def think(
     if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
         result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
     return Thought(result, time.monotonic() - start, cancelled)
+
+
+def _decision(
+    session: GtpSession, position: Position, level: Level, seconds: float | None, wanted: Wanted
+) -> Decision:
+    """What the session's level does in a position; raises GtpError."""
+    from tengen.engine.levels import decide
+
+    decision = decide(
+        position,
+        level,
+        session.options.seed,
+        # Each is short, and half a search would be another level.
+        lambda request: session.search(request, stoppable=False),
+        seconds=seconds,
+        wanted=wanted,
+    )
+    session.last_result = decision.result
+    return decision
 
 
 def limits_for(session: GtpSession, color: Color, spent: float = 0.0) -> tuple[Limits, float]:

@@ -129,7 +129,7 @@ class GoguiCommands:
         color = session.position.to_play
         limits, _ = limits_for(session, color)
         position = for_search(session.position, color)
-        return session.search(position, limits, wanted=Wanted(ownership=True))
+        return session.search(session.request(position, limits, wanted=Wanted(ownership=True)))
 
     def _black_ownership(self, found: SearchResult) -> list[list[float]]:
         if found.ownership is None:

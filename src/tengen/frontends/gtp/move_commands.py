@@ -58,7 +58,7 @@ class MoveCommands:
     @command("cgos-genmove_analyze")
     def cgos_genmove_analyze(self, reply: Reply, color: Color, *arguments: str) -> str:
         del arguments
-        self._session.loader.check()
+        self._session.check_engine()
         reply.begin()
         thought = think(self._session, color, AnalyzeRequest(color=color, ownership=True))
         reply.line(cgos_json(thought.result))
@@ -107,7 +107,8 @@ class MoveCommands:
         vertex = "pass"
         if legal:
             limits, _ = limits_for(session, color)
-            result = session.search(position, limits, options=allow_only(position, legal))
+            root = allow_only(position, legal)
+            result = session.search(session.request(position, limits, root=root))
             vertex = position.text(result.move)
         session.play(color, vertex)
         return vertex
@@ -116,7 +117,7 @@ class MoveCommands:
         self, asked: AnalyzeRequest, reply: Reply, *, play: bool, until_input: bool = False
     ) -> str:
         session = self._session
-        session.loader.check()
+        session.check_engine()
         color = asked.color or session.position.to_play
         sign = session.settings.sign_for(color)
         root_options(asked, session.position, False)  # raises GtpError, while it can be said

@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tengen.engine.engine import Engine
     from tengen.game.geometry import Symmetry
     from tengen.game.position import Position
-    from tengen.network.evaluator import Evaluation, Evaluator
+    from tengen.network.evaluator import Evaluation
 
 
-def evaluate_position(evaluator: Evaluator, position: Position) -> Evaluation:
-    """The network's opinion of one position, without the batch axis."""
-    from tengen.network.evaluator import Evaluation, encode, evaluate
+def evaluate_position(engine: Engine, position: Position) -> Evaluation:
+    """The network's evaluation of one position, without the batch axis."""
+    from tengen.network.evaluator import Evaluation
 
-    found = evaluate(evaluator, encode(evaluator.features, [position]))
-    return Evaluation(*(values[0] for values in found))
+    return Evaluation(*(values[0] for values in engine.evaluate([position]).result()))
 
 
-def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> str:
+def raw_text(engine: Engine, position: Position, symmetry: Symmetry) -> str:
     """An opinion in the shape of KataGo's `kata-raw-nn`, all of it for White.
 
     The network sees the board turned by the symmetry.
@@ -35,7 +35,7 @@ def raw_text(evaluator: Evaluator, position: Position, symmetry: Symmetry) -> st
     from tengen.game.geometry import symmetry_points
     from tengen.search.result import Uncertainty
 
-    seen = evaluate_position(evaluator, position.transformed(symmetry))
+    seen = evaluate_position(engine, position.transformed(symmetry))
     places = np.argsort(symmetry_points(symmetry, position.size))
     policy = _probabilities(np.append(seen.policy[:-1][places], seen.policy[-1]), position)
     sign = 1 if position.to_play is Color.WHITE else -1

@@ -6,42 +6,57 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.analysis_commands import AnalysisCommands
 from tengen.frontends.gtp.dispatch import CommandTable
 from tengen.frontends.gtp.game_commands import GameCommands
 from tengen.frontends.gtp.gogui_commands import GoguiCommands
 from tengen.frontends.gtp.identity_commands import IdentityCommands
-from tengen.frontends.gtp.loading import start_loading
 from tengen.frontends.gtp.move_commands import MoveCommands
 from tengen.frontends.gtp.options import GtpOptions
-from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
+from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
-from tengen.frontends.gtp.session import GtpSession
+from tengen.frontends.gtp.session import GtpSession, loading_error
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.gtp.time_commands import TimeCommands
 from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
 
+if TYPE_CHECKING:
+    from tengen.engine.engine import Engine
+
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
     with Log(options.log) as log, _stdout() as stdout:
-        loader = start_loading(options)
+        loader = EngineLoader(lambda: _load(options))
         # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
         stdin = open(0, "rb", closefd=False)  # noqa: SIM115
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = GtpSession(options, loader, inbox)
         serve(inbox, outlet, all_commands(session), log)
         session.rest()
-        engine = loader.engine_if_ready()
-        if engine is not None:
-            engine.close()
-        elif not loader.ready:
-            # Threads in the middle of native code do not survive an orderly end.
+        if not session.loading_is_over:
+            # A thread in native code does not survive an orderly end of the process.
             sys.stderr.flush()
             os._exit(0)
+        loader.close()
+
+
+def _load(options: GtpOptions) -> Engine:
+    from tengen.engine.engine import Engine
+
+    try:
+        engine = Engine(
+            options.model, device=options.device, leaves=options.leaves, seed=options.seed
+        )
+    except BaseException as error:
+        note(loading_error(error))
+        raise
+    note(f"ready: {engine.name} on {engine.device}")
+    return engine
 
 
 def all_commands(session: GtpSession) -> CommandTable:

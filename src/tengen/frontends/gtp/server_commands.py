@@ -30,7 +30,9 @@ class ServerCommands:
         from tengen.game.dead_stones import SEARCH_VISITS
         from tengen.search.request import Limits
 
-        found = self._session.search(anew(self._session.position), Limits(visits=SEARCH_VISITS))
+        session = self._session
+        limits = Limits(visits=SEARCH_VISITS)
+        found = session.search(session.request(anew(session.position), limits))
         color = found.position.to_play if found.lead > 0 else found.position.to_play.opponent
         letter = "B" if color is Color.BLACK else "W"
         return f"{letter}+{abs(found.lead):.1f}"

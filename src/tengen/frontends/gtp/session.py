@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tengen.frontends.gtp.loading import EngineLoader
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.position_edits import (
     anew,
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 
     from tengen.engine.engine import Engine
     from tengen.engine.levels import Level
+    from tengen.engine.task import SearchTask
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
     from tengen.game.rules import Rules
-    from tengen.search.background import Task
     from tengen.search.clock import Clock, TimeControl
-    from tengen.search.params import SearchParams
-    from tengen.search.request import Limits, RootOptions, Wanted
+    from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
 
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
@@ -63,8 +62,7 @@ class GtpSession:
         self._position: Position | None = None
         self._given = 0  # handicap stones that were not laid out by moves
         self._clocks: dict[Color, Clock] | None = None
-        self._task: Task | None = None
-        self._params: SearchParams | None = None  # that the engine came with
+        self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
 
     # The game
@@ -162,56 +160,64 @@ class GtpSession:
 
     # The engine
 
-    def engine(self, *, analysis: bool = False) -> Engine:
-        """The engine with the settings for playing, or for analysis; raises GtpError."""
-        engine = self.loader.loaded().engine
-        if self._params is None:
-            self._params = engine.params
-        changes: dict[str, Any] = dict(self.settings.search)
-        if analysis and self.settings.analysis_noise:
-            changes["wide_root_noise"] = self.settings.analysis_noise
-        wanted = replace(self._params, **changes)
-        if wanted != engine.params:
-            self.rest()
-            engine.set_params(**vars(wanted))
-        return engine
+    def engine(self) -> Engine:
+        """Wait until the engine is loaded; raises GtpError if it cannot be."""
+        try:
+            return self.loader.engine
+        except BaseException as error:
+            raise GtpError(loading_error(error)) from None
 
-    def search(
+    @property
+    def loading_is_over(self) -> bool:
+        """Is it known whether there is an engine?"""
+        return self.loader.future.done()
+
+    def check_engine(self) -> None:
+        """Raise GtpError if it is known that there is no engine; waits for nothing."""
+        if self.loading_is_over:
+            self.engine()
+
+    def request(
         self,
         position: Position,
         limits: Limits,
         *,
-        options: RootOptions | None = None,
+        root: RootOptions | None = None,
         wanted: Wanted | None = None,
+        progress_interval: float = 1.0,
         analysis: bool = False,
+    ) -> SearchRequest:
+        """A search with the settings in force, for playing or for analysis; raises GtpError."""
+        from tengen.search.request import RootOptions, SearchRequest, Wanted
+
+        changes: dict[str, Any] = dict(self.settings.search)
+        if analysis and self.settings.analysis_noise:
+            changes["wide_root_noise"] = self.settings.analysis_noise
+        return SearchRequest(
+            position,
+            limits,
+            root or RootOptions(symmetry_pruning=self.settings.symmetry_pruning),
+            wanted or Wanted(pv_length=self.settings.pv_length),
+            replace(self.engine().params, **changes),
+            progress_interval,
+        )
+
+    def search(
+        self,
+        request: SearchRequest,
+        *,
+        on_progress: Callable[[SearchResult], None] | None = None,
         until_input: bool = False,
         stoppable: bool = True,
-        on_progress: Callable[[SearchResult], None] | None = None,
-        every: float = 1.0,
     ) -> SearchResult:
         """Search and wait, until a limit, an interrupt or, if told so, any input; or GtpError.
 
         What is not stoppable waits for its limit alone.
         """
-        from tengen.search.request import RootOptions, Wanted
-
-        engine = self.engine(analysis=analysis)
-        task = engine.start(
-            position,
-            limits,
-            options=options or RootOptions(symmetry_pruning=self.settings.symmetry_pruning),
-            wanted=wanted or Wanted(pv_length=self.settings.pv_length),
-            on_progress=on_progress,
-            every=every,
-        )
-        self._task = task
-        stop = task.cancel if stoppable else _go_on
+        task = self._task = self.engine().start(request, on_progress)
+        stop = task.stop if stoppable else _go_on
         with self.inbox.calling(stop, at_any_input=until_input):
-            try:
-                self.last_result = task.result()
-            except Exception:
-                engine.clear()  # its tree waits for evaluations that never come
-                raise
+            self.last_result = task.result()
         return self.last_result
 
     def ponder(self) -> None:
@@ -221,12 +227,12 @@ class GtpSession:
         from tengen.search.request import Limits
 
         limits = Limits(visits=PONDER_VISITS, seconds=PONDER_SECONDS)
-        self._task = self.engine().start(self.position, limits)
+        self._task = self.engine().start(self.request(self.position, limits))
 
     def rest(self) -> None:
         """End what is being thought about, and wait for its end."""
         if self._task is not None:
-            self._task.cancel()
+            self._task.stop()
             self._task.future.exception()  # waits; whoever asked has heard what went wrong
             self._task = None
 
@@ -240,9 +246,8 @@ class GtpSession:
         position = self.position
         if self._dead is None or self._dead[0] is not position:
             last = self.last_result
-            found = self.search(
-                anew(position), Limits(visits=SEARCH_VISITS), wanted=Wanted(ownership=True)
-            )
+            limits, wanted = Limits(visits=SEARCH_VISITS), Wanted(ownership=True)
+            found = self.search(self.request(anew(position), limits, wanted=wanted))
             self.last_result = last
             self._dead = position, dead_stones(found.position, found.ownership)
         return self._dead[1]
@@ -276,6 +281,11 @@ def _level(options: GtpOptions) -> Level | None:
     if options.visits is not None or options.seconds is not None:
         raise GtpError("a level has visits of its own; leave out --visits and --seconds, or it")
     return level_named(options.level)
+
+
+def loading_error(error: BaseException) -> str:
+    """Why there is no engine, in one line."""
+    return " ".join(f"the network cannot be used: {error}".split())
 
 
 def _go_on() -> None:
