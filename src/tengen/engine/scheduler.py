@@ -13,8 +13,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from concurrent.futures import Future
 from functools import partial
 from itertools import count
 from queue import SimpleQueue
@@ -399,13 +398,15 @@ class Scheduler(Closeable):
         """Deliver the outcome of a task; None: it is cancelled."""
 
         def deliver() -> None:
-            with suppress(InvalidStateError):  # cancelled meanwhile, or ended by its report
-                if outcome is None:
-                    task.future.cancel()
-                elif isinstance(outcome, Exception):
-                    task.future.set_exception(outcome)
-                else:
-                    task.future.set_result(outcome)
+            future = task.future
+            if outcome is None:
+                future.cancel()
+            if future.done():
+                pass  # cancelled, or ended by its report
+            elif isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            elif outcome is not None:
+                future.set_result(outcome)
             with self._counting:
                 self._unfinished -= 1
                 self._counting.notify_all()
@@ -566,8 +567,7 @@ class Scheduler(Closeable):
                     task.on_progress(result)
             except Exception as error:  # whoever asked hears of it, and the thread goes on
                 task.stopped = True
-                with suppress(InvalidStateError):
-                    task.future.set_exception(error)
+                task.future.set_exception(error)
 
         self._deliveries.append(deliver)
 

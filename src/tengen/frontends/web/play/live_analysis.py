@@ -100,13 +100,13 @@ class LiveAnalysis:
         request = SearchRequest(
             unfinished(place.position), LIMITS, wanted=WANTED, progress_interval=REPORT_SECONDS
         )
-        task = engine.submit(
-            request,
-            owner=self._owner,
-            tree=tree,
-            on_progress=lambda result: loop.call_soon_threadsafe(self._show, place, result),
+
+        def report(result: SearchResult) -> None:
+            loop.call_soon_threadsafe(self._show, place, result)
+
+        return await wait_for(
+            engine.submit(request, owner=self._owner, tree=tree, on_progress=report)
         )
-        return await wait_for(task)
 
     def _show(self, place: Place, result: SearchResult) -> None:
         if self._place is None or self._place.node != place.node or not result.visits:
