@@ -9,6 +9,8 @@ import time
 import pytest
 
 from tengen.engine.engine import Engine
+from tengen.engine.levels import level_named
+from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
@@ -80,6 +82,35 @@ def test_cancelling_an_awaited_search_ends_it() -> None:
 
     began = time.monotonic()
     assert asyncio.run(cancelled()) - began < 20
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert", "champion"])
+def test_an_awaited_decision_is_the_one_that_is_waited_for(level: str) -> None:
+    async def decided(position: Position) -> Point | None:
+        return (await engine.decide_async(position, level_named(level), 3, owner="a")).move
+
+    with Engine(FakeEvaluator(best_batch=1)) as engine:
+        for position in (Position(5), Position(5).play("C3"), Position(5).play("pass")):
+            assert asyncio.run(decided(position)) == engine.genmove(position, level, 3).move
+
+
+def test_cancelling_an_awaited_decision_ends_its_search() -> None:
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(engine.decide_async(Position(9), level_named("full"), 1))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    def sleepy(batch: Batch) -> Evaluation:
+        time.sleep(0.1)
+        return uniform(batch)
+
+    with Engine(FakeEvaluator(sleepy)) as engine:
+        began = time.monotonic()
+        asyncio.run(cancelled())
+        assert engine.search(Position(5), visits=1).visits == 1
+        assert time.monotonic() - began < 3
 
 
 def test_a_new_search_ends_the_one_under_way() -> None:

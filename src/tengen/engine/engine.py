@@ -13,7 +13,15 @@ from queue import Empty, SimpleQueue
 
 from tengen.closeable import Closeable
 from tengen.engine.kept_tree import KeptTree
-from tengen.engine.levels import FULL, WITH_OWNERSHIP, Decision, Level, decide, level_named
+from tengen.engine.levels import (
+    FULL,
+    WITH_OWNERSHIP,
+    Decision,
+    Level,
+    decide,
+    deciding,
+    level_named,
+)
 from tengen.engine.scheduler import Scheduler
 from tengen.engine.task import Progress, SearchTask
 from tengen.game.geometry import Point
@@ -51,7 +59,6 @@ class Engine(Closeable):
         cache_megabytes: float = 0.0,
         tree_megabytes: float = math.inf,
         max_searches: int | None = None,
-        low_priority: bool = False,
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
@@ -74,7 +81,6 @@ class Engine(Closeable):
             seed=seed,
             megabytes=tree_megabytes,
             max_searches=max_searches,
-            low_priority=low_priority,
         )
         self.tree = self.new_tree()
 
@@ -237,6 +243,28 @@ class Engine(Closeable):
         """
         named = level_named(level) if isinstance(level, str) else level
         return decide(position, named, seed, self.search)
+
+    async def decide_async(
+        self,
+        position: Position,
+        level: Level,
+        seed: int,
+        *,
+        seconds: float | None = None,
+        owner: object = None,
+    ) -> Decision:
+        """As `genmove`, for `await`, in trees of its own that share batches with other owners'.
+
+        Each search takes at most so many seconds. Cancelling it ends the search under way.
+        """
+        steps = deciding(position, level, seed, seconds=seconds, wanted=Wanted())
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(await wait_for(self.submit(request, owner=owner)))
+        except StopIteration as end:
+            decision: Decision = end.value
+            return decision
 
     def stop(self) -> None:
         """End the search under way in the engine's tree."""

@@ -231,8 +231,8 @@ def _sensible(position: Position) -> NDArray[np.bool_]:
     if rules.scoring is Scoring.TERRITORY or rules.friendly_pass or not dead.any():
         mask &= ~mine
     mask &= ~theirs
-    boards, _ = position.arrays(room=0)
+    board = position.arrays(room=0)[0][0]
     for y, x in np.argwhere(mask).tolist():
-        if is_own_eye(boards[0], point_index(Point(x, y), position.width)):
+        if is_own_eye(board, point_index(Point(x, y), position.width)):
             mask[y, x] = False
     return mask

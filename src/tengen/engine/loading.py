@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tengen.closeable import Closeable
@@ -12,17 +15,26 @@ from tengen.closeable import Closeable
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
 
+NICENESS = 5
+
 
 class EngineLoader(Closeable):
     """An engine that is made in a thread of its own, and closed in the end."""
 
-    def __init__(self, make: Callable[[], Engine]) -> None:
-        """Begin; what `make` raises is raised by `engine`."""
+    def __init__(self, make: Callable[[], Engine], *, low_priority: bool = False) -> None:
+        """Begin; what `make` raises is raised by `engine`.
+
+        With low priority, all threads of the engine and its network give way to others.
+        """
+        self._low_priority = low_priority
         self.future: Future[Engine] = Future()
         self._thread = threading.Thread(target=self._work, args=[make], name="loading", daemon=True)
         self._thread.start()
 
     def _work(self, make: Callable[[], Engine]) -> None:
+        if self._low_priority and sys.platform == "linux":  # elsewhere threads have no priorities
+            with suppress(OSError):
+                os.nice(NICENESS)  # threads that this one starts inherit it
         try:
             engine = make()
         except BaseException as error:  # whoever waits for the engine gets it

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import heapq
 import math
-import os
-import sys
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
 from itertools import count
 from queue import SimpleQueue
@@ -50,7 +47,6 @@ BATCH = 64  # leaves of a flight, if the trees have as many
 DEEP_SEARCHES = 24  # of an owner at a time
 SECONDS_AT_A_TIME = 4.0  # in which an owner's searches under way should be done
 IDLE_POOLS = 3  # of small trees that are kept for the next search of their kind
-NICENESS = 5
 CLOSED = "the engine has been closed"
 
 
@@ -82,14 +78,13 @@ class Scheduler(Closeable):
         seed: int = 0,
         megabytes: float = math.inf,
         max_searches: int | None = None,
-        low_priority: bool = False,
     ) -> None:
         """Trees take at most so many megabytes together; an owner has at most so many searches
-        under way. A thread of low priority gives way to those that answer people.
+        under way.
         """
         self.evaluator, self.params = evaluator, params
         self._leaves, self._seed = leaves, seed
-        self._max_searches, self._low_priority = max_searches, low_priority
+        self._max_searches = max_searches
         self._memory = TreeMemory(megabytes)
         self._batch = max(BATCH, evaluator.best_batch)
         parallel = evaluator.parallel_batches
@@ -173,9 +168,6 @@ class Scheduler(Closeable):
     # The thread
 
     def _work(self) -> None:
-        if self._low_priority and sys.platform == "linux":
-            with suppress(OSError):
-                os.nice(NICENESS)
         while True:
             self._wake.clear()
             with self.lock:

@@ -14,14 +14,15 @@ import uvicorn
 from websockets.sync.client import ClientConnection, connect
 
 from tengen.closeable import Closeable
-from tengen.frontends.loading import Network
+from tengen.engine.engine import Engine
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy
-from tengen.frontends.web.http.serve import bound_socket, server_config
+from tengen.frontends.web.http.serve import bound_socket, make_engine, server_config
 from tengen.frontends.web.play.autosave import Autosave
 from tengen.frontends.web.play.client_messages import NewGame
-from tengen.frontends.web.play.engine_room import EngineRoom
 from tengen.network.evaluator import Evaluator
+from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 
 LIMIT = 20.0  # seconds
@@ -33,19 +34,19 @@ def serving(
     folder: Path,
     evaluator: Evaluator = HALVES,
     access: AccessPolicy | None = None,
-    make: Callable[[], Network] | None = None,
+    make: Callable[[], Engine] | None = None,
 ) -> Iterator[int]:
     """A server; its port."""
 
-    def network() -> Network:
-        return Network(evaluator, "fake.bin.gz")
+    def engine() -> Engine:
+        return make_engine(LoadedNetwork(evaluator, "fake.bin.gz"))
 
     with (
         closing(bound_socket("127.0.0.1", 0)) as listening,
         Autosave(folder) as autosave,
-        EngineRoom(make or network) as room,
+        EngineLoader(make or engine, low_priority=True) as loader,
     ):
-        app = make_app(room, autosave, access or AccessPolicy("127.0.0.1"), FIRST_GAME)
+        app = make_app(loader, autosave, access or AccessPolicy("127.0.0.1"), FIRST_GAME)
         server = uvicorn.Server(server_config(app))
         thread = threading.Thread(target=server.run, args=[[listening]])
         thread.start()
@@ -54,7 +55,7 @@ def serving(
                 assert thread.is_alive()
                 time.sleep(0.005)
             if make is None:
-                room.loading.wait()
+                loader.wait()
             yield listening.getsockname()[1]
         finally:
             server.should_exit = True

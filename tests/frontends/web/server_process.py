@@ -75,21 +75,21 @@ class ServerProcess(Closeable):
 
 
 def main() -> None:
-    from tengen.frontends.loading import Network
+    from tengen.engine.engine import Engine
     from tengen.frontends.options import PlayOptions
-    from tengen.frontends.web.http.serve import serve
+    from tengen.frontends.web.http.serve import make_engine, serve
     from tengen.frontends.web.play.client_messages import NewGame
-    from tengen.frontends.web.play.engine_room import load_network
+    from tengen.network.loaded_network import LoadedNetwork
     from tests.frontends.web.made_up import slow_halves
 
     folder, port, *real = sys.argv[1:]
     options = PlayOptions(port=int(port), browser=False, data=Path(folder))
     first_game = NewGame(type="new_game", size=9, colour="black", level="beginner")
 
-    def made_up() -> Network:
-        return Network(slow_halves(0.02), "fake.bin.gz")
+    def make() -> Engine:
+        return make_engine(real[0] if real else LoadedNetwork(slow_halves(0.02), "fake.bin.gz"))
 
-    serve(options, first_game, (lambda: load_network(real[0], "auto")) if real else made_up)
+    serve(options, first_game, make)
 
 
 if __name__ == "__main__":

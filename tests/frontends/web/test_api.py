@@ -11,11 +11,12 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
 
-from tengen.frontends.loading import Network
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy
+from tengen.frontends.web.http.serve import make_engine
 from tengen.frontends.web.play.autosave import Autosave
-from tengen.frontends.web.play.engine_room import EngineRoom
+from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import FIRST_GAME
 
@@ -23,8 +24,11 @@ from tests.frontends.web.server import FIRST_GAME
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder: Path = tmp_path_factory.mktemp("games")
-    with Autosave(folder) as autosave, EngineRoom(lambda: Network(HALVES)) as room:
-        app = make_app(room, autosave, AccessPolicy("testserver", "known"), FIRST_GAME)
+    with (
+        Autosave(folder) as autosave,
+        EngineLoader(lambda: make_engine(LoadedNetwork(HALVES))) as loader,
+    ):
+        app = make_app(loader, autosave, AccessPolicy("testserver", "known"), FIRST_GAME)
         yield schemathesis.openapi.from_asgi("/openapi.json?token=known", app)
 
 

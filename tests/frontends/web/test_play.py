@@ -7,8 +7,10 @@ import time
 import urllib.request
 from pathlib import Path
 
-from tengen.frontends.loading import Network
+from tengen.engine.engine import Engine
+from tengen.frontends.web.http.serve import make_engine
 from tengen.game.sgf.records import read_sgf
+from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import LIMIT, Client, serving
 
@@ -249,9 +251,9 @@ def test_one_can_play_before_the_network_is_there_and_the_opponent_answers_when_
 ) -> None:
     loaded = threading.Event()
 
-    def make() -> Network:
+    def make() -> Engine:
         loaded.wait(LIMIT)
-        return Network(HALVES, "late.bin.gz")
+        return make_engine(LoadedNetwork(HALVES, "late.bin.gz"))
 
     with serving(tmp_path, make=make) as port, Client(port) as client:
         try:
@@ -274,9 +276,9 @@ def test_one_can_play_before_the_network_is_there_and_the_opponent_answers_when_
 def test_two_people_count_without_a_network_by_marking_dead_stones(tmp_path: Path) -> None:
     loaded = threading.Event()
 
-    def make() -> Network:
+    def make() -> Engine:
         loaded.wait(LIMIT)
-        return Network(HALVES)
+        return make_engine(LoadedNetwork(HALVES))
 
     with serving(tmp_path, make=make) as port, Client(port) as client:
         try:

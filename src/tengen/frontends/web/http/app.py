@@ -15,12 +15,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from tengen.browser import STATIC
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.connection import serve_connection
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.http.server_info import info_view
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
-from tengen.frontends.web.play.engine_room import EngineRoom
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
@@ -32,27 +32,27 @@ SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"
 
 
 def make_app(
-    room: EngineRoom,
+    loader: EngineLoader,
     autosave: Autosave,
     access: AccessPolicy,
     first_game: NewGame,
     run_folder: Path | None = None,
 ) -> FastAPI:
     """The application; the caller closes what it passes in."""
-    sessions = PlaySessions(room, autosave, first_game)
+    sessions = PlaySessions(loader, autosave, first_game)
 
     def info() -> dict[str, Any]:
-        return info_view(room, run_folder is not None)
+        return info_view(loader, run_folder is not None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
-            if room.ready:
+            if loader.ready:
                 sessions.network_ready(info())
 
-        room.loading.future.add_done_callback(lambda _: _on_loop(loop, tell))
+        loader.future.add_done_callback(lambda _: _on_loop(loop, tell))
         yield
         sessions.close()
 

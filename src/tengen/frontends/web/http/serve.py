@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import socket
 import sys
 import threading
@@ -13,22 +14,26 @@ from urllib.parse import quote
 
 import uvicorn
 
+from tengen.engine.engine import Engine
 from tengen.engine.levels import Level
-from tengen.frontends.loading import Network
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
 from tengen.frontends.web.play.client_messages import NewGame
-from tengen.frontends.web.play.engine_room import EngineRoom, load_network
 from tengen.game.color import Color
 from tengen.game.position import Position
+from tengen.network.backends.registry import AUTO
 from tengen.network.files.loading import find_network
+from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_messages import say
 
 USUAL_PORT = 8361
 PORTS_TRIED = 50
+MOST_STREAMS = 4
+CACHE_MEGABYTES, TREE_MEGABYTES = 128.0, 1024.0
 SWITCH_SECONDS = 0.0005  # before a searching thread yields the GIL to those that answer people
 GRACE_SECONDS = 2  # for open requests when the server stops
 
@@ -51,31 +56,40 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         komi=position.komi,
     )
     file = str(find_network(options.model))
-    serve(options, first_game, lambda: load_network(file, options.device))
+    serve(options, first_game, lambda: make_engine(file, options.device))
 
 
-def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Network]) -> None:
-    """Serve with the network that `make` loads; raises what `make` raises."""
+def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine]) -> None:
+    """Serve with the engine that `make` makes; raises what `make` raises."""
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
         Autosave(options.data or user_data()) as autosave,
-        EngineRoom(make) as room,
+        EngineLoader(make, low_priority=True) as loader,
     ):
-        app = make_app(room, autosave, access, first_game, options.run)
+        app = make_app(loader, autosave, access, first_game, options.run)
         server = uvicorn.Server(server_config(app))
-        room.loading.future.add_done_callback(
-            lambda loading: _end_if_failed(loading.exception(), server)
-        )
+        loader.future.add_done_callback(lambda loading: _end_if_failed(loading.exception(), server))
         address = _address(options, access, listening)
         say(f"open {address} to play; Ctrl-C stops the server, games are kept")
         if options.browser:
             _open_browser(address)
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
-        if room.loading.future.done():
-            room.loading.future.result()  # raises what loading raised
+        if loader.future.done():
+            loader.future.result()  # raises what loading raised
+
+
+def make_engine(model: str | LoadedNetwork, device: str = AUTO) -> Engine:
+    """The engine for all sessions; raises what loading the network raises."""
+    return Engine(
+        model,
+        device=device,
+        streams=min(MOST_STREAMS, os.cpu_count() or 1),
+        cache_megabytes=CACHE_MEGABYTES,
+        tree_megabytes=TREE_MEGABYTES,
+    )
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:

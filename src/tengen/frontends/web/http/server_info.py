@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tengen
 from tengen.engine.levels import LEVELS
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
-from tengen.frontends.web.play.engine_room import EngineRoom
 from tengen.frontends.web.play.server_messages import Json
 from tengen.game.rules import NAMED, Rules
 
@@ -13,18 +13,17 @@ _FIRST = ("chinese", "japanese", "aga")  # listed first
 _NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
 
 
-def info_view(room: EngineRoom, has_run: bool) -> Json:
+def info_view(loader: EngineLoader, has_run: bool) -> Json:
     """The information as JSON."""
-    network = room.network
-    evaluator = None if network is None else network.evaluator
+    engine = loader.engine_if_ready
     return {
         "version": tengen.__version__,
         "network": {
-            "name": "" if evaluator is None else evaluator.name,
-            "file": "" if network is None else network.file,
+            "name": "" if engine is None else engine.name,
+            "file": "" if engine is None else engine.network.file,
         },
-        "device": "" if evaluator is None else evaluator.device,
-        "ready": room.ready,
+        "device": "" if engine is None else engine.device,
+        "ready": engine is not None,
         "levels": [{"id": each.id, "name": each.name, "elo": each.elo} for each in LEVELS],
         "rules": [
             {"id": id_, "name": _name(id_), "komi": NAMED[id_][1]} for id_ in _different_rules()

@@ -2,6 +2,7 @@
 
 sessions.py         all sessions by id
 session.py          PlaySession: saves and shows its game, has the program move and analyse
+session_tasks.py    its asyncio tasks by name
 client_messages.py  what clients may ask for, and what each message does
 server_messages.py  what clients are told, as JSON
 outbox.py           the queue of messages to one client
@@ -10,8 +11,7 @@ game_tree.py        the tree of a game over its SGF
 game_clock.py       the clocks of a game
 autosave.py         games on the disk
 refusal.py          why a request is refused
-opponent.py         the program's moves, hints and dead stones
-live.py             live analysis
+searches.py         hints and dead stones
+live_analysis.py    live analysis, and the graph of a game
 reviews.py          reviews of games
-engine_room.py, errands.py, turnstile.py  searches for all sessions
 """

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import suppress
 
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
-from tengen.frontends.web.play.engine_room import Desk
-from tengen.frontends.web.play.errands import Errands
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import TreeNode
-from tengen.frontends.web.play.live import Live
+from tengen.frontends.web.play.live_analysis import LiveAnalysis
 from tengen.frontends.web.play.refusal import RefusedError, not_now
 from tengen.frontends.web.play.server_messages import Json, Known
+from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import read_sgf
@@ -24,10 +28,20 @@ BETTER_TURNS = 5
 
 
 class Reviews:
-    """One review at a time, and the last one. Belongs to the event loop."""
+    """One review at a time, and the last one. Not thread-safe: belongs to the event loop."""
 
-    def __init__(self, errands: Errands, live: Live, send: Callable[..., None]) -> None:
-        self._errands, self._live, self._send = errands, live, send
+    def __init__(
+        self,
+        loader: EngineLoader,
+        owner: str,
+        reviewers: Executor,
+        tasks: SessionTasks,
+        live: LiveAnalysis,
+        send: Callable[..., None],
+    ) -> None:
+        self._loader, self._owner, self._reviewers = loader, owner, reviewers
+        self._tasks, self._live, self._send = tasks, live, send
+        self._stop = threading.Event()  # ends the review under way
         self._done: tuple[bytes, GameReview] | None = None  # the game as it was, and the review
 
     def begin(self, table: GameState, visits: int) -> None:
@@ -64,23 +78,36 @@ class Reviews:
             most = limits.REVIEW_TOTAL // len(nodes)
             raise RefusedError("too_large", f"this game is reviewed with at most {most} visits")
         sgf, start = table.tree.sgf(), table.tree.start
-        call_soon = self._errands.call_soon
-
-        def on_turn(searched: Searched) -> None:
-            call_soon(lambda: self._progress(searched, nodes, visits))
-
-        def work(desk: Desk) -> GameReview:
-            return review_game(desk.evaluator, read_sgf(sgf)[0], visits, on_turn, desk.stop.is_set)
 
         def then(review: GameReview) -> None:
             self._done = sgf, review
             finish(review, nodes, start)
 
-        self._errands.do("review", work, then, self._failed, takes_long=True)
+        self._tasks.start("review", self._review(sgf, visits, nodes), then, self._failed)
 
-    def _progress(self, searched: Searched, nodes: list[TreeNode], visits: int) -> None:
-        if not self._errands.busy("review"):
-            return
+    async def _review(self, sgf: bytes, visits: int, nodes: list[TreeNode]) -> GameReview:
+        """Review a game in a thread; shows progress. Cancelling it ends the review."""
+        loop, engine = asyncio.get_running_loop(), self._loader.engine
+        stop = self._stop = threading.Event()
+
+        def show(searched: Searched) -> None:
+            if self._stop is stop:
+                self._show_progress(searched, nodes, visits)
+
+        def on_turn(searched: Searched) -> None:
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(show, searched)
+
+        def work() -> GameReview:
+            game = read_sgf(sgf)[0]
+            return review_game(engine, game, visits, on_turn, stop.is_set, owner=self._owner)
+
+        try:
+            return await loop.run_in_executor(self._reviewers, work)
+        finally:
+            stop.set()
+
+    def _show_progress(self, searched: Searched, nodes: list[TreeNode], visits: int) -> None:
         if searched.node is not None:
             known = Known(searched.standing.winrate, searched.standing.lead, visits)
             self._live.note([(nodes[searched.node].id, known)])
@@ -92,12 +119,12 @@ class Reviews:
 
     def stop(self) -> None:
         """End the review under way, with what it has found."""
-        self._errands.hurry("review")
+        self._stop.set()
 
     def forget(self) -> None:
         """The game is another."""
-        self._errands.drop("review")
-        self._done = None
+        self._tasks.cancel("review")
+        self._stop, self._done = threading.Event(), None
 
     def sgf(self) -> bytes | None:
         """The game with the last review written into it."""

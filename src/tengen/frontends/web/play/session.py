@@ -10,20 +10,19 @@ import asyncio
 import math
 import secrets
 import time
-from concurrent.futures import Future
+from concurrent.futures import Executor, Future
 
-from tengen.engine.levels import Decision
+from tengen.engine.levels import Decision, level_named
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.play.autosave import Autosave, saved_game
 from tengen.frontends.web.play.client_messages import ClientMessage, NewGame
-from tengen.frontends.web.play.engine_room import EngineRoom
-from tengen.frontends.web.play.errands import Errands
 from tengen.frontends.web.play.game_state import GameState, new_game_state
 from tengen.frontends.web.play.game_tree import TreeNode, opened_tree
-from tengen.frontends.web.play.live import Live, Place
-from tengen.frontends.web.play.opponent import decide, look_for_dead_stones, look_for_hints
+from tengen.frontends.web.play.live_analysis import LiveAnalysis, Place
 from tengen.frontends.web.play.outbox import Outbox
 from tengen.frontends.web.play.refusal import RefusedError
 from tengen.frontends.web.play.reviews import Reviews
+from tengen.frontends.web.play.searches import find_dead_stones, find_hints
 from tengen.frontends.web.play.server_messages import (
     Json,
     count_view,
@@ -34,7 +33,9 @@ from tengen.frontends.web.play.server_messages import (
     node_view,
     position_view,
 )
+from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.geometry import Point
+from tengen.search.result import SearchResult
 
 LARGE = 1_000  # nodes from which a tree is saved less often, and shown from a thread
 LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
@@ -43,13 +44,20 @@ LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
 class PlaySession:
     """Not thread-safe: all methods are called on the event loop."""
 
-    def __init__(self, id_: str, game: GameState, room: EngineRoom, autosave: Autosave) -> None:
+    def __init__(
+        self,
+        id_: str,
+        game: GameState,
+        loader: EngineLoader,
+        reviewers: Executor,
+        autosave: Autosave,
+    ) -> None:
         self.id, self.game = id_, game
-        self._room, self._autosave = room, autosave
+        self._loader, self._autosave = loader, autosave
         self._loop = asyncio.get_running_loop()
-        self._errands = Errands(room, id_, self._loop)
-        self._live = Live(room, self._errands, lambda: self._outbox)
-        self.reviews = Reviews(self._errands, self._live, self.send)
+        self._tasks = SessionTasks()
+        self._live = LiveAnalysis(loader, id_, self._tasks, self.send)
+        self.reviews = Reviews(loader, id_, reviewers, self._tasks, self._live, self.send)
         self._outbox: Outbox | None = None
         self._saving: Future[None] | None = None
         self._save_later: asyncio.TimerHandle | None = None
@@ -79,7 +87,7 @@ class PlaySession:
         self.last_used = time.monotonic()
         self._live.stop()
         self.reviews.stop()
-        self._errands.drop("hint")
+        self._tasks.cancel("hint")
         if self.game.clock is not None:
             self.game.clock.run(None)
         self._watch_flag()
@@ -92,7 +100,7 @@ class PlaySession:
             self._outbox.close()
             self.detach(self._outbox)
         self._live.stop()
-        self._errands.drop_all()
+        self._tasks.cancel_all()
         for timer in (self._flag, self._save_later):
             if timer is not None:
                 timer.cancel()
@@ -128,7 +136,7 @@ class PlaySession:
 
     def _show_position(self) -> None:
         game = self.game
-        self.send(position_view(game, ready=self._room.ready))
+        self.send(position_view(game, ready=self._loader.ready))
         counted = game.phase == "counting" and not game.dead_unknown
         if counted or (game.phase == "over" and game.position.is_over):
             self.send(count_view(game))
@@ -160,7 +168,7 @@ class PlaySession:
         before = self.game
         if before.you is not None and before.end.parent is not None:
             self._autosave.archive(before.tree.sgf())
-        self._errands.drop_all()
+        self._tasks.cancel_all()
         self._live.forget()
         self.reviews.forget()
         self.game = game
@@ -168,15 +176,14 @@ class PlaySession:
 
     def taken_back(self, node: TreeNode) -> None:
         """Moves of the game, from this node on, were taken back."""
-        self._errands.drop("move")
-        self._errands.drop("count")
+        self._tasks.cancel("move", "count")
         self.reviews.forget()
         self.send({"type": "removed", "node": node.id})
         self.changed()
 
     def dead_stones_decided(self) -> None:
         """The player has said which stones are dead."""
-        self._errands.drop("count")
+        self._tasks.cancel("count")
         self.changed()
 
     def annotated(self, node: TreeNode) -> None:
@@ -207,12 +214,12 @@ class PlaySession:
         """Let the program do what is due: move, look for dead stones, analyse."""
         self._run_clock()
         game = self.game
-        if not self._room.ready:
+        if not self._loader.ready:
             return
         if game.bot_to_move:
             self._think()
         else:
-            self._errands.drop("move")
+            self._tasks.cancel("move")
         if game.phase == "counting" and game.dead_unknown:
             self._look_for_dead()
         if self._live.on:
@@ -221,7 +228,7 @@ class PlaySession:
     def _run_clock(self) -> None:
         game = self.game
         if game.clock is not None:
-            runs = self.connected and game.phase == "playing" and self._room.ready
+            runs = self.connected and game.phase == "playing" and self._loader.ready
             game.clock.run(game.position.to_play if runs else None)
         self._watch_flag()
 
@@ -241,7 +248,7 @@ class PlaySession:
         if not clock.fallen(clock.running):
             self._watch_flag()
             return
-        self._errands.drop("move")
+        self._tasks.cancel("move")
         self.game.lose_on_time(clock.running)
         self.changed()
 
@@ -249,7 +256,7 @@ class PlaySession:
 
     def _think(self) -> None:
         game = self.game
-        if self._errands.busy("move"):
+        if self._tasks.running("move"):
             return
         position, level = game.position, game.level
         assert level is not None
@@ -258,12 +265,10 @@ class PlaySession:
             area, number = position.size.area, position.move_number
             seconds = game.clock.thinking_time(position.to_play, area, number)
         seed = secrets.randbelow(2**31)
-        self._errands.do(
-            "move",
-            lambda desk: decide(desk, position, level, seed, seconds),
-            self._bot_moves,
-            self._bot_failed,
+        work = self._loader.engine.decide_async(
+            position, level_named(level), seed, seconds=seconds, owner=self.id
         )
+        self._tasks.start("move", work, self._bot_moves, self._search_failed)
 
     def _bot_moves(self, decision: Decision) -> None:
         game = self.game
@@ -276,7 +281,7 @@ class PlaySession:
             self.show_if_new(*game.play(game.position.text(decision.move)))
         self.changed()
 
-    def _bot_failed(self, what: str) -> None:
+    def _search_failed(self, what: str) -> None:
         self.send({"type": "error", "request": None, "code": "engine_failed", "message": what})
         self._show_position()
 
@@ -288,13 +293,9 @@ class PlaySession:
                 game.propose_dead(dead)
                 self.changed()
 
-        if not self._errands.busy("count"):
-            self._errands.do(
-                "count",
-                lambda desk: look_for_dead_stones(desk, position),
-                propose,
-                lambda _: propose(frozenset()),
-            )
+        if not self._tasks.running("count"):
+            work = find_dead_stones(self._loader.engine, position, self.id)
+            self._tasks.start("count", work, propose, lambda _: propose(frozenset()))
 
     def _follow(self) -> None:
         """Analyse the node shown, and the line through it for the graph."""
@@ -311,17 +312,16 @@ class PlaySession:
 
     def look_for_hints(self) -> None:
         """Search the position and show the best moves."""
-        position, node = self.game.position, self.game.at.id
-        self._errands.do(
-            "hint",
-            lambda desk: look_for_hints(desk, position),
-            lambda found: self.send(
-                {"type": "hint", "node": node, "moves": moves_view(found.moves, found.position)}
-            ),
-            self._bot_failed,
-        )
+        node = self.game.at.id
+
+        def show(found: SearchResult) -> None:
+            moves = moves_view(found.moves, found.position)
+            self.send({"type": "hint", "node": node, "moves": moves})
+
+        work = find_hints(self._loader.engine, self.game.position, self.id)
+        self._tasks.start("hint", work, show, self._search_failed)
 
     def need_network(self) -> None:
         """Raise RefusedError while the network is being loaded."""
-        if not self._room.ready:
+        if not self._loader.ready:
             raise RefusedError("not_ready", "the network is still being loaded")

@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from concurrent.futures import ThreadPoolExecutor
 
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, restored_game, saved_game
 from tengen.frontends.web.play.client_messages import NewGame
-from tengen.frontends.web.play.engine_room import EngineRoom
 from tengen.frontends.web.play.game_state import GameState, new_game_state
 from tengen.frontends.web.play.refusal import RefusedError
 from tengen.frontends.web.play.server_messages import Json
 from tengen.frontends.web.play.session import PlaySession
 
 IDLE_SECONDS = 30 * 60.0  # after which a session without a connection leaves the memory
+REVIEWS_AT_A_TIME = 4
 
 
 class PlaySessions:
     """Not thread-safe: all methods are called on the event loop."""
 
-    def __init__(self, room: EngineRoom, autosave: Autosave, first_game: NewGame) -> None:
-        self._room, self._autosave, self._first_game = room, autosave, first_game
+    def __init__(self, loader: EngineLoader, autosave: Autosave, first_game: NewGame) -> None:
+        self._loader, self._autosave, self._first_game = loader, autosave, first_game
+        self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
         self._sessions: dict[str, PlaySession] = {}
 
     def __len__(self) -> int:
@@ -59,7 +62,8 @@ class PlaySessions:
         return self._sessions.get(id_) or game  # another client may have been faster
 
     def _new(self, id_: str, game: GameState) -> PlaySession:
-        session = self._sessions[id_] = PlaySession(id_, game, self._room, self._autosave)
+        session = PlaySession(id_, game, self._loader, self._reviewers, self._autosave)
+        self._sessions[id_] = session
         return session
 
     async def look_up(self, id_: str) -> PlaySession | GameState | None:
@@ -88,3 +92,4 @@ class PlaySessions:
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
+        self._reviewers.shutdown(wait=False, cancel_futures=True)
