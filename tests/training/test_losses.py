@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from tengen.features.feature_set import KATAGO
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
 from tengen.network.torch.model import Outputs
-from tengen.replay.rows import HORIZONS
-from tengen.training.heads import TrainingOutputs
-from tengen.training.losses import LOSSES, loss_weights, losses_of
-from tengen.training.params import TrainingParams
-from tengen.training.rows_on_device import TrainingBatch
+from tengen.replay.schema import HORIZONS, new_rows
+from tengen.training.heads_and_losses import TrainingOutputs, loss_weights, losses_of
+from tengen.training.params import LOSSES, TrainingParams
+from tengen.training.replay_buffer import TrainingBatch
 
 SIDE, ROWS = 4, 6
 MOVES = SIDE * SIDE + 1
@@ -38,9 +38,9 @@ def new_batch(seed: int = 1) -> TrainingBatch:
     policy[:, 3] = 0
     reply[-1] = 0
     owners = torch.randint(-1, 2, (ROWS, SIDE, SIDE), generator=draw).float()
-    return TrainingBatch(
+    zeros = TrainingBatch(*map(torch.from_numpy, new_rows(ROWS, KATAGO, SIDE)))
+    return zeros._replace(
         planes=planes,
-        globals=torch.zeros(ROWS, 19),
         policy=policy / policy.sum(1, keepdim=True),
         reply=reply / reply.sum(1, keepdim=True).clamp_min(1e-9),
         value=chances(ROWS, 3),

@@ -7,7 +7,7 @@ import numpy as np
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
 from tengen.game.kernels.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS
-from tengen.selfplay.record import BY_DECISION, FULL, Games
+from tengen.selfplay.record import BY_DECISION, FULL, Games, offsets
 
 MAX_WEIGHT = 1000.0  # of a turn: how many rows it may become
 
@@ -43,12 +43,8 @@ def check_games(games: Games) -> None:
     for number in ("value", "no_result", "score", "lead"):
         _demand(np.isfinite(turns[number]), f"what a search said ({number})")
     # By game: a surplus of one turn must not be another game's.
-    ends = np.cumsum(played["n_turns"])
-    by_turn = np.concatenate([[0], np.cumsum(n_targets, dtype=np.int64)])
-    _demand(
-        by_turn[ends] == np.cumsum(played["n_targets"], dtype=np.int64),
-        "the number of targets of a turn",
-    )
+    by_game = offsets(n_targets)[offsets(played["n_turns"])]
+    _demand(by_game == offsets(played["n_targets"]), "the number of targets of a turn")
     _demand(targets["place"] <= np.repeat(area_of_turn, n_targets), "the place of a target")
     _demand((games.ownership >= -1) & (games.ownership <= 1), "the owner of a point")
 

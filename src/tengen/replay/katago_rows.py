@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
-from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
-from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games
+from tengen.replay.rows import copies_of_turns, encode_games
+from tengen.replay.schema import HORIZONS, TrainingRows
+from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games, offsets
 
 FORMAT_VERSION = 3
 GLOBAL_TARGETS = 80
@@ -112,7 +113,7 @@ def _global_targets(
     """[rows, GLOBAL_TARGETS], but for the weights that depend on what is known."""
     played, turns = games.games, games.turns
     mine = np.where(turns["color"][turn] == 1, 1, -1)
-    first_turn = np.cumsum(played["n_turns"]) - played["n_turns"]
+    first_turn = offsets(played["n_turns"])
     counted = played["no_result"][game] == 0
     targets = np.zeros((len(turn), GLOBAL_TARGETS), np.float32)
 

@@ -6,7 +6,7 @@ Everything is seen by Black, and a *place* is y * width + x, a pass being width 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +76,33 @@ class Games(NamedTuple):
     ownership: NDArray[np.int8]  # [sum of areas] at the end: 1 Black's, -1 White's, 0 nobody's
 
 
+def offsets(counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """[n + 1] where each of n runs of these lengths begins; the last entry is the total."""
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+
 def no_games() -> Games:
     """Nothing played yet."""
     return Games(np.zeros(0, GAME), np.zeros(0, TURN), np.zeros(0, TARGET), np.zeros(0, np.int8))
+
+
+def split_games(games: Games, size: int) -> list[Games]:
+    """The same games in groups of at most this many."""
+    played = games.games
+    turns, targets = offsets(played["n_turns"]), offsets(played["n_targets"])
+    points = offsets(played["width"] * played["height"])
+    groups = []
+    for a in range(0, len(played), size):
+        b = min(a + size, len(played))
+        groups.append(
+            Games(
+                played[a:b],
+                games.turns[turns[a] : turns[b]],
+                games.targets[targets[a] : targets[b]],
+                games.ownership[points[a] : points[b]],
+            )
+        )
+    return groups
 
 
 def joined(parts: Sequence[Games]) -> Games:
