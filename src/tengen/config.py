@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -41,10 +41,52 @@ def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]
         if name not in sections or not isinstance(values, dict):
             raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
         try:
-            found[name] = _section(sections[name], values)
+            found[name] = sections[name](**_typed(sections[name], values))
         except ValueError as error:
             raise ValueError(f"{source}: [{name}] {error}") from None
     return found
+
+
+def parse_settings(settings: Iterable[str], sections: Sections) -> dict[str, dict[str, Any]]:
+    """Values by section and key, from texts such as `training.rate=0.001`.
+
+    Values are TOML, quotes may be left out. Raises ValueError that names the setting.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not equals or not dot:
+            raise ValueError(f"{setting}: write section.key=value, such as training.rate=0.001")
+        if section not in sections:
+            raise ValueError(f"{setting}: [{section}] is no section{_nearest(section, sections)}")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text.strip()
+        try:
+            found.setdefault(section, {}).update(_typed(sections[section], {key: value}))
+        except ValueError as error:
+            raise ValueError(f"{setting}: [{section}] {error}") from None
+    return found
+
+
+def with_changes(
+    values: Mapping[str, Any], changes: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """These dataclasses by section, with values changed by section and key.
+
+    A section is checked after all its changes, so that they may depend on each other. Raises
+    ValueError that names what was changed.
+    """
+    changed = dict(values)
+    for section, keys in changes.items():
+        try:
+            changed[section] = replace(changed[section], **keys)
+        except ValueError as error:
+            names = ", ".join(f"{section}.{key}" for key in keys)
+            raise ValueError(f"{names}: {error}") from None
+    return changed
 
 
 def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> str:
@@ -82,7 +124,8 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _section(kind: type[Any], values: dict[str, Any]) -> Any:
+def _typed(kind: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    """TOML's values as the types of the fields; raises ValueError that names the key."""
     hints = get_type_hints(kind)
     known = {each.name: hints[each.name] for each in fields(kind)}
     taken = {}
@@ -93,7 +136,7 @@ def _section(kind: type[Any], values: dict[str, Any]) -> Any:
             taken[key] = _as(known[key], value)
         except TypeError:
             raise ValueError(f"{key} must be {_called(known[key])}, not {value!r}") from None
-    return kind(**taken)
+    return taken
 
 
 def _as(wanted: Any, value: Any) -> Any:
@@ -152,15 +195,16 @@ _FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))
 
 
 def _remarks(kind: type) -> dict[str, str]:
-    """What the source says about each field, beside it or above it."""
-    remarks: dict[str, str] = {}
+    """The comments beside or above each field in the source, else its base class's."""
+    remarks = _remarks(kind.__base__) if is_dataclass(kind.__base__) else {}
     above: list[str] = []
     for line in inspect.getsource(kind).splitlines():
         text = line.strip()
         if text.startswith("#"):
             above.append(text.lstrip("# "))
         elif match := _FIELD.fullmatch(text):
-            remarks[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
+            if remark := " ".join([*above, *([match[2]] if match[2] else [])]):
+                remarks[match[1]] = remark
             above = []
         else:
             above = []

@@ -102,7 +102,8 @@ class SelfPlayParams:
         for name in ("size_weights", "komi"):
             values = getattr(self, name)
             if values and len(values) != len(self.board_sizes):
-                raise ValueError(f"{name} must have one value for each of board_sizes")
+                counts = f"{len(values)} for {len(self.board_sizes)} sizes"
+                raise ValueError(f"{name} must have one value for each of board_sizes: {counts}")
         if self.size_weights and sum(self.size_weights) == 0:
             raise ValueError("size_weights must not all be 0")
         if not self.rules:
