@@ -10,11 +10,14 @@ import difflib
 import inspect
 import json
 import re
+import textwrap
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+
+_WIDTH = 100  # of comments in files
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
 
@@ -103,8 +106,8 @@ def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> 
         remarks = _remarks(type(section))
         for each in fields(section):
             value = getattr(section, each.name)
-            if remark := remarks.get(each.name):
-                lines.append(f"# {remark}")
+            for remark in remarks.get(each.name, ()):
+                lines += textwrap.wrap(remark, _WIDTH, initial_indent="# ", subsequent_indent="# ")
             sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
             lines.append(f"{sign}{each.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
@@ -194,7 +197,7 @@ def _toml(value: object) -> str:
 _FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
 
 
-def _remarks(kind: type) -> dict[str, str]:
+def _remarks(kind: type) -> dict[str, list[str]]:
     """The comments beside or above each field in the source, else its base class's."""
     remarks = _remarks(kind.__base__) if is_dataclass(kind.__base__) else {}
     above: list[str] = []
@@ -203,8 +206,8 @@ def _remarks(kind: type) -> dict[str, str]:
         if text.startswith("#"):
             above.append(text.lstrip("# "))
         elif match := _FIELD.fullmatch(text):
-            if remark := " ".join([*above, *([match[2]] if match[2] else [])]):
-                remarks[match[1]] = remark
+            if found := [remark for remark in (" ".join(above), match[2]) if remark]:
+                remarks[match[1]] = found
             above = []
         else:
             above = []

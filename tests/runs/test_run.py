@@ -198,7 +198,7 @@ def test_a_damaged_shard_costs_its_games_alone(
     data[len(data) // 2] ^= 1
     first.write_bytes(data)
     session(path, 1)
-    assert "set aside" in capsys.readouterr().err
+    assert "renamed to" in capsys.readouterr().err
     assert read_lines(RunFolder(path).metrics)[-1]["step"] == 4
 
 

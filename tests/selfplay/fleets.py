@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size
+from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
 from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.selfplay.record import Games, Records, joined
-from tengen.selfplay.sgf_text import rules_of
 from tests.search.scripts import Script
 
 # Even games without noise of any kind, to change one thing at a time.

@@ -16,8 +16,9 @@ from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.training import trainer as trainer_module
+from tengen.training.heads_and_losses import LOSSES
 from tengen.training.initial import initial_network
-from tengen.training.params import LOSSES, TrainingParams, rate_at
+from tengen.training.params import TrainingParams, rate_at
 from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import DivergedError, Trainer
 from tests.training.samples import positions_of_random_games, rows_of

@@ -1,4 +1,4 @@
-"""`tengen selfplay`: games of a network against itself, as shards, SGF and KataGo's rows."""
+"""`tengen selfplay`: play games without training, and write them as shards, SGF or rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tengen.selfplay.record import Games, joined
 from tengen.selfplay.sgf_text import sgf_text
 
 GAMES_IN_A_FILE = 1_000
-TICKS_TO_COLLECT = 64
+TICKS_TO_COLLECT = 64  # between two looks for finished games
 GAMES_ON_A_GPU, GAMES_ON_A_CPU = 8192, 64
 
 
 @dataclass(frozen=True)
 class SelfPlayOptions:
-    """What was said on the command line."""
+    """The options of the command line."""
 
     out: Path
     games: int
@@ -38,10 +38,12 @@ class SelfPlayOptions:
 
 
 def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) -> None:
-    """Play so many games and write them into a folder; raises ValueError."""
+    """Play games and write them into a folder; an interrupt keeps those that have ended.
+
+    Raises ValueError.
+    """
     data = load_network(model)
-    size = Size(params.largest_side, params.largest_side)
-    buffers, games = _buffers(data, params, options, size)
+    buffers = _buffers(data, params, options)
     fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     columns = (
@@ -53,7 +55,8 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     written = 0
     waiting: list[Games] = []
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(f"{data.name}, {games} games at a time", total=options.games)
+        at_a_time = sum(len(half.planes) for half in buffers)
+        bar = progress.add_task(f"{data.name}, {at_a_time} games at a time", total=options.games)
         try:
             while written + _count(waiting) < options.games:
                 for _ in range(TICKS_TO_COLLECT):
@@ -61,9 +64,10 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
                 waiting.append(fleet.take_games())
                 progress.update(bar, completed=written + _count(waiting))
                 if _count(waiting) >= GAMES_IN_A_FILE:
-                    written += _write(joined(waiting), params, options, data.name)
+                    written += _count(waiting)
+                    _write(joined(waiting), params, options, data.name)
                     waiting = []
-        finally:  # an interrupt keeps what was played
+        finally:
             if _count(waiting):
                 _write(joined(waiting), params, options, data.name)
 
@@ -73,24 +77,26 @@ def _count(parts: list[Games]) -> int:
 
 
 def _buffers(
-    data: NetworkData, params: SelfPlayParams, options: SelfPlayOptions, size: Size
-) -> tuple[list[InferenceBuffers], int]:
+    data: NetworkData, params: SelfPlayParams, options: SelfPlayOptions
+) -> list[InferenceBuffers]:
+    """The network's buffers, one for each half of the fleet."""
+    size = Size(params.largest_side, params.largest_side)
     evaluator = open_evaluator(data, options.device)
     on_gpu = evaluator.device.endswith("bf16") and "torch" in evaluator.device
     games = params.games or min(GAMES_ON_A_GPU if on_gpu else GAMES_ON_A_CPU, 2 * options.games)
     half = max(1, games // 2)
     if not on_gpu:
-        return [EvaluatorBuffers(evaluator, half, size) for _ in range(2)], 2 * half
+        return [EvaluatorBuffers(evaluator, half, size) for _ in range(2)]
     from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
     from tengen.network.torch.model import network_from
 
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
     network.publish(network_from(data).cuda())
-    return [CudaBuffers(network, half, size) for _ in range(2)], 2 * half
+    return [CudaBuffers(network, half, size) for _ in range(2)]
 
 
-def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:
-    """Write games in all forms that are wanted; returns how many."""
+def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> None:
+    """Write games in all wanted formats."""
     shard = write_shard(options.out, games, {"network": name})
     if options.katago_rows:
         rows = shard.with_suffix(".npz")
@@ -99,4 +105,3 @@ def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name:
         for k, number in enumerate(games.games["number"].tolist()):
             text = sgf_text(games, k, name, name)
             (options.out / f"{number:08}.sgf").write_text(text, encoding="utf-8")
-    return len(games.games)

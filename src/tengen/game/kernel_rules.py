@@ -40,3 +40,15 @@ def terms_of(rules: Rules, komi: float) -> Any:
     terms["friendly_pass"] = rules.friendly_pass
     terms["button"] = rules.button
     return terms
+
+
+def rules_of(terms: Any) -> Rules:
+    """The rules of a game's terms, without a handicap bonus, which the komi includes."""
+    return Rules(
+        {code: ko for ko, code in _KO_RULES.items()}[int(terms["ko_rule"])],
+        Scoring.TERRITORY if terms["territory"] else Scoring.AREA,
+        {code: tax for tax, code in _TAXES.items()}[int(terms["tax"])],
+        suicide=bool(terms["suicide_allowed"]),
+        button=bool(terms["button"]),
+        friendly_pass=bool(terms["friendly_pass"]),
+    )

@@ -25,7 +25,7 @@ class RunParams:
     # not.
     ladders: bool = True
     device: str = "auto"  # auto, cpu or cuda
-    seed: int = 1
+    seed: int = 1  # of weights and games
 
     # The run ends at the first of these limits that is reached, and the learning rate falls towards
     # it. 0: no limit.
@@ -33,10 +33,10 @@ class RunParams:
     games: int = 0
     iterations: int = 0
 
-    iteration_rows: int = 0  # training rows played in an iteration; 0: by device
-    first_rows: int = 0  # rows played before training begins; 0: by device
-    most_rows: int = 0  # capacity of the replay buffer; 0: by device
-    checkpoint_seconds: float = 60.0  # least time between checkpoints, which end iterations
+    iteration_rows: int = 0  # training rows played in an iteration; 0: as suits the device
+    first_rows: int = 0  # rows played before training begins; 0: as suits the device
+    most_rows: int = 0  # capacity of the replay buffer; 0: as suits the device
+    checkpoint_seconds: float = 60.0  # least time between checkpoints
     sample_games: int = 4  # games written as SGF with each checkpoint
 
     def __post_init__(self) -> None:
@@ -56,10 +56,10 @@ class RatingParams:
     """How a run's networks are rated. Raises ValueError for impossible values."""
 
     every: int = 10  # iterations between ratings; 0: never
-    games: int = 128  # against each opponent
-    visits: int = 32
+    games: int = 128  # games against each opponent
+    visits: int = 32  # visits of the run's networks for each move
     opponents: int = 2  # how many of the latest rated networks are played
-    opening_moves: int = 6  # drawn from the policy, so that games differ
+    opening_moves: int = 6  # first moves drawn from the policy, so that games differ
     # A new network makes the games only after scoring at least this share of the points against the
     # one that makes them now. 0: new weights play at once, which is faster and rarely worse.
     gate: float = 0.0

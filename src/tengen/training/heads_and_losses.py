@@ -19,9 +19,24 @@ from tengen.network.data import Scaling
 from tengen.network.torch.blocks import apply, convolution
 from tengen.network.torch.model import Network, Outputs, with_pass
 from tengen.replay.schema import HORIZONS
-from tengen.training.params import LOSSES, TrainingParams
+from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import TrainingBatch
 
+LOSSES = (
+    "policy",
+    "reply",
+    "soft_policy",
+    "soft_reply",
+    "value",
+    "score",
+    "spread",
+    "lead",
+    "ownership",
+    "short_value",
+    "short_score",
+    "value_error",
+    "score_error",
+)
 SCALING = Scaling()  # of all networks that are trained here
 SHORTEST = 0  # the horizon whose errors the error heads predict
 SOFTNESS = 0.25  # the power that flattens policies, as KataGo's
@@ -78,8 +93,8 @@ class Losses(NamedTuple):
 
 
 def loss_weights(params: TrainingParams) -> Tensor:
-    """[len(LOSSES)] the weights in the order of LOSSES."""
-    return torch.tensor([getattr(params, f"{name}_weight") for name in LOSSES])
+    """[len(LOSSES)] the settings NAME_weight; 1 for a loss without such a setting."""
+    return torch.tensor([getattr(params, f"{name}_weight", 1.0) for name in LOSSES])
 
 
 def losses_of(

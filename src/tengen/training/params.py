@@ -38,10 +38,10 @@ class TrainingParams:
     # How the rate changes over the run: cosine (constant for the first half, then falling),
     # steps, or constant.
     schedule: str = "cosine"
-    # Self-play uses averaged weights: an exponential average over some 250 steps ...
+    # Self-play uses an exponential average of the weights, at first over some 250 steps.
     ema: float = 0.996
-    # ... and later over this share of all steps so far: the more slowly a network changes, the
-    # longer an average is worth it.
+    # Later the average is over this share of all steps so far: the more slowly a network changes,
+    # the longer an average is worth it.
     ema_share: float = 0.04
     # Weight of the search's value in the value target; the rest is the game's result, which has
     # more noise.
@@ -85,14 +85,6 @@ class TrainingParams:
         for name in ("search_share", "ema_share"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be at most 1, not {getattr(self, name)}")
-
-
-# Every setting NAME_weight weighs the loss NAME.
-LOSSES = tuple(
-    field.name.removesuffix("_weight")
-    for field in fields(TrainingParams)
-    if field.name.endswith("_weight")
-)
 
 
 def rate_at(params: TrainingParams, steps: int, share: float) -> float:

@@ -19,13 +19,14 @@ from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
 from tengen.training.heads_and_losses import (
+    LOSSES,
     SCALING,
     Losses,
     TrainingNetwork,
     loss_weights,
     losses_of,
 )
-from tengen.training.params import LOSSES, TrainingParams, average_weight
+from tengen.training.params import TrainingParams, average_weight
 from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tengen.user_messages import say
 

@@ -5,12 +5,12 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
-from tengen.game.kernel_rules import terms_of
+from tengen.game.kernel_rules import rules_of, terms_of
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.selfplay.record import FAST, FULL, GAME, OPENING, SETUP, TARGET, TURN, Games
-from tengen.selfplay.sgf_text import game_record, rules_of, sgf_text
+from tengen.selfplay.sgf_text import game_record, sgf_text
 from tests.replay.games import random_games
 
 GAMES = random_games(40, seed=6)
