@@ -60,13 +60,13 @@ def games_of(path: Path) -> Games:
 
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play and training go on while games are learned from."""
+    """Games are added in the background, steps run between ticks."""
     defaults = CPU_DEFAULTS._replace(ticks_to_publish=64)
     monkeypatch.setattr("tengen.runs.run.CPU_DEFAULTS", defaults)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
-def test_games_that_are_learned_from_beside_the_play_all_count(tmp_path: Path) -> None:
+def test_games_that_are_added_in_the_background_all_count(tmp_path: Path) -> None:
     path = tmp_path / "run"
     for iterations in (2, 2):
         session(path, iterations)

@@ -6,7 +6,6 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,55 +20,21 @@ if sys.platform != "win32":
 LOCK = "lock"
 
 
-@dataclass(frozen=True)
 class RunFolder:
     """The paths of a run's parts; creates and reads nothing."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """Written last when a run is created, so a folder that has it is a run."""
-        return self.path / "config.toml"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def networks(self) -> Path:
-        """The networks that were rated."""
-        return self.path / "networks"
-
-    @property
-    def latest(self) -> Path:
-        """The network when the run ended or was stopped."""
-        return self.path / "latest.safetensors"
-
-    @property
-    def shards(self) -> Path:
-        return self.path / "shards"
-
-    @property
-    def games(self) -> Path:
-        """Sample games as SGF."""
-        return self.path / "games"
-
-    @property
-    def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
-
-    @property
-    def ratings(self) -> Path:
-        return self.path / "ratings.jsonl"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        return self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.toml"  # written last: a folder that has it is a run
+        self.checkpoints = path / "checkpoints"
+        self.networks = path / "networks"  # those that were rated
+        self.latest = path / "latest.safetensors"  # the network when the run ended or was stopped
+        self.shards = path / "shards"
+        self.games = path / "games"  # samples as SGF
+        self.tensorboard = path / "tensorboard"
+        self.ratings = path / "ratings.jsonl"
+        self.metrics = path / "metrics.jsonl"
+        self.folders = self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
 
 
 def is_run(path: str | Path) -> bool:

@@ -189,7 +189,7 @@ class Fleet:
             for name, array in _whole(half).items():
                 saved = _records(arrays[f"{name}{k}"], array.dtype)
                 if saved.shape != array.shape:
-                    raise ValueError(f"{name} has shape {saved.shape}, not {array.shape}")
+                    raise ValueError(f"{name} was saved by a fleet of another kind or size")
                 array[...] = saved
             for name, (rows, lengths) in _ragged(half).items():
                 rows[_used(rows, lengths)] = _records(arrays[f"{name}{k}"], rows.dtype)
@@ -236,7 +236,7 @@ def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.names is None or saved.dtype == dtype:
         return saved
     if saved.dtype != np.uint8 or saved.shape[-1:] != (dtype.itemsize,):
-        raise ValueError(f"records of {saved.shape[-1:]} bytes, not {dtype.itemsize}")
+        raise ValueError("records were saved by another version of Tengen")
     return np.ascontiguousarray(saved).view(dtype)[..., 0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,37 +38,14 @@ SLOT = np.dtype(
     )
 )
 
-# The settings that kernels need as numbers.
-_PARAM_FIELDS = (
-    "visits",
-    "fast_visits",
-    "full_share",
-    "gumbel",
-    "keep_tree",
-    "komi_spread",
-    "wide_komi_share",
-    "wide_komi_spread",
-    "opening_share",
-    "opening_moves",
-    "handicap_share",
-    "handicap_stones",
-    "fair_share",
-    "decided_value",
-    "decided_turns",
-    "decided_visits",
-    "decided_full_share",
-    "played_out_share",
-    "surprise_share",
-    "move_limit",
-    "stagger",
-    "pass_from",
-)
+# The settings that are numbers, as kernels read them.
+_NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.default, int | float)]
 
 
 class GameParams(NamedTuple):
     """The settings of self-play, for kernels."""
 
-    numbers: Records  # [1] _PARAM_FIELDS; slots in all, number of the first one, training step
+    numbers: Records  # [1] _NUMBERS; slots in all, number of the first one, training step
     sizes: NDArray[np.int32]  # [sizes]
     komi: NDArray[np.float32]  # [sizes]
     size_chances: NDArray[np.float64]  # [sizes] cumulative
@@ -94,10 +72,10 @@ class FinishedGames(NamedTuple):
 
 def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
     """The settings for slots first, first + 1, ... of so many in all."""
-    kinds = [(name, "f8") for name in _PARAM_FIELDS]
+    kinds = [(name, "f8") for name in _NUMBERS]
     extra = [("slots", "u8"), ("first", "u8"), ("step", "i8")]
     numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
-    for name in _PARAM_FIELDS:
+    for name in _NUMBERS:
         numbers[name] = getattr(params, name)
     numbers["slots"], numbers["first"] = slots, first
     sides = params.board_sizes
