@@ -58,6 +58,7 @@ def new_batch(seed: int = 1) -> TrainingBatch:
         search_value=chances(ROWS, 3),
         lead=10 * torch.randn(ROWS, generator=draw),
         ownership=owners * planes[:, 0],
+        size=planes[:, 0, 0].sum(1, keepdim=True).expand(-1, 2),
     )
 
 

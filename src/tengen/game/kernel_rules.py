@@ -1,4 +1,4 @@
-"""The terms of a game, rules and komi, as kernels know them."""
+"""Conversion between Rules and the TERMS record that kernels read."""
 
 from __future__ import annotations
 
@@ -22,15 +22,11 @@ _KO_RULES = {
     KoRule.POSITIONAL: POSITIONAL_SUPERKO,
     KoRule.SITUATIONAL: SITUATIONAL_SUPERKO,
 }
-_TAXES = {
-    Tax.NONE: NO_TAX,
-    Tax.SEKI: TAX_IN_SEKI,
-    Tax.ALL: TAX_ON_GROUPS,
-}
+_TAXES = {Tax.NONE: NO_TAX, Tax.SEKI: TAX_IN_SEKI, Tax.ALL: TAX_ON_GROUPS}
 
 
 def terms_of(rules: Rules, komi: float) -> Any:
-    """The terms of a game as kernels know them; the komi includes White's handicap bonus."""
+    """The TERMS record of a game; `komi` must include White's handicap bonus."""
     terms = np.zeros(1, TERMS)[0]
     terms["komi"] = komi
     terms["ko_rule"] = _KO_RULES[rules.ko]
@@ -43,11 +39,11 @@ def terms_of(rules: Rules, komi: float) -> Any:
 
 
 def rules_of(terms: Any) -> Rules:
-    """The rules of a game's terms, without a handicap bonus, which the komi includes."""
+    """The rules of a TERMS record, without a handicap bonus, which the komi includes."""
     return Rules(
-        {code: ko for ko, code in _KO_RULES.items()}[int(terms["ko_rule"])],
+        {number: rule for rule, number in _KO_RULES.items()}[int(terms["ko_rule"])],
         Scoring.TERRITORY if terms["territory"] else Scoring.AREA,
-        {code: tax for tax, code in _TAXES.items()}[int(terms["tax"])],
+        {number: tax for tax, number in _TAXES.items()}[int(terms["tax"])],
         suicide=bool(terms["suicide_allowed"]),
         button=bool(terms["button"]),
         friendly_pass=bool(terms["friendly_pass"]),

@@ -124,7 +124,7 @@ def _policy_losses(
     outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch
 ) -> dict[str, Tensor]:
     """The four losses of policies in one go, since on a GPU each small kernel costs a launch."""
-    mask = batch.planes[:, 0].flatten(1).float()
+    mask = _on_board(batch).flatten(1)
     off_board = functional.pad((1 - mask) * OFF_BOARD, (0, 1))  # a pass is always possible
     logits = torch.stack(
         [outputs.policy[:, 0], training.reply, training.soft_policy, training.soft_reply]
@@ -136,6 +136,13 @@ def _policy_losses(
     targets = targets / torch.where(total > 0, total, 1)  # a row without a reply stays zero
     losses = _cross_entropy(logits + off_board, targets).mean(1)
     return dict(zip(("policy", "reply", "soft_policy", "soft_reply"), losses, strict=True))
+
+
+def _on_board(batch: TrainingBatch) -> Tensor:
+    """[batch, H, W] 1 on the board, 0 off it."""
+    line = torch.arange(batch.ownership.shape[1], device=batch.size.device)
+    x, y = (line < batch.size[:, k : k + 1] for k in range(2))
+    return (y[:, :, None] & x[:, None]).float()
 
 
 def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
@@ -167,7 +174,7 @@ def _ownership_loss(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     points = functional.binary_cross_entropy_with_logits(
         2 * outputs.ownership, target, reduction="none"
     )
-    mask = batch.planes[:, 0].float()
+    mask = _on_board(batch)
     boards = (points * mask).sum((1, 2)) / mask.sum((1, 2))
     return (boards * (1 - batch.value[:, 2])).mean()
 

@@ -115,13 +115,14 @@ class ReplayBuffer:
             match layout:
                 case Layout.POINTS:
                     values = stored.view(-1)[points].view(-1, self.side, self.side)
-                    return self._unpacked(values) if values.dtype == _BITS else values.float()
+                    return values if values.dtype == _BITS else values.float()
                 case Layout.MOVES:
                     return stored.view(-1)[moves].float()
             return stored[row]
 
         layouts = (field.shape for field in FIELDS.values())
-        return Rows(*map(gather, layouts, self.rows))
+        batch: Rows[Tensor] = Rows(*map(gather, layouts, self.rows))
+        return batch._replace(planes=self._unpacked(batch.planes))
 
     def _unpacked(self, bits: Tensor) -> Tensor:
         """[batch, planes, H, W] of 0 and 1, in memory with channels last, as convolutions want."""
