@@ -86,7 +86,7 @@ def test_it_goes_on_when_its_start_is_gone(
     train(run, config_from(start, 1))
     start.unlink()
     (run / "networks" / "000000.safetensors").unlink()
-    assert "set a later one with" in capsys.readouterr().err
+    assert "train on with" in capsys.readouterr().err
     train(run, config_from(start, 2))
     last = load_network_file(run / "latest.safetensors")
     assert last.architecture.channels == 40

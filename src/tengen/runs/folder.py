@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ if sys.platform != "win32":
 LOCK = "lock"
 
 
+@dataclass
 class RunFolder:
     """The paths of a run's parts; creates and reads nothing."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
+
+    def __post_init__(self) -> None:
+        path = self.path
         self.config = path / "config.toml"  # written last: a folder that has it is a run
         self.checkpoints = path / "checkpoints"
         self.networks = path / "networks"  # those that were rated

@@ -115,7 +115,7 @@ class SelfPlayParams:
             raise ValueError("rules must name at least one set of rules")
         for name in self.rules:
             if parse_rules(name).scoring is not Scoring.AREA:
-                raise ValueError(f"rules: {name} scores territory, but self-play scores area")
+                raise ValueError(f"rules: {name} counts territory, but self-play counts area")
 
     @property
     def largest_side(self) -> int:
