@@ -151,7 +151,6 @@ def reference_rows(
                     "search_value": search[:3],
                     "lead": turn["score"] if color == BLACK else -turn["score"],
                     "ownership": owners,
-                    "turns_left": (len(played.turns) - t) / (width * height),
                     "size": [width, height],
                 }
                 for _ in range(copies[at]):

@@ -64,7 +64,6 @@ class Rows(NamedTuple, Generic[Array]):
     search_value: Annotated[Array, Field(np.float32, (3,))]  # of this turn's search
     lead: Annotated[Array, Field(np.float32, ())]  # final points that the search expects
     ownership: Annotated[Array, Field(np.int8, Layout.POINTS)]  # 1 own, -1 the opponent's, else 0
-    turns_left: Annotated[Array, Field(np.float32, ())]  # until the game ends, in board areas
     size: Annotated[Array, Field(np.uint8, (2,))]  # width and height of the board
 
 

@@ -36,7 +36,6 @@ LOSSES = (
     "short_score",
     "value_error",
     "score_error",
-    "turns_left",
 )
 SCALING = Scaling()  # of all networks that are trained here
 SHORTEST = 0  # the horizon whose errors the error heads predict
@@ -55,7 +54,6 @@ class TrainingOutputs(NamedTuple):
     soft_reply: Tensor  # [batch, H * W + 1] logits of the reply target made flatter
     short_term_value: Tensor  # [batch, HORIZONS, 3] logits of win, loss and no result
     short_term_score: Tensor  # [batch, HORIZONS] in the units of the score output
-    turns_left: Tensor  # [batch] in board areas
 
 
 class TrainingNetwork(nn.Module):
@@ -69,7 +67,6 @@ class TrainingNetwork(nn.Module):
         self.passes = nn.Linear(3 * a.policy_pool, 3, bias=False)
         self.values = nn.Linear(a.value_hidden, HORIZONS * 3)
         self.scores = nn.Linear(a.value_hidden, HORIZONS)
-        self.turns_left = nn.Linear(a.value_hidden, 1)
 
     def forward(self, planes: Tensor, globals: Tensor) -> tuple[Outputs, TrainingOutputs]:  # noqa: A002
         """All outputs; the trunk and the shared parts of the heads are computed once."""
@@ -83,9 +80,8 @@ class TrainingNetwork(nn.Module):
             policies = with_pass(apply(self.policies, seen), apply(self.passes, pooled))
             values = apply(self.values, hidden).view(-1, HORIZONS, 3)
             scores = apply(self.scores, hidden)
-            turns_left = apply(self.turns_left, hidden)[:, 0]
         reply, soft_policy, soft_reply = torch.unbind(policies, 1)
-        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, scores, turns_left)
+        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, scores)
 
 
 class Losses(NamedTuple):
@@ -119,7 +115,6 @@ def losses_of(
         "ownership": _ownership_loss(outputs, batch),
         "short_value": _cross_entropy(training.short_term_value, batch.short_values).mean(),
         **_short_term_losses(outputs, training, batch),
-        "turns_left": _huber(training.turns_left, batch.turns_left, 1.0).mean(),
     }
     heads = torch.stack([losses[name] for name in LOSSES])
     return Losses((heads * weights).sum(), heads.detach(), _accuracy(outputs, batch))

@@ -113,7 +113,6 @@ def _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
                 reply = played.turns[t + 1]
                 _fill_policy(game, reply, played.targets, next_target, row, rows.reply, rows.planes)
             _fill_values(game, turn, row, rows)
-            rows.turns_left[row] = (last + 1 - t) / (game.width * game.height)
             _fill_ownership(game, turn, played.ownership, index.points[g], row, rows)
         row = first + copies[t]
         target = next_target
