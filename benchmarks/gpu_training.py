@@ -22,7 +22,7 @@ from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import save_network
 from tengen.runs.folder import RunLock
 from tengen.runs.params import RatingParams, RunConfig, RunParams
-from tengen.runs.run import Run, begin_or_go_on
+from tengen.runs.run import Run, open_run_with
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import SCORE_OUTPUTS
 from tengen.training.params import TrainingParams
@@ -44,14 +44,14 @@ def with_all_outputs(data: NetworkData) -> NetworkData:
 
 def play(run: Run, seconds: float) -> tuple[float, float, float]:
     """Play and train for so long; returns leaves/s, recorded rows/s and samples/s."""
-    leaves, rows, steps = run._fleet.counts.rows, run._memory.rows.total, run._trainer.steps
+    leaves, rows, steps = run._fleet.counts.rows, run._replay.buffer.total, run._trainer.steps
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         run._play_and_learn()
-    run._memory.settle()
+    run._replay.finish()
     took = time.perf_counter() - began
     samples = (run._trainer.steps - steps) * run._config.training.batch
-    made = run._fleet.counts.rows - leaves, run._memory.rows.total - rows, samples
+    made = run._fleet.counts.rows - leaves, run._replay.buffer.total - rows, samples
     return made[0] / took, made[1] / took, made[2] / took
 
 
@@ -67,7 +67,7 @@ def learn(run: Run) -> float:
 
 def measure(config: RunConfig, folder: Path, seconds: float) -> None:
     games, batch = config.selfplay.games, config.training.batch
-    with RunLock(folder), Run(*begin_or_go_on(folder, config)) as run:
+    with RunLock(folder), Run(*open_run_with(folder, config)) as run:
         play(run, 2 * seconds)  # until games are at all stages and training has caught up
         leaves, rows, samples = play(run, seconds)
         run._first_rows = NEVER

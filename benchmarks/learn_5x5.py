@@ -16,17 +16,17 @@ from pathlib import Path
 
 from tests.opponents.uct import UctPlayer
 
+from benchmarks.svg_chart import Series, line_chart
 from tengen.evaluation.elo import Tally
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import load_network_file
-from tengen.runs.chart import Series, line_chart
-from tengen.runs.device import cpu_evaluator
 from tengen.runs.folder import RunFolder
 from tengen.runs.json_lines import read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import train
+from tengen.runs.selfplay_network import cpu_evaluator
 from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams

@@ -21,13 +21,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.svg_chart import Anchor, Series, line_chart
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import tally_of
 from tengen.evaluation.ratings import Rating, Result, fit
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.files.loading import load_network
-from tengen.runs.chart import Anchor, Series, line_chart
 from tengen.runs.json_lines import append_line, read_lines
 
 ANCHOR_VISITS = (1, 8, 64, 256)

@@ -14,16 +14,17 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from tengen.features.feature_set import KATAGO
 from tengen.network.architecture import flop_count, named_architecture
 from tengen.network.torch.blocks import Norm
-from tengen.replay.rows import HORIZONS, TrainingRows
+from tengen.replay.schema import HORIZONS, TrainingRows, new_rows
+from tengen.training.heads_and_losses import loss_weights, losses_of
 from tengen.training.initial import initial_network
-from tengen.training.losses import loss_weights, losses_of
 from tengen.training.params import TrainingParams
-from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import Trainer
 
-SIDE, PLANES, GLOBALS = 9, 22, 19
+SIDE, PLANES = 9, len(KATAGO.planes)
 ROWS = 20_000
 SECONDS = 2.0
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -40,9 +41,9 @@ def random_rows(sides: tuple[int, ...]) -> TrainingRows:
     value = draw.dirichlet((1, 1, 1), ROWS).astype(np.float32)
     points = draw.normal(0, 10, ROWS).astype(np.float32)
     bits = draw.integers(0, 1 << PLANES, on_board.shape, np.uint32) | np.uint32(1)
-    return TrainingRows(
+    return new_rows(ROWS, KATAGO, SIDE)._replace(
         planes=bits * on_board.astype(np.uint32),
-        globals=draw.normal(0, 1, (ROWS, GLOBALS)).astype(np.float32),
+        globals=draw.normal(0, 1, (ROWS, len(KATAGO.globals))).astype(np.float32),
         policy=policy,
         reply=policy,
         value=value,
@@ -52,15 +53,15 @@ def random_rows(sides: tuple[int, ...]) -> TrainingRows:
         search_value=value,
         lead=points,
         ownership=(draw.integers(-1, 2, on_board.shape) * on_board).astype(np.int8),
-        side=np.repeat(sizes[:, None], 2, 1).astype(np.uint8),
+        size=np.repeat(sizes[:, None], 2, 1).astype(np.uint8),
     )
 
 
-def new_ring(sides: tuple[int, ...]) -> RowsOnDevice:
-    ring = RowsOnDevice(ROWS, SIDE, PLANES, GLOBALS, DEVICE, one_size=sides == (SIDE,))
-    ring.add(random_rows(sides))
-    ring.set_window(ROWS)
-    return ring
+def new_buffer(sides: tuple[int, ...]) -> ReplayBuffer:
+    replay = ReplayBuffer(ROWS, SIDE, KATAGO, DEVICE, one_size=sides == (SIDE,))
+    replay.add(random_rows(sides))
+    replay.set_window(ROWS)
+    return replay
 
 
 def wait() -> None:
@@ -100,16 +101,16 @@ def captured(call: Callable[[], object]) -> Callable[[], object]:
     return replay
 
 
-def show_parts(name: str, ring: RowsOnDevice, params: TrainingParams, step: float) -> None:
+def show_parts(name: str, replay: ReplayBuffer, params: TrainingParams, step: float) -> None:
     """Print the times of sampling, forward and backward pass; the rest is the optimizer's."""
     network = initial_network(named_architecture(name), 1).to(DEVICE).train()
     if DEVICE == "cuda":
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     for module in network.modules():
         if isinstance(module, Norm):
-            module.prepare_to_learn(ring.one_size)
+            module.prepare_to_learn(replay.one_size)
     key, weights = torch.tensor(1, device=DEVICE), loss_weights(params).to(DEVICE)
-    batch = ring.draw(params.batch, key)
+    batch = replay.draw(params.batch, key)
 
     def forward(back: bool) -> None:
         network.zero_grad(set_to_none=True)
@@ -120,7 +121,7 @@ def show_parts(name: str, ring: RowsOnDevice, params: TrainingParams, step: floa
         if back:
             total.backward()  # type: ignore[no-untyped-call]
 
-    draw = seconds_each(captured(lambda: ring.draw(params.batch, key)))
+    draw = seconds_each(captured(lambda: replay.draw(params.batch, key)))
     ahead = seconds_each(captured(lambda: forward(back=False)))
     both = seconds_each(captured(lambda: forward(back=True)))
     parts = {"sampling": draw, "forward": ahead, "backward": both - ahead}
@@ -137,9 +138,9 @@ def main() -> None:
     operations = 3 * flop_count(architecture, SIDE, SIDE) * size  # backward is twice forward
     one_size = 0.0  # seconds of a step with one board size
     for sides in ((SIDE,), (7, SIDE)):
-        ring = new_ring(sides)
+        replay = new_buffer(sides)
         start = time.perf_counter()
-        trainer = Trainer(initial_network(architecture, 1), ring, params, 1)
+        trainer = Trainer(initial_network(architecture, 1), replay, params, 1)
         wait()
         prepared = time.perf_counter() - start
         step = seconds_each(lambda trainer=trainer: trainer.step(1e-3))  # type: ignore[misc]
@@ -151,7 +152,7 @@ def main() -> None:
             f"{operations / step / 1e12:.2f} TFLOP/s, {one_size / step:.2f} x one board size, "
             f"ready after {prepared:.1f} s"
         )
-        show_parts(name, ring, params, step)
+        show_parts(name, replay, params, step)
 
 
 if __name__ == "__main__":

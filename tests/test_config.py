@@ -139,3 +139,15 @@ def test_a_section_that_one_side_lacks_counts_as_defaults() -> None:
     changed = {"learning": Learning(batch=1)}
     assert changed_keys({}, changed) == changed_keys(changed, {}) == ["learning.batch"]
     assert changed_keys({}, {"learning": Learning()}) == []
+
+
+@dataclass(frozen=True)
+class MoreLearning(Learning):
+    rate: float = 1e-3
+    batch: int = 128  # of a GPU
+
+
+def test_comments_of_inherited_settings_are_written() -> None:
+    text = write_sections({"learning": MoreLearning()})
+    assert "# how the rate falls\n#schedule" in text
+    assert "# of a GPU\n#batch = 128" in text

@@ -11,12 +11,16 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
+import textwrap
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import Field, field, fields
+from dataclasses import Field, field, fields, is_dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, NoneType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+
+_WIDTH = 100  # of comments in files
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
@@ -100,6 +104,49 @@ def _parse_keys(
     return found
 
 
+def parse_settings(settings: Iterable[str], sections: Sections) -> dict[str, dict[str, Any]]:
+    """Values by section and key, from texts such as `training.rate=0.001`.
+
+    Values are TOML, quotes may be left out. Raises ValueError that names the setting.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        section, dot, key = name.strip().partition(".")
+        if not equals or not dot:
+            raise ValueError(f"{setting}: write section.key=value, such as training.rate=0.001")
+        if section not in sections:
+            raise ValueError(f"{setting}: [{section}] is no section{_nearest(section, sections)}")
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text.strip()
+        try:
+            typed = _typed_keys(sections[section], {key: value}, sections)
+            found.setdefault(section, {}).update(typed)
+        except ValueError as error:
+            raise ValueError(f"{setting}: [{section}] {error}") from None
+    return found
+
+
+def with_changes(
+    values: Mapping[str, Any], changes: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """These dataclasses by section, with values changed by section and key.
+
+    A section is checked after all its changes, so that they may depend on each other. Raises
+    ValueError that names what was changed.
+    """
+    changed = dict(values)
+    for section, keys in changes.items():
+        try:
+            changed[section] = replace(changed[section], **keys)
+        except ValueError as error:
+            names = ", ".join(f"{section}.{key}" for key in keys)
+            raise ValueError(f"{names}: {error}") from None
+    return changed
+
+
 def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> str:
     """A commented file of these dataclasses by section.
 
@@ -117,8 +164,8 @@ def write_sections(values: Mapping[str, Any], *, defaults_too: bool = False) -> 
         for each in _fields_in_file(type(section), kinds):
             value = getattr(section, each.name)
             info: Option | None = each.metadata.get("option")
-            if remark := info.help if info else comments.get(each.name):
-                lines.append(f"# {remark}")
+            for remark in [info.help] if info else comments.get(each.name, ()):
+                lines += textwrap.wrap(remark, _WIDTH, initial_indent="# ", subsequent_indent="# ")
             sign = "#" if value == getattr(defaults, each.name) and not defaults_too else ""
             written = _none_in_file(each, hints[each.name]) if value is None else value
             if written is None:  # show what may be written
@@ -154,6 +201,7 @@ def changed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> dict[str, Any]:
+    """TOML's values as the types of the fields; raises ValueError that names the key."""
     hints = get_type_hints(kind)
     by_name = {each.name: each for each in _fields_in_file(kind, sections)}
     known = {name: _not_none(hints[name]) for name in by_name}
@@ -240,17 +288,20 @@ def _toml(value: object) -> str:
     return repr(value)
 
 
-def _comments(kind: type) -> dict[str, str]:
-    """The comment on each field in the source, beside it or above it."""
-    declaration = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
-    comments: dict[str, str] = {}
+_FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
+
+
+def _comments(kind: type) -> dict[str, list[str]]:
+    """The comments beside or above each field in the source, else its base class's."""
+    comments = _comments(kind.__base__) if is_dataclass(kind.__base__) else {}
     above: list[str] = []
     for line in inspect.getsource(kind).splitlines():
         text = line.strip()
         if text.startswith("#"):
             above.append(text.lstrip("# "))
-        elif match := declaration.fullmatch(text):
-            comments[match[1]] = " ".join([*above, *([match[2]] if match[2] else [])])
+        elif match := _FIELD.fullmatch(text):
+            if found := [comment for comment in (" ".join(above), match[2]) if comment]:
+                comments[match[1]] = found
             above = []
         else:
             above = []

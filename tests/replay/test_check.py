@@ -32,8 +32,8 @@ def test_games_as_they_are_played_hold_together() -> None:
         ("turns", "weight", -0.5, "the weight of a turn"),
         ("turns", "weight", np.nan, "the weight of a turn"),
         ("turns", "weight", np.inf, "the weight of a turn"),
-        ("turns", "value", np.nan, r"what a search said \(value\)"),
-        ("turns", "lead", np.inf, r"what a search said \(lead\)"),
+        ("turns", "value", np.nan, r"a search result \(value\)"),
+        ("turns", "lead", np.inf, r"a search result \(lead\)"),
         ("turns", "n_targets", 60000, "the number of targets of a turn"),
         ("targets", "place", 82, "the place of a target"),
     ],
@@ -41,7 +41,7 @@ def test_games_as_they_are_played_hold_together() -> None:
 def test_what_cannot_be_is_named(table: str, field: str, value: Any, message: str) -> None:
     games = random_games(5, sides=(9,))
     getattr(games, table)[field][1] = value
-    with pytest.raises(ValueError, match=f"{message}.* cannot be"):
+    with pytest.raises(ValueError, match=f"{message}.* is impossible"):
         check_games(games)
 
 
@@ -51,14 +51,14 @@ def test_what_cannot_be_is_named(table: str, field: str, value: Any, message: st
 def test_terms_that_cannot_be_are_refused(field: str, value: float) -> None:
     games = random_games(5)
     games.games["terms"][field][1] = value
-    with pytest.raises(ValueError, match="cannot be"):
+    with pytest.raises(ValueError, match="is impossible"):
         check_games(games)
 
 
 def test_owners_that_cannot_be_are_refused() -> None:
     games = random_games(5)
     games.ownership[3] = 2
-    with pytest.raises(ValueError, match="the owner of a point cannot be"):
+    with pytest.raises(ValueError, match="the owner of a point is impossible"):
         check_games(games)
 
 
@@ -66,5 +66,5 @@ def test_targets_of_one_game_are_not_anothers() -> None:
     games = random_games(5, sides=(9,))
     games.games["n_targets"][0] -= 1
     games.games["n_targets"][1] += 1
-    with pytest.raises(ValueError, match="the number of targets of a turn cannot be"):
+    with pytest.raises(ValueError, match="the number of targets of a turn is impossible"):
         check_games(games)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import BLACK
 from tengen.replay.katago_rows import katago_arrays, write_katago_rows
-from tengen.replay.rows import TrainingRows, copies_of_turns, encode_games
+from tengen.replay.rows import copies_of_turns, encode_games
+from tengen.replay.schema import TrainingRows
 from tengen.selfplay.record import FAST, FULL, Games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games
@@ -67,7 +68,7 @@ def test_unpacked_planes_are_those_of_the_inputs(
     planes = bits[:, :, :81].reshape(-1, 22, 9, 9)
     for plane in range(22):
         np.testing.assert_array_equal(planes[:, plane], rows.planes >> np.uint32(plane) & 1)
-    np.testing.assert_array_equal(planes[:, 0].sum((1, 2)), rows.side.prod(1, dtype=int))
+    np.testing.assert_array_equal(planes[:, 0].sum((1, 2)), rows.size.prod(1, dtype=int))
     np.testing.assert_array_equal(arrays["globalInputNC"], rows.globals)
 
 

@@ -16,7 +16,8 @@ from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.replay.kernels.encode import half_bits
-from tengen.replay.rows import TrainingRows, copies_of_turns, encode_games
+from tengen.replay.rows import copies_of_turns, encode_games
+from tengen.replay.schema import FIELDS
 from tengen.selfplay.record import FAST, FULL, Games, joined, no_games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games
@@ -150,7 +151,7 @@ def reference_rows(
                     "search_value": search[:3],
                     "lead": turn["score"] if color == BLACK else -turn["score"],
                     "ownership": owners,
-                    "side": [width, height],
+                    "size": [width, height],
                 }
                 for _ in range(copies[at]):
                     yield row
@@ -169,7 +170,7 @@ def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> No
     expected = list(reference_rows(games, features, copies_of_turns(games, 5)))
     assert len(rows.planes) == len(expected) > 4 * GAMES
     for k, want in enumerate(expected):
-        for name in TrainingRows._fields:
+        for name in FIELDS:
             got = getattr(rows, name)[k]
             if name == "planes":
                 (planes,) = unpacked(got[None], len(features.planes))
@@ -230,7 +231,7 @@ def test_games_do_not_depend_on_those_before_them() -> None:
     first, second = (with_weights(random_games(2, seed=seed, sides=(5, 6)), 1.0) for seed in (1, 2))
     alone = encode_games(second, KATAGO, SIDE, 1)
     after = encode_games(joined([first, second]), KATAGO, SIDE, 1)
-    for name in TrainingRows._fields:
+    for name in FIELDS:
         own, both = getattr(alone, name), getattr(after, name)
         np.testing.assert_array_equal(own, both[len(both) - len(own) :], err_msg=name)
 

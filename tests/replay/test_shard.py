@@ -96,7 +96,7 @@ def test_no_games_make_no_shard(tmp_path: Path) -> None:
 
 def test_games_that_do_not_hold_together_are_not_written(tmp_path: Path) -> None:
     games = random_games(2)
-    with pytest.raises(ValueError, match="the number of turns cannot be"):
+    with pytest.raises(ValueError, match="the number of turns is impossible"):
         write_shard(tmp_path, games._replace(turns=games.turns[1:]))
     assert list(tmp_path.iterdir()) == []
 
@@ -164,7 +164,7 @@ def test_a_later_version_is_told_from_damage_and_stays(
     content[8] = 2
     content[16:] = b"whatever a later version holds"
     path.write_bytes(with_checksum(bytes(content)))
-    with pytest.raises(NewerShardError, match="has version 2, known is 1"):
+    with pytest.raises(NewerShardError, match="has version 2, but this Tengen reads 1"):
         read_shard(path)
     assert read_or_set_aside(path) is None
     assert path.exists()
@@ -218,7 +218,7 @@ def test_records_that_kernels_could_not_bear_are_refused(
     monkeypatch.setattr(shard, "check_games", lambda games: None)
     broken = write_shard(path.parent, games)
     monkeypatch.undo()
-    with pytest.raises(ShardError, match="the place of a move cannot be"):
+    with pytest.raises(ShardError, match="the place of a move is impossible"):
         read_shard(broken)
 
 

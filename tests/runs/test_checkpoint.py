@@ -135,7 +135,7 @@ def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(folder: Run
     for number in (1, 2):
         save(folder, number).write_bytes(b"?")
     for _ in range(2):  # nor at the second attempt
-        with pytest.raises(RunError, match=r"no checkpoint is whole .*restore one, or remove"):
+        with pytest.raises(RunError, match=r"all checkpoints are damaged .*restore one, or remove"):
             load_latest(folder)
     for path in folder.checkpoints.iterdir():
         path.unlink()

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tengen.frontends import cli
-from tengen.runs import checkpoint, saving
+from tengen.runs import checkpoint, checkpoint_writer
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.errors import RunError
 from tengen.runs.folder import RunFolder
@@ -22,7 +22,7 @@ from tengen.runs.json_lines import read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.run import train
 from tengen.training import trainer
-from tengen.training.rows_on_device import RowsOnDevice, TrainingBatch
+from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tests.runs.test_run import SMALL, games_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -53,7 +53,7 @@ def command_line(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | No
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(checkpoint, "replace_file"), (saving, "write_shard")]
+    ("module", "name"), [(checkpoint, "replace_file"), (checkpoint_writer, "write_shard")]
 )
 def test_a_full_disk_stops_a_run_and_leaves_its_last_checkpoint(
     module: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -84,15 +84,15 @@ def test_a_folder_that_may_not_be_written_is_named(read_only: Path) -> None:
 def test_a_loss_that_is_no_number_costs_some_steps_and_halves_the_rate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    draw, calls = RowsOnDevice.draw, 0
+    draw, calls = ReplayBuffer.draw, 0
 
-    def poisoned(rows: RowsOnDevice, count: int, key: torch.Tensor) -> TrainingBatch:
+    def poisoned(rows: ReplayBuffer, count: int, key: torch.Tensor) -> TrainingBatch:
         nonlocal calls
         calls += 1
         batch = draw(rows, count, key)
         return batch._replace(score=batch.score * math.nan) if calls == 60 else batch
 
-    monkeypatch.setattr(RowsOnDevice, "draw", poisoned)
+    monkeypatch.setattr(ReplayBuffer, "draw", poisoned)
     path = tmp_path / "run"
     train(path, TINY)
     assert "not finite" in capsys.readouterr().err
@@ -111,13 +111,13 @@ def test_losses_that_are_never_numbers_end_the_run_and_leave_its_last_checkpoint
 ) -> None:
     path = tmp_path / "run"
     train(path, replace(TINY, run=replace(TINY.run, iterations=1)))
-    draw = RowsOnDevice.draw
+    draw = ReplayBuffer.draw
 
-    def poisoned(rows: RowsOnDevice, count: int, key: torch.Tensor) -> TrainingBatch:
+    def poisoned(rows: ReplayBuffer, count: int, key: torch.Tensor) -> TrainingBatch:
         batch = draw(rows, count, key)
         return batch._replace(score=batch.score * math.nan)
 
-    monkeypatch.setattr(RowsOnDevice, "draw", poisoned)
+    monkeypatch.setattr(ReplayBuffer, "draw", poisoned)
     monkeypatch.setattr(trainer, "MOST_ROLL_BACKS", 2)
     longer = replace(TINY, run=replace(TINY.run, iterations=9))
     with pytest.raises(RunError, match=r"run: losses or gradients were not finite"):

@@ -25,7 +25,7 @@ def test_a_new_run_has_its_config_and_its_folders(tmp_path: Path) -> None:
 
 
 def test_a_run_is_not_made_twice(folder: RunFolder) -> None:
-    with pytest.raises(RunError, match="is a run already; go on with it"):
+    with pytest.raises(RunError, match="is a run already; resume it"):
         create_run(folder.path, "")
     assert folder.config.read_text() == "# settings\n"
 

@@ -130,7 +130,7 @@ def test_an_interrupt_saves_everything_and_says_how_to_go_on(tmp_path: Path) -> 
     process.send_signal(signal.SIGINT)
     errors = process.communicate()[1]
     assert process.returncode == 0, errors
-    assert errors.rstrip().endswith(f"go on with: tengen train {path}")
+    assert errors.rstrip().endswith(f"resume with: tengen train {path}")
     checkpoint = load_latest(RunFolder(path))
     assert checkpoint is not None
     assert_consistent(path)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.runs.device import cpu_evaluator
 from tengen.runs.folder import RunFolder
 from tengen.runs.json_lines import append_line
 from tengen.runs.params import RatingParams
@@ -18,6 +17,7 @@ from tengen.runs.rating import (
     rate_network,
     ratings_of,
 )
+from tengen.runs.selfplay_network import cpu_evaluator
 from tengen.selfplay.params import SelfPlayParams
 from tests.network.test_tengen_format import random_network
 

@@ -14,13 +14,13 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shards
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.device import SUITS_CPU
 from tengen.runs.errors import RunError
 from tengen.runs.folder import RunFolder, RunLock
 from tengen.runs.json_lines import read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
-from tengen.runs.run import Run, begin_or_go_on, train
+from tengen.runs.run import Run, open_run_with, train
+from tengen.runs.selfplay_network import CPU_DEFAULTS
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
 from tengen.training.params import TrainingParams
@@ -47,7 +47,7 @@ SMALL = RunConfig(
 def session(path: Path, iterations: int, config: RunConfig = SMALL) -> None:
     """Go on for so many iterations and end as if killed: nothing is saved at the end."""
     with RunLock(path):
-        folder, _ = begin_or_go_on(path, config)
+        folder, _ = open_run_with(path, config)
         with Run(folder, config) as run:
             run.begin()
             for _ in range(iterations):
@@ -60,13 +60,13 @@ def games_of(path: Path) -> Games:
 
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Play and training go on while games are learned from."""
-    suits = SUITS_CPU._replace(ticks_to_publish=64)
-    monkeypatch.setattr("tengen.runs.run.SUITS_CPU", suits)
+    """Games are added in the background, steps run between ticks."""
+    defaults = CPU_DEFAULTS._replace(ticks_to_publish=64)
+    monkeypatch.setattr("tengen.runs.run.CPU_DEFAULTS", defaults)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
-def test_games_that_are_learned_from_beside_the_play_all_count(tmp_path: Path) -> None:
+def test_games_that_are_added_in_the_background_all_count(tmp_path: Path) -> None:
     path = tmp_path / "run"
     for iterations in (2, 2):
         session(path, iterations)
@@ -103,7 +103,7 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
 
 def test_a_rating_that_was_interrupted_is_played_when_the_run_goes_on(tmp_path: Path) -> None:
     path, config = tmp_path / "run", replace(SMALL, rating=replace(SMALL.rating, every=1))
-    with RunLock(path), Run(*begin_or_go_on(path, config)) as run:
+    with RunLock(path), Run(*open_run_with(path, config)) as run:
         run.begin()
         run.iterate()
         run._stop.set()
@@ -122,12 +122,12 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
 ) -> None:
     config = replace(SMALL, selfplay=replace(SMALL.selfplay, games=0))
     for games in (16, 8):
-        suits = SUITS_CPU._replace(games=games)
-        monkeypatch.setattr("tengen.runs.run.SUITS_CPU", suits)
+        defaults = CPU_DEFAULTS._replace(games=games)
+        monkeypatch.setattr("tengen.runs.run.CPU_DEFAULTS", defaults)
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))
     assert checkpoint is not None
-    assert len(checkpoint.arrays["fleet.seats0"]) == 8
+    assert len(checkpoint.arrays["fleet.slots0"]) == 8
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
@@ -141,7 +141,7 @@ def test_a_run_whose_shards_are_lost_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_run_keeps_settings_that_were_defaults_when_it_began(tmp_path: Path) -> None:
-    begin_or_go_on(tmp_path / "run", SMALL)
+    open_run_with(tmp_path / "run", SMALL)
     text = RunFolder(tmp_path / "run").config.read_text()
     assert f"\nrate = {TrainingParams().rate}\n" in text
 
@@ -167,15 +167,15 @@ def test_a_run_ends_by_itself_and_can_be_made_longer(tmp_path: Path) -> None:
 
 
 def test_settings_that_make_another_run_are_refused_by_name(tmp_path: Path) -> None:
-    begin_or_go_on(tmp_path / "run", SMALL)
+    open_run_with(tmp_path / "run", SMALL)
     other = replace(
         SMALL, run=replace(SMALL.run, model="b3c32"), training=TrainingParams(rate=1e-3)
     )
     with pytest.raises(RunError, match=r"run\.model, training\.batch.* cannot change"):
-        begin_or_go_on(tmp_path / "run", other)
+        open_run_with(tmp_path / "run", other)
     fine = replace(SMALL, training=replace(SMALL.training, rate=1e-3))
-    begin_or_go_on(tmp_path / "run", fine)
-    assert begin_or_go_on(tmp_path / "run", None)[1] == fine
+    open_run_with(tmp_path / "run", fine)
+    assert open_run_with(tmp_path / "run", None)[1] == fine
 
 
 def test_shards_beyond_the_checkpoint_are_forgotten(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_damaged_shard_costs_its_games_alone(
     data[len(data) // 2] ^= 1
     first.write_bytes(data)
     session(path, 1)
-    assert "set aside" in capsys.readouterr().err
+    assert "renamed to" in capsys.readouterr().err
     assert read_lines(RunFolder(path).metrics)[-1]["step"] == 4
 
 

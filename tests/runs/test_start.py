@@ -12,7 +12,7 @@ from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.runs.params import RatingParams, RunConfig, RunParams
-from tengen.runs.run import begin_or_go_on, train
+from tengen.runs.run import open_run_with, train
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams
@@ -86,7 +86,7 @@ def test_it_goes_on_when_its_start_is_gone(
     train(run, config_from(start, 1))
     start.unlink()
     (run / "networks" / "000000.safetensors").unlink()
-    assert "set a later one with" in capsys.readouterr().err
+    assert "train on with" in capsys.readouterr().err
     train(run, config_from(start, 2))
     last = load_network_file(run / "latest.safetensors")
     assert last.architecture.channels == 40
@@ -105,4 +105,4 @@ def test_a_start_that_is_not_there_is_named(tmp_path: Path) -> None:
         train(tmp_path / "run", config_from(tmp_path / "missing.safetensors", 1))
     # The folder is free for the next try.
     saved_network(tmp_path / "older.safetensors")
-    begin_or_go_on(tmp_path / "run", config_from(tmp_path / "older.safetensors", 1))
+    open_run_with(tmp_path / "run", config_from(tmp_path / "older.safetensors", 1))

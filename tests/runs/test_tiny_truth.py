@@ -15,10 +15,10 @@ from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation, Evaluator, encode, evaluate
 from tengen.network.files.tengen_format import load_network_file
-from tengen.runs.device import cpu_evaluator
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import train
+from tengen.runs.selfplay_network import cpu_evaluator
 from tengen.search.request import Limits
 from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams

@@ -20,9 +20,8 @@ from tengen.network.tutorial_evaluator import TutorialEvaluator
 from tengen.network.tutorial_file import load_tutorial
 from tengen.replay.shard import read_shards
 from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock
+from tengen.runs.folder import RunFolder, RunLock, open_or_create_run
 from tengen.runs.json_lines import read_lines
-from tengen.runs.settings import settle
 from tengen.runs.tutorial import (
     TutorialRun,
     initial_tutorial,
@@ -61,7 +60,9 @@ SMALL = TutorialConfig(TINY, TutorialParams(epochs=2))
 def session(path: Path, iterations: int) -> None:
     """Go on for so many iterations and end as if killed."""
     with RunLock(path):
-        folder, settled = settle(path, SMALL.sections(), TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
+        folder, settled = open_or_create_run(
+            path, SMALL.sections(), TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE
+        )
         with TutorialRun(folder, TutorialConfig(**settled)) as run:
             for _ in range(iterations):
                 run.iterate()
@@ -179,7 +180,7 @@ def test_an_interrupt_ends_the_run_in_good_order(
     path = tmp_path / "run"
     session(path, 1)
     with RunLock(path):
-        folder, settled = settle(path, None, TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
+        folder, settled = open_or_create_run(path, None, TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
         with TutorialRun(folder, TutorialConfig(**settled)) as run:
             show = run._show_games
 
@@ -210,7 +211,7 @@ def test_the_command_begins_and_goes_on_with_a_tutorial(tmp_path: Path) -> None:
     )
     run_training(path, options)
     assert is_tutorial(path)
-    recipe = TutorialConfig(**settle(path, None, TUTORIAL_SECTIONS, set())[1]).tutorial
+    recipe = TutorialConfig(**open_or_create_run(path, None, TUTORIAL_SECTIONS, set())[1]).tutorial
     assert recipe == replace(TINY, seed=3, iterations=1, sampled_moves=30)
     run_training(path, TrainOptions(iterations=2))
     run_training(path, TrainOptions(preset="tutorial"))  # it has reached its end

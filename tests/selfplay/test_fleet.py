@@ -57,7 +57,7 @@ def mixed() -> Games:
     return play_games(new_fleet(opinions(3), MIXED, games=64), 300)
 
 
-# What is on the finished
+# What finished games hold
 
 
 def test_games_are_legal_and_end_as_they_say(mixed: Games) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.evaluator import encode
-from tengen.replay.rows import HORIZONS, TrainingRows
+from tengen.replay.schema import HORIZONS, TrainingRows, new_rows
 
 
 def positions_of_random_games(seed: int, count: int, sides: Sequence[int]) -> list[Position]:
@@ -43,7 +43,7 @@ def rows_of(positions: Sequence[Position], seed: int, side: int) -> TrainingRows
     won = draw.integers(0, 2, n)
     value = np.stack([won, 1 - won, np.zeros(n)], 1).astype(np.float32)
     short = draw.dirichlet((1, 1, 1), (n, HORIZONS)).astype(np.float32)
-    return TrainingRows(
+    return new_rows(n, KATAGO, side)._replace(
         planes=bits,
         globals=batch.globals,
         policy=peaked(draw, on_board),
@@ -55,7 +55,7 @@ def rows_of(positions: Sequence[Position], seed: int, side: int) -> TrainingRows
         search_value=value.copy(),
         lead=draw.normal(0, 10, n).astype(np.float32),
         ownership=(draw.integers(-1, 2, (n, side, side)) * (bits & 1)).astype(np.int8),
-        side=np.array([(p.width, p.height) for p in positions], np.uint8),
+        size=np.array([(p.width, p.height) for p in positions], np.uint8),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -10,15 +11,22 @@ import pytest
 import torch
 from torch import Tensor
 
+from tengen.features.feature_set import KATAGO
+from tengen.network.architecture import named_architecture
 from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.torch.model import Outputs
-from tengen.replay.rows import HORIZONS
-from tengen.training.heads import TrainingOutputs
-from tengen.training.losses import LOSSES, loss_weights, losses_of
+from tengen.replay.schema import HORIZONS, new_rows
+from tengen.training.heads_and_losses import (
+    LOSSES,
+    TrainingNetwork,
+    TrainingOutputs,
+    loss_weights,
+    losses_of,
+)
 from tengen.training.params import TrainingParams
-from tengen.training.rows_on_device import TrainingBatch
+from tengen.training.replay_buffer import TrainingBatch
 
 SIDE, ROWS = 4, 6
 MOVES = SIDE * SIDE + 1
@@ -39,9 +47,9 @@ def new_batch(seed: int = 1) -> TrainingBatch:
     policy[:, 3] = 0
     reply[-1] = 0
     owners = torch.randint(-1, 2, (ROWS, SIDE, SIDE), generator=draw).float()
-    return TrainingBatch(
+    zeros = TrainingBatch(*map(torch.from_numpy, new_rows(ROWS, KATAGO, SIDE)))
+    return zeros._replace(
         planes=planes,
-        globals=torch.zeros(ROWS, 19),
         policy=policy / policy.sum(1, keepdim=True),
         reply=reply / reply.sum(1, keepdim=True).clamp_min(1e-9),
         value=chances(ROWS, 3),
@@ -51,6 +59,7 @@ def new_batch(seed: int = 1) -> TrainingBatch:
         search_value=chances(ROWS, 3),
         lead=10 * torch.randn(ROWS, generator=draw),
         ownership=owners * planes[:, 0],
+        size=planes[:, 0, 0].sum(1, keepdim=True).expand(-1, 2),
     )
 
 
@@ -64,14 +73,14 @@ class Heads(NamedTuple):
 def new_heads() -> Heads:
     draw = torch.Generator().manual_seed(2)
 
-    def start(*shape: int) -> Tensor:
-        return torch.randn((ROWS, *shape), generator=draw).requires_grad_()
+    def start(output: Tensor) -> Tensor:
+        return torch.randn(output.shape, generator=draw).requires_grad_()
 
-    outputs = Outputs(start(1, MOVES), start(3), start(6), start(SIDE, SIDE))
-    training = TrainingOutputs(
-        start(MOVES), start(MOVES), start(MOVES), start(HORIZONS, 3), start(HORIZONS)
-    )
-    return Heads(outputs, training)
+    batch = new_batch()
+    with torch.no_grad():
+        network = TrainingNetwork(named_architecture("b1c8"))
+        outputs, training = network(batch.planes, batch.globals)
+    return Heads(Outputs(*map(start, outputs)), TrainingOutputs(*map(start, training)))
 
 
 def learned(heads: Heads, batch: TrainingBatch, weights: Tensor, steps: int = 800) -> Tensor:
@@ -198,16 +207,11 @@ def test_the_spread_is_the_deviation_of_the_scores(stdev: float) -> None:
 
 
 # What each loss may move: outputs, and of the score the columns.
+# The heads that a loss moves, where that is not the head of its own name.
 OWN = {
-    "policy": {"policy"},
-    "reply": {"reply"},
-    "soft_policy": {"soft_policy"},
-    "soft_reply": {"soft_reply"},
-    "value": {"value"},
     "score": {"score 0"},
     "spread": {"score 1"},
     "lead": {"score 2"},
-    "ownership": {"ownership"},
     "short_value": {"short_term_value"},
     "short_score": {"short_term_score"},
     "value_error": {"score 4"},
@@ -231,7 +235,7 @@ def test_a_loss_moves_its_own_head_alone_and_falls(name: str) -> None:
                 moved |= {f"score {i}" for i in range(6) if columns[i] > 0}
             elif tensor.grad.any():
                 moved.add(field)
-    assert moved == OWN[name]
+    assert moved == OWN.get(name, {name})
     after = learned(heads, batch, weights, steps=30)
     assert after[LOSSES.index(name)] < before.heads[LOSSES.index(name)]
 
@@ -243,6 +247,11 @@ def test_the_total_weighs_the_losses() -> None:
     assert by_name["value"] == 3
     assert by_name["reply"] == pytest.approx(TrainingParams().reply_weight)
     assert losses.total.item() == pytest.approx(float((weights * losses.heads).sum()), rel=1e-5)
+
+
+def test_every_weight_in_the_settings_is_of_a_loss() -> None:
+    weights = {field.name for field in fields(TrainingParams) if field.name.endswith("_weight")}
+    assert weights <= {f"{name}_weight" for name in LOSSES}
 
 
 def test_accuracy_counts_decided_games_only() -> None:

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 import torch
 
+from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.training import trainer as trainer_module
+from tengen.training.heads_and_losses import LOSSES
 from tengen.training.initial import initial_network
-from tengen.training.losses import LOSSES
 from tengen.training.params import TrainingParams, rate_at
-from tengen.training.rows_on_device import RowsOnDevice
+from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import DivergedError, Trainer
 from tests.training.samples import positions_of_random_games, rows_of
 
@@ -35,31 +36,31 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def new_ring(
+def new_buffer(
     count: int = 200, sides: tuple[int, ...] = (SIDE,), symmetries: bool = True, device: str = "cpu"
-) -> RowsOnDevice:
+) -> ReplayBuffer:
     side = max(sides)
-    ring = RowsOnDevice(count, side, 22, 19, device, len(sides) == 1, symmetries)
-    ring.add(rows_of(positions_of_random_games(1, count, sides), 1, side))
-    ring.set_window(count)
-    return ring
+    replay = ReplayBuffer(count, side, KATAGO, device, len(sides) == 1, symmetries)
+    replay.add(rows_of(positions_of_random_games(1, count, sides), 1, side))
+    replay.set_window(count)
+    return replay
 
 
 def new_trainer(
-    ring: RowsOnDevice, params: TrainingParams = SMALL, name: str = "b2c16", seed: int = 1
+    replay: ReplayBuffer, params: TrainingParams = SMALL, name: str = "b2c16", seed: int = 1
 ) -> Trainer:
-    return Trainer(initial_network(named_architecture(name), seed), ring, params, seed)
+    return Trainer(initial_network(named_architecture(name), seed), replay, params, seed)
 
 
 def test_two_thousand_positions_are_learned_by_heart() -> None:
-    ring = new_ring(2000, (4,), symmetries=False)
+    replay = new_buffer(2000, (4,), symmetries=False)
     params = TrainingParams(batch=250, rate=0.012, warm_up=20, decay=0.0, ema=0.9, **OTHER_HEADS)
     architecture = replace(named_architecture("b1c64"), policy_mid=64)
-    trainer = Trainer(initial_network(architecture, 1), ring, params, 1)
+    trainer = Trainer(initial_network(architecture, 1), replay, params, 1)
     steps = 550
     for step in range(steps):
         trainer.step(rate_at(params, step, 0.5 + 0.5 * step / steps))
-    batch = ring.gathered(torch.arange(2000), torch.zeros(2000, dtype=torch.int64))
+    batch = replay.gathered(torch.arange(2000), torch.zeros(2000, dtype=torch.int64))
     with torch.no_grad():
         said = trainer.ema(batch.planes, batch.globals)
     target = batch.policy / batch.policy.sum(1, keepdim=True)
@@ -72,7 +73,7 @@ def test_two_thousand_positions_are_learned_by_heart() -> None:
 
 @pytest.mark.parametrize("sides", [(SIDE,), (3, SIDE)])
 def test_every_loss_falls(sides: tuple[int, ...]) -> None:
-    trainer = new_trainer(new_ring(64, sides, symmetries=False))
+    trainer = new_trainer(new_buffer(64, sides, symmetries=False))
     trainer.step(SMALL.rate)
     first = trainer.metrics()
     for _ in range(60):
@@ -89,14 +90,14 @@ def test_every_loss_falls(sides: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_a_resumed_trainer_goes_on_bit_for_bit(optimizer: str) -> None:
-    ring = new_ring(100, (4, SIDE))
+    replay = new_buffer(100, (4, SIDE))
     params = TrainingParams(batch=32, optimizer=optimizer)
-    whole, first = new_trainer(ring, params), new_trainer(ring, params)
+    whole, first = new_trainer(replay, params), new_trainer(replay, params)
     for trainer in (whole, first):
         for _ in range(10):
             trainer.step(1e-3)
         trainer.rate_factor = 0.5  # as after a roll-back
-    second = new_trainer(ring, params, seed=99)
+    second = new_trainer(replay, params, seed=99)
     second.load_state(first.state())
     assert second.steps == 10
     for trainer in (whole, second):
@@ -108,18 +109,18 @@ def test_a_resumed_trainer_goes_on_bit_for_bit(optimizer: str) -> None:
 
 
 def test_a_state_of_another_network_is_refused_by_name() -> None:
-    ring = new_ring(10)
-    state = new_trainer(ring).state()
+    replay = new_buffer(10)
+    state = new_trainer(replay).state()
     with pytest.raises(ValueError, match=r"another network or optimizer: .*conv"):
-        new_trainer(ring, name="b2c32").load_state(state)
+        new_trainer(replay, name="b2c32").load_state(state)
     del state["steps"]
     with pytest.raises(ValueError, match="steps"):
-        new_trainer(ring).load_state(state)
+        new_trainer(replay).load_state(state)
 
 
 def test_the_average_follows_weights_and_statistics_of_norms() -> None:
     params = TrainingParams(batch=32, ema=0.75)
-    trainer = new_trainer(new_ring(), params)
+    trainer = new_trainer(new_buffer(), params)
     names = ("conv.weight", "tip.mean", "tip.variance", "tip.scale")
     expected = {name: trainer.state()[f"network.network.{name}"] for name in names}
     for _ in range(4):
@@ -131,7 +132,7 @@ def test_the_average_follows_weights_and_statistics_of_norms() -> None:
 
 
 def test_the_network_that_plays_can_be_saved_and_run(tmp_path: Path) -> None:
-    trainer = new_trainer(new_ring())
+    trainer = new_trainer(new_buffer())
     for _ in range(5):
         trainer.step(1e-3)
     data = trainer.ema_data("five steps", {"steps": "5"})
@@ -146,7 +147,7 @@ def test_the_network_that_plays_can_be_saved_and_run(tmp_path: Path) -> None:
 
 
 def test_a_network_given_out_stays_as_it_was() -> None:
-    trainer = new_trainer(new_ring())
+    trainer = new_trainer(new_buffer())
     data = trainer.ema_data("before", {})
     before = {name: values.copy() for name, values in data.weights.items()}
     trainer.step(1e-2)
@@ -160,13 +161,13 @@ def test_a_row_that_is_no_number_is_survived_and_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trainer_module, "SNAPSHOT_STEPS", 10)
-    ring = new_ring(100)
-    trainer = new_trainer(ring)
+    replay = new_buffer(100)
+    trainer = new_trainer(replay)
     for _ in range(12):
         trainer.step(1e-3)
     assert trainer.metrics()["spoiled"] == 0
     good = trainer.state()
-    ring.rows["score"][:50] = torch.nan  # as if the device's memory had gone bad
+    replay.rows.score[:50] = torch.nan  # as if the device's memory had gone bad
     for _ in range(3):
         trainer.step(1e-3)
     metrics = trainer.metrics()
@@ -179,7 +180,7 @@ def test_a_row_that_is_no_number_is_survived_and_said(
     back = trainer.state()
     back_to = [n for n in good if n not in ("key", "steps", "rate_factor")]
     assert [name for name in back_to if not torch.equal(good[name], back[name])] == []
-    ring.set_window(40)  # the bad rows have left it
+    replay.set_window(40)  # the bad rows have left it
     for _ in range(10):
         trainer.step(1e-3)
     metrics = trainer.metrics()
@@ -188,18 +189,18 @@ def test_a_row_that_is_no_number_is_survived_and_said(
 
 
 def test_spoiled_weights_are_never_published() -> None:
-    ring = new_ring(50)
-    trainer = new_trainer(ring)
-    ring.rows["value"][:] = torch.nan
+    replay = new_buffer(50)
+    trainer = new_trainer(replay)
+    replay.rows.value[:] = torch.nan
     trainer.step(1e-3)
     weights = trainer.ema_data("network", {}).weights
     assert all(np.isfinite(values).all() for values in weights.values())
 
 
 def test_training_that_cannot_go_on_gives_up() -> None:
-    ring = new_ring(50)
-    trainer = new_trainer(ring)
-    ring.rows["value"][:] = torch.nan
+    replay = new_buffer(50)
+    trainer = new_trainer(replay)
+    replay.rows.value[:] = torch.nan
 
     def go_on() -> None:
         for _ in range(20):
@@ -211,18 +212,19 @@ def test_training_that_cannot_go_on_gives_up() -> None:
 
 
 def test_nothing_is_learned_from_no_rows() -> None:
-    trainer = new_trainer(RowsOnDevice(10, SIDE, 22, 19))
+    trainer = new_trainer(ReplayBuffer(10, SIDE, KATAGO))
     with pytest.raises(ValueError, match="add rows"):
         trainer.step(1e-3)
 
 
 def test_unused_planes_keep_weights_of_zero() -> None:
     unused = [14, 15, 16, 17]
-    network = initial_network(named_architecture("b2c16"), 1, unused)
-    ring = new_ring(50)
+    architecture = replace(named_architecture("b2c16"), features=KATAGO_WITHOUT_LADDERS.name)
+    network = initial_network(architecture, 1)
+    replay = new_buffer(50)
     for plane in unused:
-        ring.rows["planes"] &= ~(1 << plane)
-    trainer = Trainer(network, ring, SMALL, 1)
+        replay.rows.planes.bitwise_and_(~(1 << plane))
+    trainer = Trainer(network, replay, SMALL, 1)
     for _ in range(5):
         trainer.step(1e-3)
     weights = trainer.ema_data("network", {}).weights["conv.weight"]
@@ -232,9 +234,9 @@ def test_unused_planes_keep_weights_of_zero() -> None:
 
 @pytest.mark.parametrize("name", ["b6c96", "b2c32nbt", "b2c32h2tf"])
 def test_a_new_network_is_calm(name: str) -> None:
-    ring = new_ring(64, (4, SIDE))
+    replay = new_buffer(64, (4, SIDE))
     network = initial_network(named_architecture(name), 3)
-    batch = ring.draw(64, torch.tensor(1))
+    batch = replay.draw(64, torch.tensor(1))
     with torch.no_grad():
         x, _ = network.network.trunk(batch.planes, batch.globals)
         outputs, _ = network(batch.planes, batch.globals)
@@ -250,7 +252,7 @@ def test_a_captured_step_learns_as_the_cpu_does(optimizer: str, sides: tuple[int
     params = TrainingParams(batch=128, optimizer=optimizer)
     curves = []
     for device in ("cpu", "cuda"):
-        trainer = new_trainer(new_ring(200, sides, device=device), params)
+        trainer = new_trainer(new_buffer(200, sides, device=device), params)
         curve = []
         for _ in range(5):
             for _ in range(10):
@@ -263,8 +265,8 @@ def test_a_captured_step_learns_as_the_cpu_does(optimizer: str, sides: tuple[int
 
 @needs_cuda
 def test_a_captured_trainer_resumes_and_rolls_back() -> None:
-    ring = new_ring(100, device="cuda")
-    first, second = new_trainer(ring), new_trainer(ring, seed=7)
+    replay = new_buffer(100, device="cuda")
+    first, second = new_trainer(replay), new_trainer(replay, seed=7)
     for _ in range(10):
         first.step(1e-3)
     second.load_state(first.state())
@@ -274,7 +276,7 @@ def test_a_captured_trainer_resumes_and_rolls_back() -> None:
     one, other = first.state(), second.state()
     for name in one:
         torch.testing.assert_close(one[name], other[name], rtol=0.05, atol=1e-3)
-    ring.rows["score"][:] = torch.nan
+    replay.rows.score[:] = torch.nan
     torch.cuda.synchronize()
     first.step(1e-3)
     assert not first.check()

@@ -1,4 +1,4 @@
-"""`tengen selfplay`: games of a network against itself, as shards, SGF and KataGo's rows."""
+"""`tengen selfplay`: play games without training, and write them as shards, SGF or rows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from tengen.selfplay.record import Games, joined
 from tengen.selfplay.sgf_text import sgf_text
 
 GAMES_IN_A_FILE = 1_000
-TICKS_TO_COLLECT = 64
+TICKS_TO_COLLECT = 64  # between two looks for finished games
 
 
 def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) -> None:
-    """Play so many games and write them into a folder; raises ValueError."""
+    """Play games and write them into a folder; an interrupt keeps those that have ended.
+
+    Raises ValueError.
+    """
     data = load_network(model)
     size = Size(params.largest_side, params.largest_side)
     buffers = open_selfplay_buffers(
         data, options.device, size, params.games, most_games=2 * options.games
     )
-    games = sum(len(half.globals) for half in buffers)
     fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
     columns = (
@@ -39,7 +41,8 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     written = 0
     waiting: list[Games] = []
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(f"{data.name}, {games} games at a time", total=options.games)
+        at_a_time = sum(len(half.planes) for half in buffers)
+        bar = progress.add_task(f"{data.name}, {at_a_time} games at a time", total=options.games)
         try:
             while written + _count(waiting) < options.games:
                 for _ in range(TICKS_TO_COLLECT):
@@ -47,9 +50,10 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
                 waiting.append(fleet.take_games())
                 progress.update(bar, completed=written + _count(waiting))
                 if _count(waiting) >= GAMES_IN_A_FILE:
-                    written += _write(joined(waiting), params, options, data.name)
+                    written += _count(waiting)
+                    _write(joined(waiting), params, options, data.name)
                     waiting = []
-        finally:  # an interrupt keeps what was played
+        finally:
             if _count(waiting):
                 _write(joined(waiting), params, options, data.name)
 
@@ -58,8 +62,8 @@ def _count(parts: list[Games]) -> int:
     return sum(len(part.games) for part in parts)
 
 
-def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> int:
-    """Write games in all forms that are wanted; returns how many."""
+def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> None:
+    """Write games in all wanted formats."""
     shard = write_shard(options.out, games, {"network": name})
     if options.rows:
         rows = shard.with_suffix(".npz")
@@ -68,4 +72,3 @@ def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name:
         for k, number in enumerate(games.games["number"].tolist()):
             text = sgf_text(games, k, name, name)
             (options.out / f"{number:08}.sgf").write_text(text, encoding="utf-8")
-    return len(games.games)

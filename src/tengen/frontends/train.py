@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from tengen.config import load_sections, parse_sections
+from tengen.config import Sections, load_sections, parse_settings, with_changes
 from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.params import SECTIONS, RunConfig
@@ -18,13 +18,12 @@ from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
 from tengen.selfplay.params import SelfPlayParams
 from tengen.user_messages import say
 
-TUTORIAL = "tutorial"  # a preset of another kind: another network, another loop
-AnyConfig = TypeVar("AnyConfig", RunConfig, TutorialConfig)
+TUTORIAL = "tutorial"  # a preset with another network, loop and sections
 
-# Recipes by name. KataGo's is the default: see the comments of its parameters.
+# Recipes by name. The defaults are KataGo's: see the comments of the settings.
 PRESETS: dict[str, RunConfig] = {
     "katago": RunConfig(),
-    # Few visits for every turn, each learned from, shared out by sequential halving.
+    # Few visits for every turn, allotted by sequential halving; every turn is learned from.
     "gumbel": RunConfig(
         selfplay=SelfPlayParams(visits=24, fast_visits=24, full_share=1.0, gumbel=12)
     ),
@@ -32,21 +31,87 @@ PRESETS: dict[str, RunConfig] = {
 
 
 def run_training(path: str, options: TrainOptions, serve: int | None = None) -> None:
-    """Begin the run in a folder, or go on with it; raises ValueError.
+    """Begin or resume the run in a folder; raises ValueError.
 
-    With `serve` it serves its own page meanwhile, at this port of this machine.
+    With `serve`, show it meanwhile on a web page at this port.
     """
     with _page(path, serve):
         if options.preset == TUTORIAL or is_tutorial(path):
-            train_tutorial(path, wanted_tutorial(path, options))
+            train_tutorial(path, tutorial_config(path, options))
         else:
-            train(path, wanted_config(path, options))
+            train(path, run_config(path, options))
     if serve is not None:
         say(f"its page is closed; look at it again with: tengen play --run {path}")
 
 
+def run_config(path: str, options: TrainOptions) -> RunConfig | None:
+    """The settings that the command line asks for; None if it says nothing about an old run."""
+    if options == TrainOptions() and is_run(path):
+        return None
+    names = ("model", "device", "seed", "minutes", "games", "iterations")
+    given = {"run": {name: getattr(options, name) for name in names}}
+    if options.board_size is not None:
+        given["selfplay"] = {"board_sizes": (options.board_size,)}
+    return RunConfig(**_changed(_base(path, options), given, options.settings))
+
+
+def tutorial_config(path: str, options: TrainOptions) -> TutorialConfig | None:
+    """As `run_config`, for a run by the tutorial's recipe."""
+    if is_run(path) and not is_tutorial(path):
+        raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
+    for name in ("config", "model", "minutes", "games"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
+    if options.preset not in (None, TUTORIAL):
+        raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
+    if replace(options, preset=None) == TrainOptions() and is_run(path):
+        return None
+    given = {name: getattr(options, name) for name in ("device", "seed", "iterations")}
+    given["side"] = options.board_size
+    base = _stored(path, TUTORIAL_SECTIONS)
+    return TutorialConfig(**_changed(base, {"tutorial": given}, options.settings))
+
+
+def _base(path: str, options: TrainOptions) -> dict[str, Any]:
+    """The settings that options change: of a file, of a preset, or those that the run has."""
+    if options.config is not None and options.preset is not None:
+        raise ValueError("--config and --preset both name all settings; give one of them")
+    if options.config is not None:
+        return load_sections(options.config, SECTIONS)
+    if options.preset is None:
+        return _stored(path, SECTIONS)
+    if options.preset not in PRESETS:
+        known = ", ".join((*PRESETS, TUTORIAL))
+        raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
+    return vars(PRESETS[options.preset])
+
+
+def _stored(path: str, sections: Sections) -> dict[str, Any]:
+    """The settings of the run in a folder, or defaults if there is none."""
+    if is_run(path):
+        return load_sections(open_run(path).config, sections)
+    return {name: kind() for name, kind in sections.items()}
+
+
+def _changed(
+    base: dict[str, Any], given: dict[str, dict[str, Any]], settings: Sequence[str]
+) -> dict[str, Any]:
+    """Apply options by section, None meaning not given, and --set; then check the result."""
+    changes = {
+        section: {key: value for key, value in keys.items() if value is not None}
+        for section, keys in given.items()
+    }
+    try:
+        parsed = parse_settings(settings, {name: type(section) for name, section in base.items()})
+    except ValueError as error:
+        raise ValueError(f"--set {error}") from None
+    for section, keys in parsed.items():
+        changes.setdefault(section, {}).update(keys)
+    return with_changes(base, changes)
+
+
 def _page(path: str, port: int | None) -> AbstractContextManager[object]:
-    """The page of the run, if one is wanted: training alone needs no web server."""
+    """The run's web page, if one is wanted; training without it needs no web server."""
     if port is None:
         return nullcontext()
     try:
@@ -57,76 +122,3 @@ def _page(path: str, port: int | None) -> AbstractContextManager[object]:
     page = RunPage(Path(path), port)
     say(f"watch it learn at {page.address}")
     return page
-
-
-def wanted_tutorial(path: str, options: TrainOptions) -> TutorialConfig | None:
-    """As `wanted_config`, for a run by the tutorial's recipe."""
-    if is_run(path) and not is_tutorial(path):
-        raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
-    for name in ("config", "model", "minutes", "games"):
-        if getattr(options, name) is not None:
-            raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
-    if options.preset not in (None, TUTORIAL):
-        raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
-    if replace(options, preset=None) == TrainOptions() and is_run(path):
-        return None
-    config = TutorialConfig()
-    if is_run(path):
-        config = TutorialConfig(**load_sections(open_run(path).config, TUTORIAL_SECTIONS))
-    said = {"device": options.device, "seed": options.seed, "iterations": options.iterations}
-    said["side"] = options.board_size
-    given = {name: value for name, value in said.items() if value is not None}
-    config = replace(config, tutorial=replace(config.tutorial, **given))  # type: ignore[arg-type]
-    for setting in options.settings:
-        config = _with_setting(config, setting, TUTORIAL_SECTIONS)
-    return config
-
-
-def wanted_config(path: str, options: TrainOptions) -> RunConfig | None:
-    """The settings that the command line asks for; None if those of the run are to stay."""
-    if options == TrainOptions() and is_run(path):
-        return None
-    config = _base(path, options)
-    run = {
-        name: getattr(options, name)
-        for name in ("model", "device", "seed", "minutes", "games", "iterations")
-        if getattr(options, name) is not None
-    }
-    config = replace(config, run=replace(config.run, **run))
-    if options.board_size is not None:
-        sizes = (options.board_size,)
-        config = replace(config, selfplay=replace(config.selfplay, board_sizes=sizes))
-    for setting in options.settings:
-        config = _with_setting(config, setting, SECTIONS)
-    return config
-
-
-def _base(path: str, options: TrainOptions) -> RunConfig:
-    if options.config is not None and options.preset is not None:
-        raise ValueError("--config and --preset are two ways to say the same; take one")
-    if options.config is not None:
-        return RunConfig(**load_sections(options.config, SECTIONS))
-    if options.preset is not None:
-        if options.preset not in PRESETS:
-            known = ", ".join((*PRESETS, TUTORIAL))
-            raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
-        return PRESETS[options.preset]
-    if is_run(path):
-        return RunConfig(**load_sections(open_run(path).config, SECTIONS))
-    return RunConfig()
-
-
-def _with_setting(config: AnyConfig, setting: str, sections: dict[str, type[Any]]) -> AnyConfig:
-    """A config with one key changed, such as training.rate=0.001; raises ValueError."""
-    name, sign, value = setting.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not sign or not dot:
-        raise ValueError(f"--set {setting}: write section.key=value, such as training.rate=0.001")
-    text = f"[{section}]\n{key} = {value}\n"
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        text = f'[{section}]\n{key} = "{value.strip()}"\n'  # text without its quotes
-    parsed = parse_sections(text, f"--set {setting}", sections)[section]
-    changed = replace(getattr(config, section), **{key: getattr(parsed, key)})
-    return replace(config, **{section: changed})

@@ -1,4 +1,4 @@
-"""Whether records of games hold together: kernels trust what they are given."""
+"""Checks of game records, since kernels do not check their input."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
 from tengen.game.kernels.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS
-from tengen.selfplay.record import BY_DECISION, FULL, Games
+from tengen.selfplay.record import BY_DECISION, FULL, Games, offsets
 
-MAX_WEIGHT = 1000.0  # of a turn: how many rows it may become
+MAX_WEIGHT = 1000.0  # rows that a turn may become
 
 
 def check_games(games: Games) -> None:
-    """Raise ValueError, saying what, if the arrays of these games do not fit each other."""
+    """Raise ValueError that names the first value which is impossible or inconsistent."""
     played, turns, targets = games.games, games.turns, games.targets
     width, height, terms = played["width"], played["height"], played["terms"]
     _demand((width >= 1) & (width <= MAX_SIDE), "the width of a board")
@@ -41,18 +41,14 @@ def check_games(games: Games) -> None:
     weight = turns["weight"]
     _demand((weight >= 0) & (weight <= MAX_WEIGHT), "the weight of a turn")
     for number in ("value", "no_result", "score", "lead"):
-        _demand(np.isfinite(turns[number]), f"what a search said ({number})")
-    # By game: a surplus of one turn must not be another game's.
-    ends = np.cumsum(played["n_turns"])
-    by_turn = np.concatenate([[0], np.cumsum(n_targets, dtype=np.int64)])
-    _demand(
-        by_turn[ends] == np.cumsum(played["n_targets"], dtype=np.int64),
-        "the number of targets of a turn",
-    )
+        _demand(np.isfinite(turns[number]), f"a search result ({number})")
+    # By game, so that one game's surplus cannot hide another's lack.
+    by_game = offsets(n_targets)[offsets(played["n_turns"])]
+    _demand(by_game == offsets(played["n_targets"]), "the number of targets of a turn")
     _demand(targets["place"] <= np.repeat(area_of_turn, n_targets), "the place of a target")
     _demand((games.ownership >= -1) & (games.ownership <= 1), "the owner of a point")
 
 
 def _demand(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], what: str) -> None:
     if not holds.all():
-        raise ValueError(f"{what} cannot be")
+        raise ValueError(f"{what} is impossible")

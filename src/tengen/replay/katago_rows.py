@@ -1,4 +1,4 @@
-"""Rows as KataGo's own trainer reads them: its npz files, data format 3."""
+"""Training rows for KataGo's own trainer: its npz files, data format 3."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from numpy.typing import NDArray
 from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
-from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
-from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games
+from tengen.replay.rows import copies_of_turns, encode_games
+from tengen.replay.schema import HORIZONS, TrainingRows
+from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games, offsets
 
 FORMAT_VERSION = 3
 GLOBAL_TARGETS = 80
 EXTRA_SCORES = 60  # beyond the points of the board, on either side
 SCORE_SUM = 100
 SCORING_SCALE = 120
-# Shares become whole numbers; rounded, a share of a visit in ten thousand is still seen.
+# Policies become whole numbers that sum to this.
 POLICY_SUM = 10_000
-_HASH_BITS = (22, 22, 20)  # of half a game's hash, in one column each
+_HASH_BITS = (22, 22, 20)  # a 64-bit hash in three columns of floats
 
 
 class Column:
-    """Columns of globalTargetsNC that are filled; what is not named here stays zero."""
+    """Columns of globalTargetsNC that are filled; the others stay zero."""
 
     RESULT = 0  # win, loss, no result, score
     HORIZONS = 4  # the same for each of them
-    SEARCH = 16  # the same by this turn's search
+    SEARCH = 16  # the same for this turn's search
     SCORE = 20
     LEAD = 21
     ARRIVAL = 22  # of the changes of the value: turns from now, weighted by squared changes
@@ -54,9 +55,9 @@ class Column:
 def write_katago_rows(path: Path, games: Games, side: int, seed: int) -> int:
     """Write the rows of these games, for boards of up to `side`; returns how many there are.
 
-    Not known here, so zero and of no weight: points in seki, the boards 8 and 32 turns on, the
-    values of single moves, and where players count other than area without a tax, which points
-    score. History is never masked, and turns that weigh more appear more often instead.
+    Targets that the records lack are zero with weight zero: points in seki, the boards 8 and 32
+    turns later, the values of single moves, and which points score unless it is area scoring
+    without a tax. History is never masked. Turns with more weight appear more often.
     """
     arrays = katago_arrays(games, side, seed)
     content = io.BytesIO()
@@ -85,7 +86,7 @@ def katago_arrays(games: Games, side: int, seed: int) -> dict[str, NDArray[Any]]
     spatial[:, 0] = ownership
     spatial[:, 4] = ownership * np.where(scores_area, SCORING_SCALE, 0)[:, None, None]
     policy = np.stack([rows.policy, rows.reply], axis=1).astype(np.float32)
-    policy[~has_reply, 1] = 1 / POLICY_SUM  # of no weight, but it must sum up to something
+    policy[~has_reply, 1] = 1 / POLICY_SUM  # has no weight, but must not sum to 0
     return {
         "binaryInputNCHWPacked": _packed(rows.planes, len(KATAGO.planes)),
         "globalInputNC": rows.globals,
@@ -98,7 +99,7 @@ def katago_arrays(games: Games, side: int, seed: int) -> dict[str, NDArray[Any]]
 
 
 def _packed(planes: NDArray[np.uint32], count: int) -> NDArray[np.uint8]:
-    """[rows, count, bytes]: each plane's points as bits, the first one the highest."""
+    """[rows, count, bytes]: each plane's points as bits, the highest bit first."""
     flat = planes.reshape(len(planes), planes.shape[1] * planes.shape[2])
     packed = np.empty((len(flat), count, (flat.shape[1] + 7) // 8), np.uint8)
     for plane in range(count):
@@ -109,10 +110,10 @@ def _packed(planes: NDArray[np.uint32], count: int) -> NDArray[np.uint8]:
 def _global_targets(
     rows: TrainingRows, games: Games, turn: NDArray[np.int64], game: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """[rows, GLOBAL_TARGETS], but for the weights that depend on what is known."""
+    """[rows, GLOBAL_TARGETS], except the weights of targets that may be missing."""
     played, turns = games.games, games.turns
     mine = np.where(turns["color"][turn] == 1, 1, -1)
-    first_turn = np.cumsum(played["n_turns"]) - played["n_turns"]
+    first_turn = offsets(played["n_turns"])
     counted = played["no_result"][game] == 0
     targets = np.zeros((len(turn), GLOBAL_TARGETS), np.float32)
 
@@ -145,7 +146,7 @@ def _global_targets(
 
 
 def _arrival_of_change(games: Games) -> NDArray[np.float64]:
-    """[turns]: for each change of the value to come, the turns until then times its square."""
+    """[turns]: the sum over later changes of the value of (turns until then) * change ** 2."""
     arrival = np.zeros(len(games.turns))
     searched = np.isin(games.turns["kind"], (FAST, FULL))
     begin = 0
@@ -157,7 +158,7 @@ def _arrival_of_change(games: Games) -> NDArray[np.float64]:
             if searched[begin + t]:
                 change = (value - turns["value"][t]) ** 2
                 changes += change
-                total += changes  # all that is to come is one turn further away
+                total += changes  # all later changes are one turn further away
                 value = turns["value"][t]
                 arrival[begin + t] = total
         begin += game["n_turns"]
@@ -165,7 +166,7 @@ def _arrival_of_change(games: Games) -> NDArray[np.float64]:
 
 
 def _hash_parts(numbers: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
-    """Numbers of games in parts that floats hold; the second half of KataGo's hash is zero."""
+    """Game numbers in parts that floats hold exactly; the second half of KataGo's hash is 0."""
     parts, rest = [], numbers
     for bits in _HASH_BITS:
         parts.append(rest & np.uint64(2**bits - 1))
@@ -174,7 +175,7 @@ def _hash_parts(numbers: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
 
 
 def _score_distribution(score: NDArray[np.float32], area: int) -> NDArray[np.int8]:
-    """[rows, scores]: SCORE_SUM on the score, in half points; a whole one is split in two."""
+    """[rows, scores]: SCORE_SUM at the score, in half points; whole points are split in two."""
     length = 2 * (area + EXTRA_SCORES)
     at = np.clip(score + length / 2 - 0.5, 0, length - 1)
     below = np.floor(at).astype(np.int64)

@@ -1,9 +1,9 @@
-"""Shards: batches of games in files that are whole or not there, and that know when damaged.
+"""Shards: files of games, written atomically, with a checksum.
 
 A file is: a signature, the version, the length of the header (both 4 bytes, little-endian); the
-header, JSON with the counts, the layout of the records and where the games come from; the tables,
-each compressed; a SHA-256 of all that. Signature, version and checksum stay where they are in
-every version to come.
+header, JSON with the counts, the layout of the records and the provenance of the games; the tables,
+each compressed; a SHA-256 of all that. Signature, version and checksum keep their places in all
+versions.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ VERSION = 1
 SUFFIX = ".games"
 DAMAGED = ".damaged"
 
-_SIGNATURE = b"TENGEN\r\n"  # line ends that a transfer as text would change
+_SIGNATURE = b"TENGEN\r\n"  # a transfer in text mode would change the line end
 _PREFIX = len(_SIGNATURE) + 8
 _CHECKSUM = 32
 _MOST_BYTES = 2**30  # of a file, far more than a batch of games takes
-# What one byte can be unpacked into (a limit of the method): larger counts are lies.
+# zlib unpacks a byte into at most so many, so larger counts are wrong.
 _MOST_UNPACKED = 1032
 _LEVEL = 6  # 9 is 1% smaller and several times slower
 _UNFINISHED = "unfinished.tmp"
@@ -48,7 +48,7 @@ _LAYOUT: dict[str, np.dtype[Any]] = {
 
 
 class ShardError(Exception):
-    """A file that holds no games to be trusted; says which and why."""
+    """A file whose games cannot be used; the message says which and why."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -56,15 +56,15 @@ class ShardError(Exception):
 
 
 class NewerShardError(ShardError):
-    """An intact file of a later version."""
+    """An undamaged file of a later version."""
 
 
 class UnreadableShardError(ShardError):
-    """A file that the system does not give us now; it may be as it was written."""
+    """A file that cannot be read now, though it may be undamaged."""
 
 
 class Shard(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     games: Games
     provenance: dict[str, Any]  # as it was written
@@ -73,8 +73,8 @@ class Shard(NamedTuple):
 def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None = None) -> Path:
     """Write a batch of games as the folder's next shard; returns its file.
 
-    The file appears whole or, on an OSError, not at all. The provenance, say the run and the
-    network, is anything that JSON holds. One process writes into a folder at a time.
+    The file appears whole or, on an OSError, not at all. The provenance (the run, the network) is
+    any JSON object. Only one process may write into a folder at a time.
     """
     if not len(games.games):
         raise ValueError("a shard holds at least one game")
@@ -88,12 +88,12 @@ def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None
 
 
 def read_shard(path: Path) -> Games:
-    """The games of a shard; raises ShardError for a file that is not just as it was written."""
+    """The games of a shard; raises ShardError for a damaged file."""
     return read_shard_with_provenance(path).games
 
 
 def read_shard_with_provenance(path: Path) -> Shard:
-    """The games of a shard and where they come from; raises ShardError."""
+    """The games of a shard and their provenance; raises ShardError."""
     header, body = _checked(path, _bytes_of(path))
     try:
         counts, packed = _sizes(header, len(body))
@@ -105,7 +105,7 @@ def read_shard_with_provenance(path: Path) -> Shard:
 
 
 def shard_files(folder: Path) -> list[Path]:
-    """The shards of a folder in the order they were written; damaged ones are left out."""
+    """The shards of a folder in the order they were written, without damaged ones."""
     found = [path for path in folder.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name)]
     return sorted(found, key=shard_number)
 
@@ -116,7 +116,7 @@ def shard_number(path: Path) -> int:
 
 
 def read_shards(folder: Path) -> Iterator[Games]:
-    """The games of all good shards, the oldest first; see `read_or_set_aside`."""
+    """The games of all undamaged shards, the oldest first; see `read_or_set_aside`."""
     for path in shard_files(folder):
         games = read_or_set_aside(path)
         if games is not None:
@@ -126,8 +126,8 @@ def read_shards(folder: Path) -> Iterator[Games]:
 def read_or_set_aside(path: Path) -> Games | None:
     """The games of a shard, or None and a message to the user.
 
-    A damaged shard is renamed, so that nobody stumbles over it again; one of a later version, or
-    one that cannot be read now, stays.
+    A damaged shard is renamed, so that it is not read again; one of a later version, or one that
+    cannot be read now, keeps its name.
     """
     try:
         return read_shard(path)
@@ -137,20 +137,20 @@ def read_or_set_aside(path: Path) -> Games | None:
         aside = path.with_name(path.name + DAMAGED)
         try:
             path.replace(aside)
-            say(f"{error}; set aside as {aside.name}, its games are lost to training")
+            say(f"{error}; renamed to {aside.name}; training goes on without its games")
         except OSError as problem:
             say(f"{error}; left out (it cannot be renamed: {problem.strerror})")
     return None
 
 
 def _next_number(folder: Path) -> int:
-    """One more than any shard that was ever here, those set aside included."""
+    """One more than any shard of the folder, damaged ones included."""
     names = (_NAME.match(path.name) for path in folder.iterdir())
     return max((int(name[1]) for name in names if name), default=0) + 1
 
 
 def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
-    # Records are turned into columns of single bytes: what is alike lies together and packs well.
+    # Records are transposed into columns of single bytes, which compress better.
     packed = [
         zlib.compress(array.view(np.uint8).reshape(len(array), -1).T.tobytes(), _LEVEL)
         for array in map(np.ascontiguousarray, games)
@@ -169,7 +169,7 @@ def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
 
 
 def _layout() -> dict[str, str]:
-    """The fields of each table as text: a reader with other fields must not guess."""
+    """The fields of each table as text, to recognize other layouts."""
     return {name: str(dtype.descr) for name, dtype in _LAYOUT.items()}
 
 
@@ -185,7 +185,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
-    """The header and the tables of a file that is as it was written."""
+    """The header and the tables of an undamaged file; raises ShardError."""
     if not data.startswith(_SIGNATURE):
         raise ShardError(path, "is not a shard of games" if data else "is empty")
     if len(data) < _PREFIX + _CHECKSUM:
@@ -198,14 +198,14 @@ def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
     )
     if version > VERSION:
         raise NewerShardError(
-            path, f"has version {version}, known is {VERSION}: a newer Tengen reads it"
+            path, f"has version {version}, but this Tengen reads {VERSION}: update it"
         )
     if version < 1 or length > len(content) - _PREFIX:
         raise ShardError(path, f"has an impossible version ({version}) or header ({length} bytes)")
     try:
         header = json.loads(bytes(content[_PREFIX : _PREFIX + length]))
     except (ValueError, RecursionError):
-        raise ShardError(path, "has a header that is no JSON") from None
+        raise ShardError(path, "has a header that is not JSON") from None
     if not isinstance(header, dict) or not isinstance(header.get("provenance"), dict):
         raise ShardError(path, "has a header that says nothing about its games")
     if header.get("layout") != _layout():
@@ -214,7 +214,7 @@ def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
 
 
 def _sizes(header: dict[str, Any], available: int) -> tuple[list[int], list[int]]:
-    """How many records each table has and how many bytes it takes here; raises ValueError."""
+    """How many records each table has, and its compressed size; raises ValueError."""
     counts, packed = (header.get(key) for key in ("counts", "packed"))
     for sizes in (counts, packed):
         if not isinstance(sizes, list) or len(sizes) != len(_LAYOUT):

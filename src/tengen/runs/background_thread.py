@@ -1,4 +1,4 @@
-"""Work beside a run: by a thread, one piece at a time."""
+"""A background thread that does one task at a time."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from tengen.closeable import Closeable
 P = ParamSpec("P")
 
 
-class Beside(Closeable):
-    """A thread that does one thing after another; what goes wrong is raised to who waits."""
+class BackgroundThread(Closeable):
+    """Runs one task at a time. Exceptions re-raise in the next `start` or `finish`."""
 
     def __init__(self, name: str) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
-        self._under_way: Future[None] | None = None
+        self._task: Future[None] | None = None
 
-    def start(self, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Begin this when what is under way is done; waits for that, and raises what it raised."""
+    def start(self, task: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Wait for the previous task, then start this one."""
         self.finish()
-        self._under_way = self._pool.submit(work, *args, **kwargs)
+        self._task = self._pool.submit(task, *args, **kwargs)
 
     def finish(self) -> None:
-        """Wait until all is done; raises what it raised, once."""
-        under_way, self._under_way = self._under_way, None
-        if under_way is not None:
-            under_way.result()
+        """Wait for the task under way, if there is one."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.result()
 
     def close(self) -> None:
-        """End the thread, when it is done."""
+        """Wait for the task under way and end the thread."""
         self._pool.shutdown()

@@ -1,6 +1,6 @@
-"""Checkpoints: all that a run needs to go on, in one file that is whole or not there at all.
+"""Checkpoints: all that a run needs to continue exactly, in one file, written atomically.
 
-A file is safetensors with numpy arrays; the facts about the run are JSON in its header.
+A file is safetensors; the facts about the run are JSON in its header.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class Checkpoint(NamedTuple):
 
 
 class _DamagedError(Exception):
-    """A file that is not what was written."""
+    """A file that differs from what was written."""
 
 
 def save_checkpoint(
     folder: RunFolder, number: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, JSON]
 ) -> Path:
-    """Save all or nothing, then remove all but the last few; raises RunError.
+    """Save a checkpoint atomically, then remove all but the last few; raises RunError.
 
-    Numbers grow: one below the newest's would never be loaded, and is a ValueError. The same
-    number again replaces the file. For whoever holds the run's lock.
+    The same number again replaces the file; a number below the newest is a ValueError, since such
+    a checkpoint would never be loaded. The caller holds the run's lock.
     """
     saved = _numbered(folder)
     if saved and number < max(saved):
@@ -73,12 +73,12 @@ def save_checkpoint(
 
 
 def load_latest(folder: RunFolder) -> Checkpoint | None:
-    """The newest checkpoint that is whole, or None where none was ever saved; raises RunError.
+    """The newest undamaged checkpoint, or None where none was ever saved; raises RunError.
 
-    Damaged ones are renamed to *.damaged, with a message. If no other is left, the run does not
-    begin anew by itself.
+    Damaged ones are renamed to *.damaged, with a message. If all are damaged, it raises: a run
+    never starts over by itself.
     """
-    # A process that saves may remove an old file under our eyes; then there is a newer one.
+    # Another process may remove an old file meanwhile; then there is a newer one.
     while saved := _numbered(folder):
         number = max(saved)
         path = saved[number]
@@ -90,13 +90,13 @@ def load_latest(folder: RunFolder) -> Checkpoint | None:
             aside = path.with_name(path.name + ".damaged")
             with writing(path):
                 path.replace(aside)
-            say(f"{path}: {error}; it is kept as {aside.name}, and the one before is tried")
+            say(f"{path}: {error}; kept as {aside.name}; trying the one before")
         except OSError as error:
             what = f"cannot be read: {error.strerror or error}"
-            raise RunError(f"{path}: {what}; see to that, or move it away") from error
+            raise RunError(f"{path}: {what}; make it readable, or move it away") from error
     if damaged := sorted(folder.checkpoints.glob("*.damaged")):
-        what = f"no checkpoint is whole (the last was {damaged[-1].name})"
-        remedy = "restore one, or remove the damaged ones to begin anew, without any games"
+        what = f"all checkpoints are damaged (the last was {damaged[-1].name})"
+        remedy = "restore one, or remove the damaged ones to start over, without any games"
         raise RunError(f"{folder.checkpoints}: {what}; {remedy}")
     return None
 
@@ -124,7 +124,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 def _load(path: Path, number: int) -> Checkpoint:
     """Raises _DamagedError, OSError, and RunError for a file of another version."""
-    with path.open("rb"):  # safetensors' own errors do not tell what the system said
+    with path.open("rb"):  # for its OSError: safetensors hides the reason
         pass
     try:
         with safe_open(path, framework="numpy") as file:
@@ -138,4 +138,6 @@ def _load(path: Path, number: int) -> Checkpoint:
     if metadata["format"] != FORMAT:
         what = f"is a {metadata['format']!r}; this version reads {FORMAT!r}"
         raise RunError(f"{path}: {what}; update Tengen")
+    # "fleet.seats" is what Tengen 0.1 called them.
+    arrays = {name.replace("fleet.seats", "fleet.slots"): array for name, array in arrays.items()}
     return Checkpoint(number, arrays, json.loads(metadata["facts"]))

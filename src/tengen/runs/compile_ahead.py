@@ -1,4 +1,9 @@
-"""A cold start in less time: kernels are compiled by other processes while this one is busy."""
+"""Compile kernels in other processes, so that a cold start takes less time.
+
+A run on a GPU spends its first minute in `torch.compile`. Meanwhile these processes, each
+`python -m tengen.runs.compile_ahead JOB FEATURES`, fill the kernel cache on disk. They import
+neither torch nor more of the package than their job needs.
+"""
 
 from __future__ import annotations
 
@@ -7,41 +12,80 @@ import subprocess
 import sys
 
 from tengen.closeable import Closeable
-from tengen.features.feature_set import FeatureSet
+from tengen.features.feature_set import FEATURE_SETS, FeatureSet
 
 
-class Warming(Closeable):
-    """Processes that fill the cache of kernels; whoever needs the kernels waits for them."""
+def _compile_self_play(features: FeatureSet) -> None:
+    """Step a tiny fleet once, with planes as bits, as GPUs take them."""
+    import numpy as np
+
+    from tengen.game.geometry import Size
+    from tengen.network.fake import FakeEvaluator
+    from tengen.network.inference_buffers import EvaluatorBuffers
+    from tengen.selfplay.fleet import Fleet
+    from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
+
+    class BitBuffers(EvaluatorBuffers):
+        planes: np.ndarray[tuple[int, ...], np.dtype[np.uint32]]  # type: ignore[assignment]
+
+        def launch(self) -> None:
+            """Evaluate nothing."""
+
+    buffers = BitBuffers(FakeEvaluator(features=features), 2, Size(3, 3))
+    buffers.planes = np.zeros((2, 3, 3), np.uint32)
+    Fleet([buffers], SelfPlayParams(board_sizes=(3,)), SelfPlaySearch(), 1).tick()
+
+
+def _compile_rows(features: FeatureSet) -> None:
+    """Encode no games."""
+    from tengen.replay.rows import encode_games
+    from tengen.selfplay.record import no_games
+
+    encode_games(no_games(), features, 3, 1)
+
+
+def _compile_matches(features: FeatureSet) -> None:
+    """Play two tiny games."""
+    from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
+    from tengen.game.position import Position
+    from tengen.network.fake import FakeEvaluator
+
+    evaluator = FakeEvaluator(features=features)
+    player = Player("nobody", evaluator, 4)
+    starts = openings(evaluator, Position(3, "tromp-taylor", 0, move_limit=6), 1, 2, seed=1)
+    play_in_lockstep((player, player), starts, 1)
+
+
+JOBS = {"selfplay": _compile_self_play, "rows": _compile_rows, "matches": _compile_matches}
+
+
+class CompileAhead(Closeable):
+    """A process for each job. A failed job's kernels are compiled where they are first used."""
 
     def __init__(self, features: FeatureSet) -> None:
-        self._for_play = [
-            _program("tengen.selfplay.warmup", features.name, "bits"),
-            _program("tengen.replay.warmup", features.name),
-        ]
-        self._for_later = [_program("tengen.evaluation.warmup", features.name)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._processes = {
+            job: subprocess.Popen(
+                [sys.executable, "-m", "tengen.runs.compile_ahead", job, features.name],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for job in JOBS
+        }
 
     def wait(self) -> None:
-        """Until games can be played. What failed is compiled, and complained of, where it is used.
-
-        Matches come minutes later; their kernels are ready by then.
-        """
-        for process in self._for_play:
-            process.wait()
+        """Wait for the kernels of self-play; matches come minutes later."""
+        for job in ("selfplay", "rows"):
+            self._processes[job].wait()
 
     def close(self) -> None:
-        """Stop what is still at work."""
-        for process in (*self._for_play, *self._for_later):
+        """Kill the processes still at work."""
+        for process in self._processes.values():
             process.kill()
             process.wait()
 
 
-def _program(*arguments: str) -> subprocess.Popen[bytes]:
-    """A module of ours as a program that nobody hears."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+if __name__ == "__main__":
+    JOBS[sys.argv[1]](FEATURE_SETS[sys.argv[2]])

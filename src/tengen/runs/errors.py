@@ -1,4 +1,4 @@
-"""What can go wrong with a run's folder."""
+"""Errors of runs, and writing files so that what went wrong is explained."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class RunError(ValueError):
-    """A run that cannot begin or go on; says what is wrong and what to do."""
+    """A run cannot begin or continue; the message says why and what to do."""
 
 
 @contextmanager
 def writing(path: Path, needed: int = 0) -> Iterator[None]:
-    """Turn what the system says about writing here into a RunError; `needed` bytes, if known."""
+    """Turn an OSError while writing to this path into a RunError; `needed` bytes, if known."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,7 @@ def writing(path: Path, needed: int = 0) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; raises RunError."""
+    """Write a file atomically; raises RunError."""
     with writing(path, len(content)):
         replace_file(path, content)
 

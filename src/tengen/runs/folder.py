@@ -1,14 +1,17 @@
-"""A run is a folder: what lies where, how it begins, and who may write in it."""
+"""The folder of a run: what lies where, its settings, and the lock for writing."""
 
 from __future__ import annotations
 
 import os
 import socket
 import sys
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tengen.closeable import Closeable
+from tengen.config import Sections, changed_keys, load_sections, write_sections
 from tengen.runs.errors import RunError, write_whole, writing
 from tengen.user_messages import say
 
@@ -18,70 +21,39 @@ if sys.platform != "win32":
 LOCK = "lock"
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunFolder:
-    """Where the parts of a run lie. It makes and reads nothing itself."""
+    """The paths of a run's parts; creates and reads nothing."""
 
     path: Path
 
-    @property
-    def config(self) -> Path:
-        """Written last when a run is made: a folder that has it is a run."""
-        return self.path / "config.toml"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def networks(self) -> Path:
-        """The networks that played, one for each rating."""
-        return self.path / "networks"
-
-    @property
-    def latest(self) -> Path:
-        """The network as it was when the run ended or was stopped."""
-        return self.path / "latest.safetensors"
-
-    @property
-    def shards(self) -> Path:
-        return self.path / "shards"
-
-    @property
-    def games(self) -> Path:
-        """Sample games as SGF."""
-        return self.path / "games"
-
-    @property
-    def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
-
-    @property
-    def ratings(self) -> Path:
-        return self.path / "ratings.jsonl"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        return self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
+    def __post_init__(self) -> None:
+        path = self.path
+        self.config = path / "config.toml"  # written last: a folder that has it is a run
+        self.checkpoints = path / "checkpoints"
+        self.networks = path / "networks"  # those that were rated
+        self.latest = path / "latest.safetensors"  # the network when the run ended or was stopped
+        self.shards = path / "shards"
+        self.games = path / "games"  # samples as SGF
+        self.tensorboard = path / "tensorboard"
+        self.ratings = path / "ratings.jsonl"
+        self.metrics = path / "metrics.jsonl"
+        self.folders = self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
 
 
 def is_run(path: str | Path) -> bool:
-    """Whether a run was made in this folder."""
+    """Whether this folder holds a run."""
     return RunFolder(Path(path)).config.is_file()
 
 
 def create_run(path: str | Path, config: str) -> RunFolder:
-    """Make a run with this text as its config.toml; raises RunError.
+    """Create a run with this text as its config.toml; raises RunError.
 
-    The folder may be there already, if nothing lies in it but the beginnings of a run.
+    The folder may exist if it holds nothing but what an interrupted `create_run` left.
     """
     folder = RunFolder(Path(path))
     if is_run(path):
-        raise RunError(f"{path}: is a run already; go on with it, or name another folder")
+        raise RunError(f"{path}: is a run already; resume it, or name another folder")
     with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
         known = {LOCK, *(each.name for each in folder.folders)}
@@ -97,9 +69,9 @@ def create_run(path: str | Path, config: str) -> RunFolder:
 
 
 def open_run(path: str | Path) -> RunFolder:
-    """The run in this folder; raises RunError where there is none. Parts that are gone come back.
+    """The run in this folder, missing subfolders created; raises RunError where there is none.
 
-    Reading needs no lock; whoever writes takes it first.
+    Reading needs no lock; take `RunLock` before writing.
     """
     folder = RunFolder(Path(path))
     if not is_run(path):
@@ -112,11 +84,35 @@ def open_run(path: str | Path) -> RunFolder:
     return folder
 
 
+def open_or_create_run(
+    path: str | Path, wanted: Mapping[str, Any] | None, kinds: Sections, changeable: Set[str]
+) -> tuple[RunFolder, dict[str, Any]]:
+    """The run in this folder, created if there is none, and its settings by section.
+
+    `wanted` are the settings of a new run, or new ones for an old run; None means defaults or those
+    the run has. Raises RunError that names the settings which are not `changeable` (section.key).
+    """
+    if not is_run(path):
+        settings = dict(wanted) if wanted else {name: kind() for name, kind in kinds.items()}
+        return create_run(path, write_sections(settings, defaults_too=True)), settings
+    folder = open_run(path)
+    kept = load_sections(folder.config, kinds)
+    if wanted is None:
+        return folder, kept
+    changed = changed_keys(kept, wanted)
+    if fixed := [key for key in changed if key not in changeable]:
+        what = f"{', '.join(fixed)} cannot change after a run has begun"
+        raise RunError(f"{folder.config}: {what}; leave it, or begin a new run in another folder")
+    if changed:
+        write_whole(folder.config, write_sections(wanted, defaults_too=True).encode())
+    return folder, dict(wanted)
+
+
 class RunLock(Closeable):
-    """The right to write in a folder, until it is closed or the process ends, however it ends."""
+    """The exclusive right to write in a folder, until closed or until the process ends."""
 
     def __init__(self, path: str | Path) -> None:
-        """Take it; raises RunError that names the process that has it."""
+        """Take the lock; raises RunError that names the process which holds it."""
         path = Path(path)
         with writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -138,14 +134,14 @@ class RunLock(Closeable):
             what = f"is in use by {owner}"
             raise RunError(f"{path}: {what}; stop that first, or name another folder") from None
         except OSError as error:  # some network file systems have no locks
-            say(f"{path}: cannot be locked ({error.strerror}); see that only one process uses it")
+            say(f"{path}: cannot be locked ({error.strerror}); let only one process use it")
             return
         with writing(path / LOCK):
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
 
     def close(self) -> None:
-        """Give it back; the file stays, for removing it would let two processes in."""
+        """Release the lock; the file stays, since removing it would let two processes in."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

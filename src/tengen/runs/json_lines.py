@@ -1,4 +1,4 @@
-"""Files of JSON lines: one object on each, appended; a line that a crash tore is no harm."""
+"""Files of JSON objects, one a line, appended; an incomplete last line is ignored."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ _BLOCK = 1 << 16
 
 
 def append_line(path: Path, values: Mapping[str, Any]) -> None:
-    """Add one object; NumPy's numbers are numbers, what is not finite becomes null.
-
-    Raises RunError where it cannot be written.
-    """
+    """Append an object; NumPy's numbers become plain, NaN and infinity null. Raises RunError."""
     line = json.dumps(_plain(values), ensure_ascii=False, allow_nan=False).encode() + b"\n"
     with writing(path, len(line)), path.open("a+b") as file:
         _cut_torn_line(file)
@@ -29,7 +26,7 @@ def append_line(path: Path, values: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """All whole lines; none if there is no file. A damaged line is left out, with a message."""
+    """All complete lines; none if there is no file. Damaged lines are skipped, with a message."""
     if not path.exists():
         return []
     found = []
@@ -41,12 +38,12 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
                 raise ValueError("no object")
             found.append(values)
         except ValueError:
-            say(f"{path}: line {number} is damaged and left out")
+            say(f"{path}: line {number} is damaged and was skipped")
     return found
 
 
 def forget_after(path: Path, key: str, last: float) -> None:
-    """Drop the lines whose `key` is beyond `last`: what came after the checkpoint in use."""
+    """Drop the lines whose `key` is above `last`, such as those after the checkpoint in use."""
     lines = read_lines(path)
     kept = [values for values in lines if values.get(key) is None or values[key] <= last]
     if len(kept) < len(lines):
@@ -67,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 def _cut_torn_line(file: BinaryIO) -> None:
-    """Let the file end with its last whole line."""
+    """Cut the file after its last complete line."""
     end = file.seek(0, os.SEEK_END)
     start = end
     while start > 0:

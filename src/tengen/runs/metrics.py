@@ -1,4 +1,4 @@
-"""What is measured as a run goes on: JSON lines for programs, TensorBoard's events for people."""
+"""The metrics of a run: JSON lines for programs, TensorBoard's events for people."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tengen.selfplay.record import BY_MOVE_LIMIT, Games
 
 
 class Metrics(Closeable):
-    """Numbers by name at steps that grow."""
+    """Writes numbers by name, at growing steps."""
 
     def __init__(self, folder: RunFolder, step: int = -1) -> None:
-        """Go on after a step, the checkpoint's: what was written beyond it is forgotten."""
+        """Continue after the checkpoint's step; later lines are dropped."""
         self._lines = folder.metrics
         forget_after(self._lines, "step", step)
         self._events = EventWriter(folder.tensorboard, step + 1)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
-        """Values such as {"loss/policy": 1.2}; raises RunError where they cannot be written."""
+        """Write values such as {"loss/policy": 1.2}; raises RunError."""
         append_line(self._lines, {"step": step, **values})
         self._events.write(step, values)
 
     def close(self) -> None:
-        """End the file of events; the lines need no end."""
+        """Close the file of events."""
         self._events.close()
 
 
 def game_metrics(games: Games) -> dict[str, float]:
-    """What games were like."""
+    """Statistics of games."""
     played = games.games
     return {
         "games/length": float(played["n_turns"].mean()),

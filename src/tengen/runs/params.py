@@ -1,9 +1,9 @@
-"""The parameters of a run as a whole, and all its settings by their sections."""
+"""All settings of a run: one dataclass for each section of its config.toml."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 from tengen.evaluation.engine_spec import parse_engine
 from tengen.network.architecture import named_architecture
@@ -12,31 +12,33 @@ from tengen.replay.window import WindowParams
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams
 
-MOST_SEEDS = 2**31  # each has room for as many batches, drawn by 64 bits
+MOST_SEEDS = 2**31  # the trainer's 64-bit keys leave each seed room for 2 ** 32 batches
 
 
 @dataclass(frozen=True)
 class RunParams:
-    """What is trained, where, and for how long. Raises ValueError for what cannot be."""
+    """What is trained, where, and for how long. Raises ValueError for impossible values."""
 
-    model: str = "b6c96"  # the architecture, unless `start` has one
-    start: str = ""  # a network to start from; none: from nothing
-    # Shown to the network, which learns more from the same games. They take longer to read than all
-    # else: no matter beside a network on the processor, but a GPU may have to wait for them.
+    model: str = "b6c96"  # architecture; ignored if `start` names a network
+    start: str = ""  # a network to start from; empty: random weights
+    # Whether the network is shown ladders. It learns more from the same games, but reading ladders
+    # takes longer than the rest of self-play: a fast GPU waits for it, a network on the CPU does
+    # not.
     ladders: bool = True
     device: str = "auto"  # auto, cpu or cuda
-    seed: int = 1
+    seed: int = 1  # of weights and games
 
-    # The end of the run, at the first of these that is reached; the learning rate falls towards it.
-    minutes: float = 0.0  # 0: without an end
+    # The run ends at the first of these limits that is reached, and the learning rate falls towards
+    # it. 0: no limit.
+    minutes: float = 0.0
     games: int = 0
     iterations: int = 0
 
-    iteration_rows: int = 0  # rows played in an iteration; 0: what suits the device
-    first_rows: int = 0  # rows played before training begins; 0: what suits the device
-    most_rows: int = 0  # kept ready to be drawn; 0: what suits the device
-    checkpoint_seconds: float = 60.0  # between two checkpoints, at the ends of iterations
-    sample_games: int = 4  # kept as SGF, at each checkpoint
+    iteration_rows: int = 0  # training rows played in an iteration; 0: as suits the device
+    first_rows: int = 0  # rows played before training begins; 0: as suits the device
+    most_rows: int = 0  # capacity of the replay buffer; 0: as suits the device
+    checkpoint_seconds: float = 60.0  # least time between checkpoints
+    sample_games: int = 4  # games written as SGF with each checkpoint
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -45,7 +47,7 @@ class RunParams:
                 raise ValueError(f"{each.name} must be 0 or more, not {value!r}")
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
-        named_architecture(self.model)  # raises for a name that stands for none
+        named_architecture(self.model)  # raises for an unknown name
         if self.device not in TRAINING_DEVICES:
             names = " or ".join(TRAINING_DEVICES)
             raise ValueError(f"device must be {names}, not {self.device!r}")
@@ -53,17 +55,17 @@ class RunParams:
 
 @dataclass(frozen=True)
 class RatingParams:
-    """How the networks of a run are compared while it goes on."""
+    """How a run's networks are rated. Raises ValueError for impossible values."""
 
-    every: int = 10  # iterations; 0: never
-    games: int = 128  # against each opponent
-    visits: int = 32
-    opponents: int = 2  # earlier networks: the last ones
-    opening_moves: int = 6  # drawn from the policy, so that games differ
-    # A network plays the games to learn from only if it made this share of the points against the
-    # one that plays them now; 0: what was learned plays at once, which is faster and rarely worse.
+    every: int = 10  # iterations between ratings; 0: never
+    games: int = 128  # games against each opponent
+    visits: int = 32  # visits of the run's networks for each move
+    opponents: int = 2  # how many of the latest rated networks are played
+    opening_moves: int = 6  # first moves drawn from the policy, so that games differ
+    # A new network makes the games only after scoring at least this share of the points against the
+    # one that makes them now. 0: new weights play at once, which is faster and rarely worse.
     gate: float = 0.0
-    # Opponents that are no networks of the run, such as "b6c96.bin.gz@8" or "gtp:gnugo --mode gtp".
+    # Opponents from outside the run, such as "b6c96.bin.gz@8" or "gtp:gnugo --mode gtp".
     outside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -73,7 +75,7 @@ class RatingParams:
         if not 0 <= self.gate < 1:
             raise ValueError(f"gate must be from 0 to below 1, not {self.gate}")
         if self.gate and not self.every:
-            raise ValueError("gate needs ratings: let every be more than 0")
+            raise ValueError("gate needs ratings: set every to 1 or more")
         for name in ("games", "visits"):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name} must be 2 or more, not {getattr(self, name)}")
@@ -83,7 +85,7 @@ class RatingParams:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All settings of a run, by the sections of its file."""
+    """All settings of a run, by section."""
 
     run: RunParams = field(default_factory=RunParams)
     selfplay: SelfPlayParams = field(default_factory=SelfPlayParams)
@@ -92,20 +94,9 @@ class RunConfig:
     window: WindowParams = field(default_factory=WindowParams)
     rating: RatingParams = field(default_factory=RatingParams)
 
-    def sections(self) -> dict[str, Any]:
-        """The parameters by the names of their sections."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
-
-SECTIONS: dict[str, type[Any]] = {
-    "run": RunParams,
-    "selfplay": SelfPlayParams,
-    "search": SelfPlaySearch,
-    "training": TrainingParams,
-    "window": WindowParams,
-    "rating": RatingParams,
-}
-# What may change when a run goes on; all else would make it another run.
+SECTIONS: dict[str, type[Any]] = get_type_hints(RunConfig)
+# Settings that may change when a run is resumed; any other would make it another run.
 CHANGEABLE = {
     "run.device",
     "run.minutes",

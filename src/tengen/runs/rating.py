@@ -1,4 +1,4 @@
-"""How strong the networks of a run are: each plays those before it, and all are rated together."""
+"""Ratings of a run's networks: each plays earlier ones, and all are rated jointly."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from tengen.selfplay.params import SelfPlayParams, fair_komi
 
 
 def network_name(iteration: int) -> str:
-    """What the network of an iteration is called."""
+    """The name of an iteration's network."""
     return f"{iteration:06}"
 
 
 def network_file(folder: RunFolder, name: str) -> Path:
-    """Where a network of a run lies."""
+    """The file of a run's network."""
     return folder.networks / f"{name}.safetensors"
 
 
 def keep_network(folder: RunFolder, data: NetworkData) -> None:
-    """Keep a network to be played against later; raises NetworkFileError."""
+    """Write a network into the run's folder; raises NetworkFileError."""
     save_network(data, network_file(folder, data.name), half=True)
 
 
@@ -56,10 +56,10 @@ def rate_network(
     playing: str = "",
     should_stop: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Let the network of an iteration, which was kept, play the ones before it, and outsiders.
+    """Let an iteration's network, already kept, play earlier ones and opponents from outside.
 
-    `playing` is a network that is to be among the opponents whatever its age. Returns whether all
-    were played: it may be told to stop, and then leaves out the opponent of that moment.
+    `playing` names a network that is always among the opponents. Returns whether all matches were
+    played; a match that `should_stop` ends is not counted.
     """
     name = network_name(iteration)
     rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
@@ -104,7 +104,7 @@ def _play(
     opened: Callable[[NetworkData], Evaluator],
     should_stop: Callable[[], bool],
 ) -> Tally:
-    """Play from each start with both colours: networks in lockstep, programs a game at a time."""
+    """Play from each start with both colours: networks in lockstep, programs one game at a time."""
     limits = opponent.limits
     theirs = opened(load_network(opponent.model)) if opponent.model else None
     if theirs is not None and limits.visits is not None:
@@ -127,7 +127,7 @@ def _play(
 
 
 def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:
-    """Did the network of an iteration make this share of the points against the one that plays?"""
+    """Whether an iteration's network scored at least `gate` of the points against `playing`."""
     name = network_name(iteration)
     for line in read_lines(folder.ratings):
         if (line["first"], line["second"]) == (name, playing):
@@ -137,7 +137,7 @@ def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool
 
 
 def ratings_of(folder: RunFolder) -> dict[str, Rating]:
-    """The ratings of all networks of a run that played, the first one's being 0."""
+    """The ratings of all networks and opponents that played; the run's first network has 0."""
     results = [
         Result(line["first"], line["second"], line["wins"], line["draws"], line["losses"])
         for line in read_lines(folder.ratings)

@@ -1,4 +1,4 @@
-"""TensorBoard's event files, written by hand: training machines need not have the package.
+"""TensorBoard's event files, written without its package, which training machines may lack.
 
 A file is records of length, its checksum, content, its checksum; each content is an `Event` of
 TensorFlow's protocol buffers.
@@ -23,9 +23,9 @@ class EventWriter(Closeable):
     """One new file of scalars in a folder."""
 
     def __init__(self, folder: Path, step: int = 0) -> None:
-        """Begin at a step: what earlier files hold from there on is replaced by this one.
+        """Start at a step: TensorBoard drops what earlier files hold from there on.
 
-        Raises RunError where it cannot be written, as `write` does.
+        Raises RunError, as `write` does.
         """
         # TensorBoard reads the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
@@ -37,7 +37,7 @@ class EventWriter(Closeable):
         self._add(_message(7, _whole(1, 1)), step)  # a session's start
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
-        """The values at a step; a slash in a name makes a group."""
+        """Write the values at a step; a slash in a name makes a group."""
         summary = b"".join(
             _message(1, _text(1, name) + _single(2, value)) for name, value in values.items()
         )
@@ -113,6 +113,6 @@ def crc32c(content: bytes) -> int:
 
 
 def _masked(content: bytes) -> bytes:
-    """The checksum, turned: a checksum of checksums would be weak."""
+    """The checksum, rotated as the format demands."""
     crc = crc32c(content)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)

@@ -31,14 +31,13 @@ from tengen.network.tutorial_evaluator import TutorialEvaluator
 from tengen.network.tutorial_file import save_tutorial
 from tengen.replay.rows import encode_games
 from tengen.runs.checkpoint import Checkpoint, load_latest
-from tengen.runs.device import learning_device
-from tengen.runs.display import RunDisplay, RunStatus
+from tengen.runs.checkpoint_writer import CheckpointWriter, remove_shards_after
 from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock, is_run
+from tengen.runs.folder import RunFolder, RunLock, is_run, open_or_create_run
 from tengen.runs.metrics import Metrics, game_metrics
 from tengen.runs.rating import network_file, network_name
-from tengen.runs.saving import Saver, in_parts, remove_shards_after
-from tengen.runs.settings import settle
+from tengen.runs.selfplay_network import learning_device
+from tengen.runs.terminal_display import RunDisplay, RunStatus
 from tengen.runs.tutorial_recipe import (
     TUTORIAL_CHANGEABLE,
     TUTORIAL_SECTIONS,
@@ -46,7 +45,7 @@ from tengen.runs.tutorial_recipe import (
     TutorialRecipe,
 )
 from tengen.selfplay.fleet import Fleet
-from tengen.selfplay.record import Games, joined
+from tengen.selfplay.record import Games, joined, split_games
 from tengen.training.tutorial import TutorialLosses, TutorialRows, learn, new_optimizer
 from tengen.user_messages import say
 
@@ -69,7 +68,7 @@ def train_tutorial(path: str | Path, wanted: TutorialConfig | None = None) -> No
     """Begin a run or go on with it, until its end or until it is interrupted; raises RunError."""
     with RunLock(path):
         sections = None if wanted is None else wanted.sections()
-        folder, settled = settle(path, sections, TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
+        folder, settled = open_or_create_run(path, sections, TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
         with TutorialRun(folder, TutorialConfig(**settled)) as run:
             run.go()
 
@@ -93,7 +92,7 @@ class TutorialRun(Closeable):
         if checkpoint is not None:
             self._take_up(checkpoint)
         remove_shards_after(folder, int(self._facts(checkpoint).get("last_shard", 0)))
-        self._saver = Saver(folder, SAMPLE_GAMES)
+        self._saver = CheckpointWriter(folder, SAMPLE_GAMES)
         self._metrics = Metrics(folder, self.iteration)
         self._display = RunDisplay(str(folder.path))
         self._status = RunStatus(self.iteration, 0, self._rows, 0, {}, 0, 0, 0, 0, 0)
@@ -289,7 +288,7 @@ def play_games(
             return None
         for _ in range(TICKS_TO_COLLECT):
             fleet.tick()
-        for game in in_parts(fleet.take_games(), 1):
+        for game in split_games(fleet.take_games(), 1):
             number = int(game.games["number"][0])
             if number < recipe.games:
                 found[number] = game

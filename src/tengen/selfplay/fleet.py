@@ -1,7 +1,7 @@
 """The fleet: thousands of games that a network plays against itself, in lockstep.
 
-There are two halves. While the network looks at the positions of one, the games of the other are
-stepped, so neither waits for the other longer than it must.
+It has two halves: while the network evaluates the leaves of one, the CPU steps the games of the
+other.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from tengen.selfplay.game_slots import (
     new_game_slots,
     take_from,
 )
-from tengen.selfplay.kernels.tick import COUNTS, ENDED, EVALUATED, MOVED, tick
+from tengen.selfplay.kernels.step import COUNTS, ENDED, EVALUATED, MOVED, step_games
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
 
-# Games of a chunk are stepped by one thread. Few, so that no thread waits long for another; not
-# fewer, for a thread fetches ahead the memory of the games of its next chunk, and no further. Small
-# fleets have some chunks for each thread all the same.
+# Threads step games in chunks. Small chunks, so that no thread waits long for another; not smaller,
+# since a thread prefetches no further than its next chunk. Small fleets still have some chunks for
+# each thread.
 GAMES_PER_CHUNK = 8
 CHUNKS_PER_THREAD = 2
-FINISHED_GAMES_ROOM = 64  # of each chunk, between two visits of whoever takes them away
+FINISHED_GAMES_ROOM = 64  # finished games of a chunk that are kept until `take_games`
 _SPARE_NODES = 16
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 class Counts(NamedTuple):
-    """What a fleet has done since it began."""
+    """What a fleet has done so far."""
 
     ticks: int = 0
-    rows: int = 0  # positions that the network was asked about
+    rows: int = 0  # leaves evaluated
     moves: int = 0
     games: int = 0
 
 
 class _Half:
-    """Half of the games, with their trees and the network's buffers."""
+    """Half of the games, their trees, and the buffers between them and the network."""
 
     def __init__(
         self,
@@ -80,8 +80,7 @@ class _Half:
         )
         self.game_params = new_game_params(params, slots, first)
         self.slots = new_game_slots(params, games, first, seed)
-        for g in range(games):
-            self.forest.trees["rng"][g] = self.slots.slots["rng"][g] ^ np.uint64(2**40)
+        self.forest.trees["rng"] = self.slots.slots["rng"] ^ np.uint64(2**40)
         self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM)
         self._rows = LeafBatch(
             np.zeros(games, PATH),
@@ -98,7 +97,7 @@ class _Half:
     def step(self) -> None:
         before = numba.get_num_threads()
         numba.set_num_threads(len(self._working))
-        tick(
+        step_games(
             self.forest,
             self.slots,
             self.game_params,
@@ -115,17 +114,17 @@ class _Half:
         numba.set_num_threads(before)
 
     def drop_trees(self) -> None:
-        """Forget all trees, and what is with the network."""
+        """Forget all trees and evaluations under way."""
         self.slots.slots["waiting"] = 0
         for g in range(len(self.forest.trees)):
             reset_tree(self.forest, g)
 
 
 class Fleet:
-    """Games of a network against itself, half by half.
+    """Games of a network against itself, in two halves.
 
-    Each game has random numbers of its own, so what is played does not depend on the number of
-    threads, nor on when the games are taken away.
+    Each game has a random generator of its own, so games depend neither on the number of threads
+    nor on when `take_games` is called.
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class Fleet:
         search: SearchParams,
         seed: int,
     ) -> None:
-        """As many games as the buffers have rows."""
+        """As many games as the buffers have rows, a half for each buffer."""
         sizes = [len(buffers.planes) for buffers in buffers]
         firsts = np.cumsum([0, *sizes[:-1]]).tolist()
         self._halves = [
@@ -147,7 +146,7 @@ class Fleet:
         self._launched = [False] * len(buffers)
 
     def tick(self) -> None:
-        """Step one half, while the network is busy with the other."""
+        """Step one half while the network evaluates the other."""
         k, half = self._next, self._halves[self._next]
         if self._launched[k]:
             half.buffers.wait()
@@ -158,25 +157,23 @@ class Fleet:
         self._ticks += 1
 
     def take_games(self) -> Games:
-        """The games that ended since the last time."""
+        """The games that ended since the last call."""
         return joined([take_from(half.finished) for half in self._halves])
 
     def set_step(self, step: int) -> None:
-        """Say how long the network has been trained that plays from now on."""
+        """Note in new games how many steps their network has been trained."""
         for half in self._halves:
             half.game_params.numbers["step"] = step
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """What the fleet has done so far."""
         tally = sum(half.tally.sum(0) for half in self._halves)
         assert isinstance(tally, np.ndarray)
         return Counts(self._ticks, int(tally[EVALUATED]), int(tally[MOVED]), int(tally[ENDED]))
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """All games as they stand. Their trees are forgotten, here as by who loads them, so that
-        both go on alike.
-        """
+        """All games under way. Trees are dropped on save and on load, so resuming is exact."""
         self._settle()
         saved = {"counts": np.array(self.counts, np.int64)}
         for k, half in enumerate(self._halves):
@@ -186,7 +183,7 @@ class Fleet:
         return saved
 
     def load(self, arrays: Arrays) -> None:
-        """Go on with the games that were saved; raises ValueError if they are of another fleet."""
+        """Resume the games that were saved; raises ValueError if they are of another fleet."""
         self._settle()
         for k, half in enumerate(self._halves):
             for name, array in _whole(half).items():
@@ -204,6 +201,7 @@ class Fleet:
         self._halves[0].tally[0, [EVALUATED, MOVED, ENDED]] = counts[1:]
 
     def _settle(self) -> None:
+        """Wait for the network and drop all trees."""
         for k, half in enumerate(self._halves):
             if self._launched[k]:
                 half.buffers.wait()
@@ -213,7 +211,7 @@ class Fleet:
 
 
 def _whole(half: _Half) -> dict[str, NDArray[Any]]:
-    """What there is to be known of the games of a half, all of it."""
+    """The arrays of a half that are saved whole."""
     return {
         "slots": half.slots.slots,
         "boards": half.forest.boards,
@@ -224,7 +222,7 @@ def _whole(half: _Half) -> dict[str, NDArray[Any]]:
 
 
 def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
-    """What there is of the games of a half in rows that are used up to some length."""
+    """The arrays of a half of which each row is saved up to a length: (array, lengths)."""
     slots = half.slots
     return {
         "turns": (slots.turns, slots.slots["n_turns"]),
@@ -234,16 +232,16 @@ def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
 
 
 def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Records again, if they were kept as the bytes they are; raises ValueError for others."""
+    """Bytes as records of this type again; raises ValueError for other sizes."""
     if dtype.names is None or saved.dtype == dtype:
         return saved
     if saved.dtype != np.uint8 or saved.shape[-1:] != (dtype.itemsize,):
-        raise ValueError("records were saved by another version")
+        raise ValueError("records were saved by another version of Tengen")
     return np.ascontiguousarray(saved).view(dtype)[..., 0]
 
 
 def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The indices of the entries in use."""
+    """The indices of the entries within the lengths."""
     longest = int(lengths.max(initial=0))
     row, entry = np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
     return row, entry

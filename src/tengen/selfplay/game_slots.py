@@ -1,7 +1,8 @@
-"""What the fleet knows of its games: a slot for each, their turns so far, and those that ended."""
+"""The arrays of self-play: game parameters, a slot for each game under way, finished games."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,19 +18,19 @@ SLOT = np.dtype(
         np.record,
         np.dtype(
             [
-                ("number", "u8"),  # of its game
-                ("begun", "i8"),  # games in this slot
+                ("number", "u8"),  # of the game
+                ("begun", "i8"),  # games begun in this slot
                 ("step", "i8"),  # of the network when the game began
                 ("button", "i4"),  # was there one at the start?
-                ("kind", "i4"),  # of the search under way
+                ("kind", "i4"),  # of the turn being searched: FAST or FULL
                 ("n_turns", "i4"),
                 ("n_targets", "i4"),
-                ("opening", "i4"),  # moves still to be drawn from the policy
-                ("fair", "i4"),  # 1: the komi is still to be made fair
-                ("decided", "i4"),  # turns in a row beyond doubt
-                ("played_out", "i4"),  # 1: played as if it were open, whatever the doubt
-                ("waiting", "i4"),  # 1: its row is with the network
-                ("over", "i4"),  # 1: the game has ended and is to be handed over
+                ("opening", "i4"),  # opening moves still to be drawn from the policy
+                ("fair", "i4"),  # 1: the komi is to be made fair after the opening
+                ("decided", "i4"),  # turns in a row whose outcome was clear
+                ("played_out", "i4"),  # 1: searched as if it were never decided
+                ("waiting", "i4"),  # 1: its leaf is with the network
+                ("over", "i4"),  # 1: the game has ended and is not recorded yet
                 ("rng", "u8", (1,)),
             ],
             align=True,
@@ -37,37 +38,14 @@ SLOT = np.dtype(
     )
 )
 
-# The parameters as kernels know them.
-_PARAM_FIELDS = (
-    "visits",
-    "fast_visits",
-    "full_share",
-    "gumbel",
-    "keep_tree",
-    "komi_spread",
-    "wide_komi_share",
-    "wide_komi_spread",
-    "opening_share",
-    "opening_moves",
-    "handicap_share",
-    "handicap_stones",
-    "fair_share",
-    "decided_value",
-    "decided_turns",
-    "decided_visits",
-    "decided_full_share",
-    "played_out_share",
-    "surprise_share",
-    "move_limit",
-    "stagger",
-    "pass_from",
-)
+# The settings that are numbers, as kernels read them.
+_NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.default, int | float)]
 
 
 class GameParams(NamedTuple):
-    """What games may be like, for kernels."""
+    """The settings of self-play, for kernels."""
 
-    numbers: Records  # [1] the parameters that are numbers, and who plays: slots, first and step
+    numbers: Records  # [1] _NUMBERS; slots in all, number of the first one, training step
     sizes: NDArray[np.int32]  # [sizes]
     komi: NDArray[np.float32]  # [sizes]
     size_chances: NDArray[np.float64]  # [sizes] cumulative
@@ -75,7 +53,7 @@ class GameParams(NamedTuple):
 
 
 class GameSlots(NamedTuple):
-    """Games under way, slot by slot."""
+    """The games under way."""
 
     slots: Records  # [games] of SLOT
     turns: NDArray[np.void]  # [games, most turns] of TURN
@@ -83,7 +61,7 @@ class GameSlots(NamedTuple):
 
 
 class FinishedGames(NamedTuple):
-    """Games that ended, by the chunk that played them, until they are taken away."""
+    """Finished games by the chunk that played them, until they are taken away."""
 
     counts: NDArray[np.int64]  # [chunks, 3] games, turns, targets
     games: NDArray[np.void]  # [chunks, games] of GAME
@@ -93,11 +71,11 @@ class FinishedGames(NamedTuple):
 
 
 def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
-    """Parameters for slots first, first + 1, ... of so many in all; numbers tell games apart."""
-    kinds = [(name, "f8") for name in _PARAM_FIELDS]
+    """The settings for slots first, first + 1, ... of so many in all."""
+    kinds = [(name, "f8") for name in _NUMBERS]
     extra = [("slots", "u8"), ("first", "u8"), ("step", "i8")]
     numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
-    for name in _PARAM_FIELDS:
+    for name in _NUMBERS:
         numbers[name] = getattr(params, name)
     numbers["slots"], numbers["first"] = slots, first
     sides = params.board_sizes
@@ -106,7 +84,7 @@ def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParam
     terms = np.zeros(len(params.rules), TERMS)
     for k, rules in enumerate(params.parsed_rules()):
         terms[k] = terms_of(rules, 0.0)
-    terms["friendly_pass"] = 0  # dead stones are captured before both pass, or count as alive
+    terms["friendly_pass"] = 0  # stones left on the board count as alive
     return GameParams(
         numbers,
         np.array(sides, np.int32),
@@ -117,7 +95,7 @@ def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParam
 
 
 def new_game_slots(params: SelfPlayParams, games: int, first: int, seed: int) -> GameSlots:
-    """GameSlots without a game."""
+    """Empty slots, each with a random generator of its own."""
     turns = params.most_turns
     slots = np.zeros(games, SLOT)
     for k in range(games):
@@ -130,7 +108,7 @@ def new_game_slots(params: SelfPlayParams, games: int, first: int, seed: int) ->
 
 
 def new_finished_games(params: SelfPlayParams, chunks: int, games: int) -> FinishedGames:
-    """Room for this many games of each chunk, were they all as long as can be."""
+    """Room for this many games of each chunk, even if all are as long as possible."""
     turns, area = params.most_turns, params.largest_side**2
     return FinishedGames(
         np.zeros((chunks, 3), np.int64),
@@ -142,7 +120,7 @@ def new_finished_games(params: SelfPlayParams, chunks: int, games: int) -> Finis
 
 
 def take_from(finished: FinishedGames) -> Games:
-    """The games that ended, chunk by chunk; the finished is empty then."""
+    """Take all finished games, chunk by chunk."""
     n_games, n_turns, n_targets = finished.counts.T.copy()
     finished.counts[:] = 0
     games = _first_of_each(finished.games, n_games)
@@ -157,7 +135,7 @@ def take_from(finished: FinishedGames) -> Games:
 
 
 def _first_of_each(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """The first entries of each row, so many of each, one after another."""
+    """The first counts[k] entries of each row k, concatenated."""
     starts = np.arange(len(counts)) * rows.shape[1]
     before = np.cumsum(counts) - counts
     entries = np.arange(counts.sum()) + np.repeat(starts - before, counts)

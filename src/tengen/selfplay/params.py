@@ -1,4 +1,4 @@
-"""How games are made to learn from: the parameters of self-play, with their reasons."""
+"""The settings of self-play: how games are played that a network learns from."""
 
 from __future__ import annotations
 
@@ -8,80 +8,85 @@ from tengen.game.geometry import MAX_SIDE
 from tengen.game.rules import Rules, Scoring, parse_rules
 from tengen.search.params import SearchParams
 
-# With these komis an even game is a close one; perfect play is known up to 7x7.
+# Komi by board side that makes games close; up to 7x7 from perfect play.
 _FAIR_KOMI = {2: 1.0, 3: 9.0, 4: 2.0, 5: 25.0, 6: 4.0, 7: 9.0, 8: 10.0}
 _USUAL_KOMI = 7.0
 
 
 def fair_komi(side: int) -> float:
-    """The komi around which games on a square board are even, by area."""
+    """The komi with which games on a square board are about even, by area scoring."""
     return _FAIR_KOMI.get(side, _USUAL_KOMI)
 
 
 @dataclass(frozen=True)
 class SelfPlaySearch(SearchParams):
-    """How games to learn from are searched: as KataGo does on small boards, where it says."""
+    """How self-play searches: KataGo's values for small boards, where it has any."""
 
     exploration: float = 1.1
     exploration_log: float = 0.0
     stdev_scale: float = 0.0
-    root_fpu_reduction: float = 0.0  # moves not tried are as good as the rest
+    # Untried moves at the root count as much as their parent.
+    root_fpu_reduction: float = 0.0
     static_score: float = 0.0
     dynamic_score: float = 0.4
     centre_to_zero: float = 0.25
     score_scale: float = 0.5
     value_weight: float = 0.5
-    uncertainty: float = 0.0  # at first a network does not know what it does not know
-    least_prior: float = 0.0  # noise must be able to find every move
+    # Evaluations count alike: a new network does not know how uncertain it is.
+    uncertainty: float = 0.0
+    # All moves are kept, so that noise can find every one.
+    least_prior: float = 0.0
     temperature: float = 0.15
     temperature_early: float = 0.75
 
 
 @dataclass(frozen=True)
 class SelfPlayParams:
-    """How to play. Raises ValueError for what cannot be."""
+    """How to play. Raises ValueError for impossible values."""
 
-    games: int = 0  # at a time; 0: what suits the device
+    games: int = 0  # games played at a time; 0: as suits the device
 
-    # Most turns are searched briefly, to see many games end; only the others are learned from.
-    visits: int = 96
-    fast_visits: int = 20
-    full_share: float = 0.25  # of the turns that get all visits
-    gumbel: int = 0  # moves that a Gumbel root considers in full searches; 0: noise and playouts
-    keep_tree: bool = True  # what the last search found of the position counts
+    # Most turns get a fast search, so that more games finish; only full searches are learned from.
+    visits: int = 96  # visits of a full search
+    fast_visits: int = 20  # visits of a fast search
+    full_share: float = 0.25  # share of turns that get a full search
+    # Moves that a Gumbel root considers in full searches; 0: Dirichlet noise and forced playouts.
+    gumbel: int = 0
+    keep_tree: bool = True  # start a search from the subtree of the move played
 
-    board_sizes: tuple[int, ...] = (9,)
-    size_weights: tuple[float, ...] = ()  # how often each is played; empty: all alike
-    rules: tuple[str, ...] = ("tromp-taylor",)  # each as often; counted by area
-    komi: tuple[float, ...] = ()  # for each size; empty: what makes it fair
-    # So that the score matters at every komi: mostly about fair, now and then far from it.
+    board_sizes: tuple[int, ...] = (9,)  # sides of the boards, drawn for each game
+    size_weights: tuple[float, ...] = ()  # how often each size is played; empty: equally often
+    rules: tuple[str, ...] = ("tromp-taylor",)  # drawn for each game; with area scoring
+    komi: tuple[float, ...] = ()  # mean komi for each board size; empty: an even one
+    # Standard deviation of the komi in points. Now and then it is far from fair, so that the
+    # network learns to play for points at any komi.
     komi_spread: float = 1.0
-    wide_komi_share: float = 0.06
-    wide_komi_spread: float = 6.0
+    wide_komi_share: float = 0.06  # share of games with the wide spread
+    wide_komi_spread: float = 6.0  # in points
 
-    # Games begin in many ways, so that they differ, and so that odd positions are known.
-    opening_share: float = 0.7  # of games that begin with moves drawn from the policy
-    opening_moves: float = 0.04  # their mean number, as a share of the board's area
-    handicap_share: float = 0.05  # of games in which Black has stones before White begins
-    handicap_stones: int = 3  # at most
-    fair_share: float = 0.5  # of those and of openings that then get a komi to make them even
+    # Games begin in many ways, so that they differ and unusual positions are learned, too.
+    opening_share: float = 0.7  # share of games that begin with moves drawn from the policy
+    opening_moves: float = 0.04  # mean number of such moves, as a share of the board's area
+    handicap_share: float = 0.05  # share of games with handicap stones
+    handicap_stones: int = 3  # most handicap stones
+    fair_share: float = 0.5  # share of handicap games and openings that then get an even komi
 
-    # A decided game is played on with few visits, for its score, and rarely learned from; some are
-    # played as if they were open, so that the value stays calibrated.
-    decided_value: float = 0.95
-    decided_turns: int = 3  # in a row
-    decided_visits: int = 8
-    decided_full_share: float = 0.05
-    played_out_share: float = 0.1
+    # A decided game is played on with few visits, for its score, and seldom learned from. Some are
+    # searched as usual, so that the value of decided positions stays calibrated.
+    decided_value: float = 0.95  # win minus loss from which on a turn counts as decided
+    decided_turns: int = 3  # such turns in a row make a decided game
+    decided_visits: int = 8  # visits of a fast search in a decided game
+    decided_full_share: float = 0.05  # share of its turns that get a full search
+    played_out_share: float = 0.1  # share of games that are searched as usual to the end
 
-    surprise_share: float = (
-        0.5  # of the weight that goes to turns where the search changed its mind
-    )
-    move_limit: float = 1.75  # in board areas
-    # The first games of a run, which are random anyway, are cut at different lengths, so that not
-    # all games at a time are at the same stage, and the first rows come soon.
+    # Share of the rows that goes to turns in proportion to how much the search disagreed with the
+    # policy; the rest goes to all full searches equally.
+    surprise_share: float = 0.5
+    move_limit: float = 1.75  # games end after this many moves, in board areas
+    # End the first games of a run at different lengths, so that games do not stay in step and the
+    # first rows come soon.
     stagger: bool = True
-    # Before so many moves, in board areas, nobody passes. Without it a beginner learns first that
+    # No passes before this many moves, in board areas. Otherwise a beginner first learns that
     # whoever is ahead by komi may pass at once.
     pass_from: float = 0.5
 
@@ -102,23 +107,24 @@ class SelfPlayParams:
         for name in ("size_weights", "komi"):
             values = getattr(self, name)
             if values and len(values) != len(self.board_sizes):
-                raise ValueError(f"{name} must have one value for each of board_sizes")
+                counts = f"{len(values)} for {len(self.board_sizes)} sizes"
+                raise ValueError(f"{name} must have one value for each of board_sizes: {counts}")
         if self.size_weights and sum(self.size_weights) == 0:
             raise ValueError("size_weights must not all be 0")
         if not self.rules:
             raise ValueError("rules must name at least one set of rules")
         for name in self.rules:
             if parse_rules(name).scoring is not Scoring.AREA:
-                raise ValueError(f"rules: {name} counts territory, but games are counted by area")
+                raise ValueError(f"rules: {name} counts territory, but self-play counts area")
 
     @property
     def largest_side(self) -> int:
-        """Of all boards played on."""
+        """The side of the largest board."""
         return max(self.board_sizes)
 
     @property
     def most_turns(self) -> int:
-        """A game has at most so many, its start included."""
+        """The most turns of a game, handicap stones included."""
         area = self.largest_side**2
         first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
         return max(8, int(self.move_limit * area)) + first_stones

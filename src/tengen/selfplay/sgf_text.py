@@ -1,4 +1,4 @@
-"""A recorded game as a Position, and as SGF text with what the searches said."""
+"""A recorded game as a Position, and as SGF with the searches' results as comments."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tengen.game.geometry import Point, policy_point
 from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
 from tengen.game.sgf.records import letters
-from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records
+from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records, offsets
 
 
 class _Played(NamedTuple):
-    """One game of many."""
+    """One recorded game."""
 
     game: Any  # GAME
     turns: Records  # [turns] of TURN
@@ -32,7 +32,7 @@ def game_record(games: Games, k: int) -> Position:
 
 
 def sgf_text(games: Games, k: int, black: str = "", white: str = "") -> str:
-    """Game k as an SGF file of one line, with what each search said as a comment, for Black."""
+    """Game k as SGF in one line; comments give each search's results, from Black's view."""
     played = _played(games, k)
     game, turns = played
     positions = list(_positions(played))
@@ -73,9 +73,8 @@ def result_text(game: Any) -> str:
 
 
 def _played(games: Games, k: int) -> _Played:
-    begin = int(games.games["n_turns"][:k].sum())
-    game = games.games[k]
-    return _Played(game, games.turns[begin : begin + int(game["n_turns"])])
+    begin, end = offsets(games.games["n_turns"])[k : k + 2]
+    return _Played(games.games[k], games.turns[begin:end])
 
 
 def _positions(played: _Played) -> Iterator[Position]:
@@ -91,7 +90,7 @@ def _positions(played: _Played) -> Iterator[Position]:
 
 
 def _set_up(position: Position, to_play: Color) -> dict[str, list[str]]:
-    """The stones that stand before the first move; no handicap: the komi has all that it gives."""
+    """The stones before the first move; HA[0], since the komi includes the handicap bonus."""
     stones: dict[str, list[str]] = {}
     for name, color in (("AB", BLACK), ("AW", WHITE)):
         stones[name] = [
@@ -101,7 +100,7 @@ def _set_up(position: Position, to_play: Color) -> dict[str, list[str]]:
 
 
 def _comment(turn: Any) -> str:
-    """What the search said, for Black; nothing if there was none."""
+    """The search's results for Black; empty without a search."""
     if turn["kind"] not in (FAST, FULL):
         return ""
     win = (1 - turn["no_result"] + turn["value"]) / 2
@@ -113,7 +112,7 @@ def _comment(turn: Any) -> str:
 
 
 def _node(properties: dict[str, list[str]]) -> str:
-    """A node as text; a property without values or, unless it is a move, without text is left."""
+    """A node as text, without properties that are empty; an empty move is a pass."""
     return ";" + "".join(
         name + "".join(f"[{_escaped(value)}]" for value in values)
         for name, values in properties.items()

@@ -1,1 +1,8 @@
-"""Learning from rows of self-play: losses, optimizer, averaged weights."""
+"""Training a network from rows, with torch.
+
+- `params`: the settings of training, and the learning rate over a run
+- `replay_buffer`: the latest rows on the device, and batches drawn from them
+- `heads_and_losses`: the heads that only training uses, and the loss of each head
+- `initial`: the network that training starts from
+- `trainer`: steps of the optimizer, averaged weights, roll-backs
+"""

@@ -1,12 +1,11 @@
-"""Where learning starts: random weights of the right size, or a network that has learned."""
+"""The network that training starts from: random weights, or those of an earlier run."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
+from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture
 from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import (
@@ -17,20 +16,16 @@ from tengen.network.torch.blocks import (
     PoolingBlock,
 )
 from tengen.network.torch.model import network_from
-from tengen.training.heads import TrainingNetwork
-from tengen.training.losses import SCALING
+from tengen.training.heads_and_losses import SCALING, TrainingNetwork
 
-OUTPUT_SCALE = 0.3  # of the last layers: a new network has hardly an opinion
-BIAS_SCALE = 0.6  # of what is pooled over the board, against 0.8 of what the point itself sees
-POINT_SCALE = 0.8  # together they have a variance of one
+OUTPUT_SCALE = 0.3  # of the last layers, so that a new network's outputs are nearly even
+POINT_SCALE, BIAS_SCALE = 0.8, 0.6  # of a point's own inputs and of pooled ones: variance 1 in sum
 VARIANCE_TIME = 3  # the score output that is not trained
-SCORE_OUTPUTS = 6  # that losses look at
+SCORE_OUTPUTS = 6  # that have losses
 
 
-def initial_network(
-    architecture: Architecture, seed: int, unused_planes: Sequence[int] = ()
-) -> TrainingNetwork:
-    """A network with random weights, ready to learn; planes that stay empty have no weights."""
+def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
+    """A network with random weights, 0 for planes that its feature set never fills."""
     generator = torch.Generator().manual_seed(seed)
     network = TrainingNetwork(architecture).train()
     with torch.no_grad():
@@ -41,31 +36,35 @@ def initial_network(
                     module.bias.zero_()
         _scale_trunk(network)
         _scale_heads(network)
-        network.network.conv.weight[:, list(unused_planes)] = 0
+        _clear_empty_planes(network)
     return network
 
 
-def network_to_go_on(
-    data: NetworkData, seed: int, unused_planes: Sequence[int] = ()
-) -> TrainingNetwork:
-    """A network that goes on learning; the heads that only training looks at are random.
+def resumed_network(data: NetworkData, seed: int) -> TrainingNetwork:
+    """A trained network that learns on; the heads that only training uses are random.
 
     Raises ValueError if its outputs are not those that are trained here.
     """
     if data.scaling != SCALING or data.architecture.score_outputs < SCORE_OUTPUTS:
         raise ValueError(
             f"{data.name} cannot be trained on: its outputs are not those of `tengen train`; start "
-            "from a network of another run"
+            "from a network that `tengen train` made"
         )
     training = initial_network(data.architecture, seed)
     training.network.load_state_dict(network_from(data).state_dict())
     with torch.no_grad():
-        training.network.conv.weight[:, list(unused_planes)] = 0
+        _clear_empty_planes(training)
     return training
 
 
+def _clear_empty_planes(training: TrainingNetwork) -> None:
+    features = FEATURE_SETS[training.network.architecture.features]
+    empty = [features.planes.index(plane) for plane in features.empty]
+    training.network.conv.weight[:, empty] = 0
+
+
 def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:
-    """Normally distributed so that activations neither grow nor fade: half of the inputs are 0."""
+    """Draw normal weights that keep the variance of activations, of which half are 0."""
     fan_in = weight[0].numel()
     deviation = scale * (2 / fan_in) ** 0.5
     weight.normal_(0, deviation, generator=generator).clamp_(-2 * deviation, 2 * deviation)
@@ -79,7 +78,7 @@ def _scale_trunk(training: TrainingNetwork) -> None:
 
 
 def _scale_branches(blocks: nn.ModuleList) -> None:
-    """Make the last layer of each branch so small that all of them add a variance of about one."""
+    """Scale the last layer of each branch so that all branches together add a variance of 1."""
     share = len(blocks) ** -0.5
     for block in blocks:
         match block:
@@ -108,10 +107,7 @@ def _scale_heads(training: TrainingNetwork) -> None:
         value.value,
         value.score,
         value.ownership,
-        training.policies,
-        training.passes,
-        training.values,
-        training.scores,
+        *(head for head in training.children() if isinstance(head, nn.Conv2d | nn.Linear)),
     ]
     for layer in last:
         layer.weight.mul_(OUTPUT_SCALE)

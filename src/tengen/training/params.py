@@ -1,4 +1,4 @@
-"""The parameters of training, with their reasons, and the learning rate over a run."""
+"""The settings of training, and the learning rate over a run."""
 
 from __future__ import annotations
 
@@ -15,49 +15,54 @@ STEPS_AT = (0.6, 0.85)  # shares of a run after which the rate falls to a tenth
 
 @dataclass(frozen=True)
 class TrainingParams:
-    """How to learn. Raises ValueError for what cannot be."""
+    """How to learn. Raises ValueError for impossible values."""
 
-    # Twice as many learn clearly less of the same rows, and half as many leave a GPU waiting for
-    # small kernels. 256 suits a CPU.
+    # Rows in a batch. Twice as many learn clearly less from the same rows; half as many leave a
+    # GPU waiting for small kernels. 256 suits a CPU.
     batch: int = 1024
-    # Each row is seen this often on average: more learns the rows by heart, fewer wastes games.
+    # How often each row is drawn on average. More overfits, less wastes games.
     samples_per_row: float = 8.0
 
-    optimizer: str = "adamw"  # or sgd, which KataGo's long runs take: it needs a rate of its own
-    # For this batch; 2e-3 was stable with twice as many. A short memory of squares follows new
-    # games sooner.
+    # adamw, or sgd as in KataGo's long runs, which needs another rate.
+    optimizer: str = "adamw"
+    # Learning rate for batches of this size; 2e-3 was stable with batches twice as large.
     rate: float = 1.5e-3
-    beta1: float = 0.9
-    beta2: float = 0.98
-    momentum: float = 0.9  # of sgd; the usual one
-    # Norms make the scale of most weights meaningless: without decay they grow, and learn less.
-    decay: float = 0.03  # of matrices and convolutions alone
-    clip: float = 4.0  # gradients are shortened to this; seldom longer once the start is over
-    warm_up: int = 300  # steps to the full rate, while the squares of the gradients settle
-    schedule: str = "cosine"  # flat, then down: most strength comes late; or steps, constant
-    ema: float = 0.996  # of the weights that play: an average over some 250 steps
-    # Later over this share of all steps so far: the more slowly a network learns, the more of
-    # its wavering can be averaged out before the average is out of date.
+    beta1: float = 0.9  # of adamw
+    beta2: float = 0.98  # of adamw; lower than usual, to follow new games sooner
+    momentum: float = 0.9  # of sgd
+    # Weight decay of matrices and convolutions. Behind normalization the scale of weights has no
+    # effect on the output; without decay they grow and learn more slowly.
+    decay: float = 0.03
+    clip: float = 4.0  # largest norm of the gradient; rarely reached after the first steps
+    warm_up: int = 300  # steps until the full rate is reached
+    # How the rate changes over the run: cosine (constant for the first half, then falling),
+    # steps, or constant.
+    schedule: str = "cosine"
+    # Self-play uses an exponential average of the weights, at first over some 250 steps.
+    ema: float = 0.996
+    # Later the average is over this share of all steps so far: the more slowly a network changes,
+    # the longer an average is worth it.
     ema_share: float = 0.04
-    # Share of the search's own value in the target of the value: less noise than results alone.
+    # Weight of the search's value in the value target; the rest is the game's result, which has
+    # more noise.
     search_share: float = 0.25
 
-    # Weights of the losses. KataGo's where it has them, for points in units of 20.
+    # Weights of the losses: KataGo's where it has them, for points in units of 20.
     policy_weight: float = 1.0
-    reply_weight: float = 0.15  # of the opponent's answer: helps the trunk, plays nothing
-    # Flatter targets tell moves apart that were hardly searched. KataGo takes 8; not yet measured
-    # here, so it is kept from outweighing all the rest.
+    reply_weight: float = 0.15  # the opponent's next move: an auxiliary target for the trunk
+    # Flattened targets distinguish between moves that were hardly searched. KataGo uses 8, which is
+    # not yet measured here.
     soft_policy_weight: float = 2.0
     soft_reply_weight: float = 0.3
-    value_weight: float = 1.5  # an outcome is one bit, a policy many: it needs help
+    value_weight: float = 1.5  # a result is one bit, a policy many
     score_weight: float = 0.6
-    spread_weight: float = 0.4
-    lead_weight: float = 2.4  # what the search expects is far less noisy than the final score
-    ownership_weight: float = 1.0  # the most there is to learn from a finished game
-    short_value_weight: float = 1.2  # the mean over the horizons
+    spread_weight: float = 0.4  # the standard deviation of the score
+    lead_weight: float = 2.4  # learned from the search's score, which has far less noise
+    ownership_weight: float = 1.0
+    short_value_weight: float = 1.2  # mean over the horizons
     short_score_weight: float = 0.5
-    value_error_weight: float = 2.0  # squared errors are small
-    score_error_weight: float = 2e-5  # and those of points are large
+    value_error_weight: float = 2.0  # squared errors of values are small
+    score_error_weight: float = 2e-5  # squared errors of points are large
 
     def __post_init__(self) -> None:
         for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
@@ -83,7 +88,7 @@ class TrainingParams:
 
 
 def rate_at(params: TrainingParams, steps: int, share: float) -> float:
-    """The learning rate after so many steps and this share of the run (0 if it has no end)."""
+    """The learning rate after this many steps and this share of the run (0 if it has no end)."""
     rate = params.rate * min(1.0, (steps + 1) / max(1, params.warm_up))
     match params.schedule:
         case "cosine":
@@ -95,10 +100,10 @@ def rate_at(params: TrainingParams, steps: int, share: float) -> float:
 
 
 def average_weight(params: TrainingParams, steps: int) -> float:
-    """The weight of the newest weights in their average after so many steps."""
+    """The weight of the newest weights in the running average, after this many steps."""
     return min(1 - params.ema, 1 / max(1.0, params.ema_share * steps))
 
 
 def steps_allowed(params: TrainingParams, rows: int) -> int:
-    """How many steps may have been made once so many rows were played."""
+    """How many steps `samples_per_row` allows once this many rows were played."""
     return int(params.samples_per_row * rows / params.batch)

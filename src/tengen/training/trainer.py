@@ -1,7 +1,7 @@
-"""The trainer: draws batches, steps a network and keeps the average of its weights that plays.
+"""The trainer: draws batches, steps the optimizer, averages the weights for self-play.
 
-On CUDA network and losses are compiled, and a whole step is one captured graph, so that it costs
-the host one launch.
+On CUDA the network and its losses are compiled, and a whole step is captured as one graph, so that
+it costs the host one launch.
 """
 
 from __future__ import annotations
@@ -18,35 +18,42 @@ from torch import Tensor, nn
 from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
-from tengen.training.heads import TrainingNetwork
-from tengen.training.losses import LOSSES, SCALING, Losses, loss_weights, losses_of
+from tengen.training.heads_and_losses import (
+    LOSSES,
+    SCALING,
+    Losses,
+    TrainingNetwork,
+    loss_weights,
+    losses_of,
+)
 from tengen.training.params import TrainingParams, average_weight
-from tengen.training.rows_on_device import RowsOnDevice, TrainingBatch
+from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tengen.user_messages import say
 
 METRICS = (*LOSSES, "total", "accuracy", "gradient", "spoiled", "steps")  # sums over steps
-SNAPSHOT_STEPS = 200  # between two states to go back to: seconds on a GPU
+SNAPSHOT_STEPS = 200  # between two snapshots to roll back to: seconds on a GPU
 MOST_ROLL_BACKS = 8  # in a row, before training gives up
-WARM_UP_STEPS = 3  # before a capture, while torch chooses its kernels
+WARM_UP_STEPS = 3  # before the graph is captured, while torch chooses its kernels
 
 
 class DivergedError(RuntimeError):
-    """Training cannot go on: losses or gradients are not finite whatever the rate."""
+    """Losses or gradients stay not finite, at any learning rate."""
 
 
 class Trainer:
-    """A network that learns from rows, on the device where these lie.
+    """Trains a network from a replay buffer, on the buffer's device.
 
-    `ema` is the network that plays; on CUDA it changes on the stream of the rows.
+    `ema` has the averaged weights, with which self-play plays; on CUDA it changes on the buffer's
+    stream.
     """
 
     def __init__(
-        self, network: TrainingNetwork, rows: RowsOnDevice, params: TrainingParams, seed: int
+        self, network: TrainingNetwork, replay: ReplayBuffer, params: TrainingParams, seed: int
     ) -> None:
-        self.rows, self.params, self.device = rows, params, rows.device
+        self.replay, self.params, self.device = replay, params, replay.device
         self.steps = 0
         self.rate_factor = 1.0  # halved by each roll-back
-        self.stream = rows.stream
+        self.stream = replay.stream
         self._cuda = self.device.type == "cuda"
         with self._on_stream():
             self._network = network.to(self.device).train()
@@ -55,10 +62,10 @@ class Trainer:
                 torch.backends.cudnn.benchmark = True  # batches are all of one shape
             for module in network.modules():
                 if isinstance(module, Norm):
-                    module.prepare_to_learn(rows.one_size)
+                    module.prepare_to_learn(replay.one_size)
             self.ema = copy.deepcopy(network.network).eval().requires_grad_(False)
             self._rate = torch.zeros((), device=self.device)
-            self._newest = torch.ones((), device=self.device)  # its weight in the average
+            self._newest = torch.ones((), device=self.device)  # their weight in the average
             self._parameters = list(network.parameters())
             self._optimizer = self._new_optimizer()
             self._weights = loss_weights(params).to(self.device)
@@ -77,14 +84,14 @@ class Trainer:
             self._capture()
 
     def step(self, rate: float) -> None:
-        """One step at this learning rate, times the factor; on CUDA it is only started.
+        """Do one step at this learning rate times `rate_factor`; on CUDA only start it.
 
-        Raises ValueError if there are no rows.
+        Raises ValueError if the replay buffer is empty.
         """
-        if not self.rows.window:
-            raise ValueError("nothing to learn from: add rows and set their window first")
+        if not self.replay.window:
+            raise ValueError("the replay buffer is empty: add rows and set the window first")
         rate *= self.rate_factor
-        with self.rows.changing, self._on_stream():
+        with self.replay.changing, self._on_stream():
             self._newest.fill_(average_weight(self.params, self.steps))
             if self._graph is None:
                 for group in self._optimizer.param_groups:
@@ -97,13 +104,13 @@ class Trainer:
         self.steps += 1
 
     def ready(self) -> bool:
-        """Is the last step over?"""
+        """Whether the last step has finished."""
         return not self._cuda or bool(self._done.query())  # type: ignore[no-untyped-call]
 
     def metrics(self) -> dict[str, float]:
-        """Means over the steps since the last call, and how many these were; waits for the device.
+        """Mean losses over the steps since the last call, and their number; waits for the device.
 
-        Rolls back if they were not finite; then there are no means, and `spoiled` is not 0.
+        Rolls back if a loss was not finite; then there are no means, and `spoiled` is not 0.
         """
         with self._on_stream():
             sums = dict(zip(METRICS, self._sums.tolist(), strict=True))
@@ -116,9 +123,9 @@ class Trainer:
         return {**means, "steps": steps, "spoiled": 0.0}
 
     def check(self) -> bool:
-        """Roll back unless all was finite since the last good state; is it as it was?
+        """Roll back if a loss was not finite since the last snapshot; returns whether all is well.
 
-        Waits for the device. Now and then what is good is kept to go back to.
+        Waits for the device. Takes a new snapshot every SNAPSHOT_STEPS steps.
         """
         with self._on_stream():
             spoiled = self._sums[METRICS.index("spoiled")].item()
@@ -130,23 +137,22 @@ class Trainer:
         return True
 
     def roll_back(self) -> None:
-        """Return to the last good state and go on at half the rate; raises DivergedError."""
+        """Return to the last snapshot and halve the rate; raises DivergedError after too many."""
         self._roll_backs += 1
         if self._roll_backs > MOST_ROLL_BACKS:
             raise DivergedError(
                 f"losses or gradients were not finite after each of {MOST_ROLL_BACKS} returns to "
-                f"step {self._good_step:,}; start again from an earlier checkpoint, or with other "
-                "games or a smaller rate"
+                f"step {self._good_step:,}; resume from an earlier checkpoint, or use a lower rate"
             )
         self.rate_factor /= 2
         self._restore(self._good)
         say(
             f"a loss or gradient was not finite before step {self.steps:,}; went back to the "
-            f"weights of step {self._good_step:,}, and on at {self.rate_factor:g} of the rate"
+            f"weights of step {self._good_step:,}, now at {self.rate_factor:g} of the rate"
         )
 
     def ema_data(self, name: str, provenance: Mapping[str, str]) -> NetworkData:
-        """The network that plays, checked, as data for files and evaluators."""
+        """The averaged network, checked, as data for files and evaluators."""
         self.check()
         with self._on_stream():
             weights = {key: _on_host(tensor) for key, tensor in self.ema.state_dict().items()}
@@ -154,7 +160,7 @@ class Trainer:
         return NetworkData(name, architecture, weights, SCALING, dict(provenance))
 
     def state(self) -> dict[str, Tensor]:
-        """All that a later trainer needs to go on exactly as this one would; waits."""
+        """Everything that another trainer needs to continue exactly; waits for the device."""
         self.check()
         with self._on_stream():
             state = {name: tensor.detach().cpu().clone() for name, tensor in self._live.items()}
@@ -164,7 +170,7 @@ class Trainer:
         return {name: tensor.contiguous() for name, tensor in state.items()}
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
-        """Go on from a state; raises ValueError if it is another network's or optimizer's."""
+        """Continue from a state; raises ValueError if it is another network's or optimizer's."""
         wanted = {name: tensor.shape for name, tensor in self._live.items()}
         single = ("key", "steps", "rate_factor")
         wanted |= dict.fromkeys(single, torch.Size())
@@ -179,8 +185,8 @@ class Trainer:
         self._keep()
 
     def _step(self) -> None:
-        """Everything of one step, without a word from the device to the host."""
-        batch = self.rows.draw(self.params.batch, self._key)
+        """One whole step, without waiting for the device."""
+        batch = self.replay.draw(self.params.batch, self._key)
         self._key.add_(1)
         self._optimizer.zero_grad(set_to_none=True)
         losses = self._losses_of(batch)
@@ -197,8 +203,8 @@ class Trainer:
             self._sums.add_(torch.cat([losses.heads, torch.stack(rest)]))
 
     def _losses(self, batch: TrainingBatch) -> Losses:
-        """What a batch says of the network."""
-        # Weights cast once would stay as they were when the graph was captured: no cache.
+        """The losses of a batch."""
+        # No cache of cast weights: in a captured graph it would never be refreshed.
         with torch.autocast(
             self.device.type, torch.bfloat16, enabled=self._cuda, cache_enabled=False
         ):
@@ -206,7 +212,7 @@ class Trainer:
         return losses_of(outputs, training, batch, self._weights, self.params.search_share)
 
     def _capture(self) -> None:
-        """Record a step as a graph. What is learned on the way is undone."""
+        """Capture a step as a CUDA graph, then undo what it learned."""
         assert self.stream is not None
         with self._on_stream():
             key = self._key.clone()
@@ -214,7 +220,7 @@ class Trainer:
                 self._step()
         torch.cuda.synchronize(self.device)
         graph = torch.cuda.CUDAGraph()
-        # Other threads may use the device meanwhile.
+        # Thread-local: other threads may use the device meanwhile.
         with torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
             self._step()
         self._graph = graph
@@ -224,7 +230,7 @@ class Trainer:
             self._done.record(self.stream)
 
     def _new_optimizer(self) -> torch.optim.Optimizer:
-        """The optimizer, with its state made, so that it can be saved and captured."""
+        """The optimizer with its state allocated, so that it can be saved and captured."""
         p = self.params
         groups = [
             {"params": [w for w in self._parameters if w.ndim > 1], "weight_decay": p.decay},
@@ -246,7 +252,7 @@ class Trainer:
         return optimizer
 
     def _named_tensors(self) -> dict[str, Tensor]:
-        """All tensors that steps change, but for the key: they stay where they are."""
+        """All tensors that steps change in place, except the key."""
         tensors = {f"network.{n}": t for n, t in self._network.state_dict().items()}
         tensors |= {f"ema.{n}": t for n, t in self.ema.state_dict().items()}
         for name, weight in self._network.named_parameters():
@@ -273,5 +279,5 @@ class Trainer:
 
 
 def _on_host(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
-    # A copy: steps change the tensor, not what was given out.
+    # A copy, since steps change the tensor.
     return np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)

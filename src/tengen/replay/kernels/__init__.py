@@ -1,1 +1,1 @@
-"""Kernels that turn games into training rows."""
+"""Kernels of replay: `encode` fills training rows."""

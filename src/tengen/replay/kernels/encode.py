@@ -1,4 +1,4 @@
-"""Kernels: walk through games and fill training rows at the turns to be learned from."""
+"""Kernels: replay recorded games and fill the fields of their training rows."""
 
 from __future__ import annotations
 
@@ -16,64 +16,63 @@ from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, play, set_to_play, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS
 from tengen.jit import kernel
+from tengen.replay.schema import HORIZON_SCALES
 from tengen.selfplay.record import FAST, FULL, Records
 
-# KataGo's: a search counts for 1 / (1 + area * scale) of the weight still to be given. The
-# shortest view comes first.
-HORIZON_SCALES = (0.016, 0.056, 0.176)
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
 
-# Halves of floats: bits of the fraction that are dropped, and the exponents' distance.
+# float16: bits of the fraction that are dropped, and the distance between the exponents' biases.
 _DROPPED = np.uint32(13)
 _REBIAS = np.uint32((127 - 15) << 10)
 _LEAST_NORMAL_HALF = np.float32(2.0**-14)
 _SUBNORMAL_STEPS = np.float32(2.0**24)
 
 
-class Starts(NamedTuple):
-    """By game: its terms, and where what belongs to it begins; the last entry is the end."""
+class GameIndex(NamedTuple):
+    """The terms of each game, and where its turns, targets, points and rows begin."""
 
-    terms: Records  # [games] of TERMS, for kernels tell records within records from those alone
-    turns: NDArray[np.int64]  # [games + 1]
+    # [games] of TERMS, copied out of GAME: Numba takes nested records for another type.
+    terms: Records
+    turns: NDArray[np.int64]  # [games + 1] the last entry is the end, here and below
     targets: NDArray[np.int64]  # [games + 1]
     points: NDArray[np.int64]  # [games + 1]
     rows: NDArray[np.int64]  # [games + 1]
 
 
-class Walk(NamedTuple):
+class EncodeScratch(NamedTuple):
     """Working memory of one thread."""
 
     boards: Boards  # [1]
     history: NDArray[np.uint64]  # [most turns + 1]
-    scratch: FeatureScratch
-    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that write no bits
+    features: FeatureScratch
+    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that cannot write bits
     averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
 
 
 @kernel
-def encode_span(played, starts, copies, begin, end, kind, sees_ladders, walk, rows):
-    """Fill the rows of the games from `begin` to before `end`; policies are bits of halves.
+def encode_span(played, index, copies, begin, end, kind, sees_ladders, scratch, rows):
+    """Fill the rows of the games `begin` to `end` - 1; float16 fields are given as uint16.
 
-    Returns `end`, or the first game that plays onto a stone, which is left unfinished.
+    Returns `end`, or the first game that plays onto a stone.
     """
     for g in range(begin, end):
-        _fill_short_term(played, starts, copies, g, walk.averages, rows)
-        if not _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
+        _fill_short_term(played, index, copies, g, scratch.averages, rows)
+        if not _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
             return g
     return end
 
 
 @kernel
-def _fill_short_term(played, starts, copies, g, averages, rows):
-    """Average what the searches said from each turn on, the outcome last: one pass backwards."""
+def _fill_short_term(played, index, copies, g, averages, rows):
+    """Fill the averages of later searches, in one pass from the end of the game to its start."""
     game = played.games[g]
     for h in range(averages.shape[0]):
         averages[h, SCORE] = 0.0 if game.no_result else game.score
         for k in range(3):
             averages[h, k] = _final_value(game, BLACK, k)
     area = game.width * game.height
-    row = starts.rows[g + 1]
-    for t in range(starts.turns[g + 1] - 1, starts.turns[g] - 1, -1):
+    row = index.rows[g + 1]
+    for t in range(index.turns[g + 1] - 1, index.turns[g] - 1, -1):
         turn = played.turns[t]
         if turn.kind == FAST or turn.kind == FULL:
             for h in range(averages.shape[0]):
@@ -91,22 +90,22 @@ def _fill_short_term(played, starts, copies, g, averages, rows):
 
 
 @kernel
-def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
-    """Play the game again and fill the rest of its rows; False if it plays onto a stone."""
-    game, board, history = played.games[g], walk.boards[0], walk.history
-    start_game(board, history, game.width, game.height, starts.terms[g])
-    row, target, last = starts.rows[g], starts.targets[g], starts.turns[g + 1] - 1
-    for t in range(starts.turns[g], last + 1):
-        if row == starts.rows[g + 1]:
-            break  # nothing more to learn from
+def _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
+    """Replay game g and fill the other fields of its rows; False if it plays onto a stone."""
+    game, board, history = played.games[g], scratch.boards[0], scratch.history
+    start_game(board, history, game.width, game.height, index.terms[g])
+    row, target, last = index.rows[g], index.targets[g], index.turns[g + 1] - 1
+    for t in range(index.turns[g], last + 1):
+        if row == index.rows[g + 1]:
+            break  # no more rows in this game
         turn = played.turns[t]
         if sees_ladders:
-            _keep_ladders(board, copies, t, last, walk.scratch)
+            _keep_ladders(board, copies, t, last, scratch.features)
         set_to_play(board, turn.color)
         next_target = target + turn.n_targets
         first = row
         if copies[t]:
-            _encode(kind, board, history, walk, rows.planes[first], rows.globals[first])
+            _encode(kind, board, history, scratch, rows.planes[first], rows.globals[first])
         for row in range(first, first + copies[t]):
             _copy_inputs(first, row, rows)
             _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
@@ -114,7 +113,7 @@ def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
                 reply = played.turns[t + 1]
                 _fill_policy(game, reply, played.targets, next_target, row, rows.reply, rows.planes)
             _fill_values(game, turn, row, rows)
-            _fill_ownership(game, turn, played.ownership, starts.points[g], row, rows)
+            _fill_ownership(game, turn, played.ownership, index.points[g], row, rows)
         row = first + copies[t]
         target = next_target
         if not _play(board, history, turn.place):
@@ -130,37 +129,37 @@ def _play(board, history, place):
         p = point_of(board, place % board.width, place // board.width)
         if board.color[p] != EMPTY:
             return False
-    board.end = GOING_ON  # whoever plays on has not agreed to the end
+    board.end = GOING_ON  # records may play on after two passes
     play(board, history, p)
     return True
 
 
 @kernel(inline=True)
 def _keep_ladders(board, copies, t, last, scratch):
-    """Age the ladders of the turns before; read those of now only if a later row shows them."""
+    """Shift the ladders of earlier turns; read this turn's only if a later row will show them."""
     for k in range(MAX_WORDS):
         scratch.caught[2, k] = scratch.caught[1, k]
         scratch.caught[1, k] = scratch.caught[0, k]
     is_shown = (t + 1 <= last and copies[t + 1]) or (t + 2 <= last and copies[t + 2])
-    if is_shown and not copies[t]:  # else the encoder reads them
+    if is_shown and not copies[t]:  # else the encoder reads them anyway
         mark_ladders(board, scratch.ladder, scratch.caught[0], scratch.catching)
 
 
 @kernel(inline=True)
-def _encode(kind, board, history, walk, bits, globals_):
-    """Fill bits[height, width] and globals_[globals] with what the side to play sees."""
+def _encode(kind, board, history, scratch, bits, globals_):
+    """Encode the position into bits[height, width] and globals_[globals]."""
     if kind == KATAGO:
-        katago.encode(board, history, walk.scratch, bits, globals_)
+        katago.encode(board, history, scratch.features, bits, globals_)
     elif kind == KATAGO_WITHOUT_LADDERS:
-        katago.encode_without_ladders(board, history, walk.scratch, bits, globals_)
+        katago.encode_without_ladders(board, history, scratch.features, bits, globals_)
     else:
-        basic.encode(board, history, walk.scratch, walk.planes, globals_)
-        pack_planes(walk.planes, bits)
+        basic.encode(board, history, scratch.features, scratch.planes, globals_)
+        pack_planes(scratch.planes, bits)
 
 
 @kernel(inline=True)
 def _copy_inputs(first, row, rows):
-    """Show the network the same as in the first row of this turn."""
+    """Copy the inputs of the first row of this turn to another."""
     for y in range(rows.planes.shape[1]):
         for x in range(rows.planes.shape[2]):
             rows.planes[row, y, x] = rows.planes[first, y, x]
@@ -181,7 +180,7 @@ def pack_planes(planes, bits):
 
 @kernel(inline=True)
 def _fill_policy(game, turn, targets, begin, row, policies, planes):
-    """Fill what the search wanted to play at a turn, or, without such a target, what was played."""
+    """Fill a turn's target: the search's move weights or, without any, the move played."""
     total = np.int64(0)
     for i in range(begin, begin + turn.n_targets):
         total += targets[i].weight
@@ -195,7 +194,7 @@ def _fill_policy(game, turn, targets, begin, row, policies, planes):
 
 @kernel(inline=True)
 def _tensor_place(game, place, planes):
-    """Where a place of the game's board lies in tensors of the rows' side; a pass lies last."""
+    """Index of a place of the game's board in a row's moves; the pass is last."""
     height, width = planes.shape[1], planes.shape[2]
     if place == game.width * game.height:
         return height * width
@@ -204,7 +203,7 @@ def _tensor_place(game, place, planes):
 
 @kernel(inline=True)
 def half_bits(x):
-    """The bits of a number from 0 to 1 as a half float, rounded to even: Numba knows no halves."""
+    """The bits of a number from 0 to 1 as float16, rounded to even; Numba has no float16."""
     if x < _LEAST_NORMAL_HALF:
         return np.uint16(np.rint(x * _SUBNORMAL_STEPS))
     bits = np.float32(x).view(np.uint32)
@@ -214,16 +213,16 @@ def half_bits(x):
 
 @kernel(inline=True)
 def _fill_values(game, turn, row, rows):
-    """Fill how the game ended and what the search said, for the side to play."""
+    """Fill the final result and the search's values, for the side to play."""
     sign = np.float32(1 if turn.color == BLACK else -1)
     for k in range(3):
         rows.value[row, k] = _final_value(game, turn.color, k)
         rows.search_value[row, k] = _search_value(turn, turn.color, k)
     rows.score[row] = np.float32(0) if game.no_result else sign * game.score
-    # Not the search's own lead: with nothing but itself to learn from, it would stay at 0.
+    # The search's score, not its lead: a lead learned from itself alone would stay at 0.
     rows.lead[row] = sign * turn.score
-    rows.side[row, 0] = game.width
-    rows.side[row, 1] = game.height
+    rows.size[row, 0] = game.width
+    rows.size[row, 1] = game.height
 
 
 @kernel(inline=True)
@@ -238,7 +237,7 @@ def _fill_ownership(game, turn, ownership, begin, row, rows):
 
 @kernel(inline=True)
 def _final_value(game, color, k):
-    """How much the game ended as a win, a loss or without a result for a colour."""
+    """The final chance of a win, a loss or no result (k) for a colour; a draw is half and half."""
     if game.no_result:
         return 1.0 if k == NO_RESULT else 0.0
     if k == NO_RESULT:
@@ -250,7 +249,7 @@ def _final_value(game, color, k):
 
 @kernel(inline=True)
 def _search_value(turn, color, k):
-    """The chance of a win, a loss or no result for a colour that the search saw."""
+    """The chance of a win, a loss or no result (k) that the search found, for a colour."""
     if k == NO_RESULT:
         return np.float64(turn.no_result)
     margin = np.float64(turn.value)
@@ -261,5 +260,5 @@ def _search_value(turn, color, k):
 
 @kernel(inline=True)
 def _seen_by(color, k):
-    """Black's win is White's loss; no result is the same for both."""
+    """Turn Black's index k into a colour's: Black's win is White's loss."""
     return k if color == BLACK or k == NO_RESULT else WIN + LOSS - k

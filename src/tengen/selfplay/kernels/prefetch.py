@@ -1,7 +1,7 @@
-"""Kernels: ask for the memory of trees whose turn comes soon.
+"""Kernels: prefetch the memory of games that are stepped soon.
 
-Thousands of trees do not fit into a processor's caches. Where they are searched one after the
-other, memory is fetched while other trees are searched: what leads to more memory first.
+Thousands of trees do not fit into a processor's caches. While one game is stepped, the memory of
+the next ones is fetched, in the order in which one piece leads to the next.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tengen.game.kernels.board import BOARD
 from tengen.jit import kernel
 from tengen.search.kernels.forest import CACHE_LINE, EDGE, PATH
 
-# How many trees ahead each step is taken.
+# How many games ahead each kind of memory is fetched.
 _ROW, _PATH, _MOVES, _CHILDREN = 6, 4, 3, 2
-_LONGEST_PATH = 16  # deeper nodes are few, and not worth the time
+_LONGEST_PATH = 16  # deeper nodes are few
 
 
 def _offset(kind: np.dtype[np.void], field: str) -> int:
-    """Where a field of a record begins."""
+    """Offset of a field in a record, in bytes."""
     assert kind.fields is not None
     return int(kind.fields[field][1])
 
@@ -66,9 +66,9 @@ if not config.DISABLE_JIT:
 
 @kernel
 def prefetch_games(forest, batch, slots, policy, g, end, then):
-    """Fetch what the trees after g need for the next step; the one at `end` is followed by `then`.
+    """Fetch memory of the games after g; game `end` - 1 is followed by `then`.
 
-    A path can be followed only while its leaf waits: later it may be no path any more.
+    A path is valid only while its leaf waits for the network.
     """
     trees = slots.shape[0]
     path = _ahead(g + _ROW, end, then)
@@ -92,7 +92,7 @@ def _ahead(tree, end, then):
 
 @kernel(inline=True)
 def _fetch_row(forest, batch, policy, g):
-    """Fetch what is at places known beforehand."""
+    """Fetch what lies at addresses known beforehand."""
     _prefetch(batch.paths, g, 0)
     _prefetch(batch.paths, g, _EDGES_OF_PATH)
     _prefetch(batch.paths, g, _LEGAL_OF_PATH)
@@ -116,7 +116,7 @@ def _fetch_row(forest, batch, policy, g):
 
 @kernel(inline=True)
 def _fetch_path(forest, path, g):
-    """Fetch the nodes that the waiting leaf was reached by, all edges, and where moves will go."""
+    """Fetch the nodes of the waiting leaf's path, all edges, and the place of its candidates."""
     tree = forest.trees[g]
     for k in range(min(path.depth + 1, _LONGEST_PATH)):
         _prefetch(forest.nodes, path.nodes[k], 0)

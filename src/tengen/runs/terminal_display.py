@@ -1,4 +1,4 @@
-"""How a run is going, on stderr: a live table on a terminal, else a line now and then."""
+"""The state of a run on stderr: a live table on a terminal, else a line every 30 seconds."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ LINE_SECONDS = 30.0
 
 
 class RunStatus(NamedTuple):
-    """What is shown; rates are per second."""
+    """What is shown. Rates are per second."""
 
     iteration: int
     games: int
-    rows: int  # recorded so far
+    rows: int  # so far
     window: int  # rows that batches are drawn from
     losses: Mapping[str, float]  # by head
     games_rate: float
@@ -40,7 +40,7 @@ class RunStatus(NamedTuple):
 
 
 class RunDisplay(Closeable):
-    """Shows a run until it is closed. What others say on stderr appears above it."""
+    """Shows a run until closed; other messages on stderr appear above it."""
 
     def __init__(
         self,
@@ -52,18 +52,18 @@ class RunDisplay(Closeable):
         self._console = console or Console(stderr=True)
         self._clock = clock
         self._shown_at: float | None = None
-        self._stage = ""  # that was shown last
-        self._unseen: RunStatus | None = None  # came too soon after the one before it
+        self._stage = ""  # shown last
+        self._unseen: RunStatus | None = None  # came too soon to be shown
         self._live: Live | None = None
         if self._console.is_terminal:
-            # No thread of its own: it would take turns with the run's one loop.
+            # No refreshing thread: it would compete with the run's loop.
             self._live = Live(console=self._console, auto_refresh=False, redirect_stdout=False)
             self._live.start()
 
     def update(self, status: RunStatus) -> None:
-        """Show this, unless the last is still fresh; cheap enough for every tick.
+        """Show this status, unless another was shown a moment ago; cheap enough for every tick.
 
-        On a terminal a new stage is shown at once: whoever sees nothing move wants to know why.
+        On a terminal a new stage is shown at once, since the numbers may then stand still.
         """
         now = self._clock()
         pause = REDRAW_SECONDS if self._live else LINE_SECONDS
@@ -75,7 +75,7 @@ class RunDisplay(Closeable):
         self._show(status)
 
     def close(self) -> None:
-        """Show the last there was, and leave the terminal to others."""
+        """Show the last status and release the terminal."""
         if self._unseen is not None:
             self._show(self._unseen)
         if self._live:
@@ -91,7 +91,7 @@ class RunDisplay(Closeable):
 
 
 def status_line(status: RunStatus) -> str:
-    """All in one line, for logs."""
+    """The status in one line, for logs."""
     parts = [
         f"iteration {status.iteration}",
         f"{status.games:,} games ({_rate(status.games_rate)}/s)",
@@ -109,7 +109,7 @@ def status_line(status: RunStatus) -> str:
 
 
 def status_panel(title: str, status: RunStatus) -> Panel:
-    """The same as a table in a frame."""
+    """The status as a framed table."""
     table = Table.grid(padding=(0, 2), pad_edge=False)
     table.add_column(style="dim")
     table.add_column(justify="right", style="bold")

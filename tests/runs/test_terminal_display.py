@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from tengen.evaluation.ratings import Rating
-from tengen.runs.display import RunDisplay, RunStatus, status_line
+from tengen.runs.terminal_display import RunDisplay, RunStatus, status_line
 from tengen.user_messages import say
 
 STATUS = RunStatus(

@@ -7,8 +7,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-
-from tengen.runs.chart import Anchor, Series, line_chart, nice_ticks
+from benchmarks.svg_chart import Anchor, Series, line_chart, nice_ticks
 
 SPACE = "{http://www.w3.org/2000/svg}"
 GROWING = Series(

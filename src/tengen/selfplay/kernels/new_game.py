@@ -1,4 +1,4 @@
-"""Kernels: how games begin, and what each search is asked for."""
+"""Kernels: how games begin: board, komi, handicap, opening moves."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from tengen.game.kernels.playout import next_random
 from tengen.jit import kernel
 from tengen.search.kernels.forest import LEAD, nth_candidate, packed_point, packed_prior, reset_tree
 from tengen.search.kernels.random_numbers import normal, uniform
-from tengen.selfplay.record import FAST, FULL, OPENING, SETUP
+from tengen.selfplay.kernels.record import note_turn
+from tengen.selfplay.kernels.turn import begin_search
+from tengen.selfplay.record import OPENING, SETUP
 
 
 @kernel
 def begin_game(forest, g, slots, game_params, settings):
-    """Start a new game in slot g: its board, its komi, its first stones."""
+    """Begin a new game in slot g, and its first search."""
     slot, tree, numbers = slots.slots[g], forest.trees[g], game_params.numbers[0]
     board, history, rng = forest.boards[g], forest.histories[g], slot.rng
     kind = _draw_size(game_params, rng)
@@ -51,6 +53,7 @@ def begin_game(forest, g, slots, game_params, settings):
 
 @kernel
 def _draw_size(game_params, rng):
+    """Index of a board size, drawn by the sizes' chances."""
     chance = uniform(rng)
     for k in range(game_params.sizes.shape[0]):
         if chance < game_params.size_chances[k]:
@@ -60,25 +63,25 @@ def _draw_size(game_params, rng):
 
 @kernel
 def _draw_komi(fair, side, numbers, rng):
-    """Around the fair one, in steps of half a point, and hardly beyond the board."""
+    """Draw around the fair komi, in steps of half a point, up to `_most_komi`."""
     spread = numbers.komi_spread
     if uniform(rng) < numbers.wide_komi_share:
         spread = numbers.wide_komi_spread
     komi = np.rint(2 * (fair + spread * normal(rng))) / 2
-    return max(-most_komi(side * side), min(most_komi(side * side), komi))
+    return max(-_most_komi(side * side), min(_most_komi(side * side), komi))
 
 
 @kernel(inline=True)
-def most_komi(area):
-    """A point more than the board has: where all of it is fair, games must be lost by it, too."""
+def _most_komi(area):
+    """A point more than the board has, so that a player who owns all of it may still lose."""
     return area + 1.0
 
 
 @kernel
 def _place_handicap(forest, g, slots, stones):
-    """Let Black play first so many times, anywhere."""
+    """Place random black stones before White's first move."""
     board, history = forest.boards[g], forest.histories[g]
-    for _ in range(stones + 1):  # one more, for the first move would be Black's anyway
+    for _ in range(stones + 1):  # one more, since Black would have moved first anyway
         x = next_random(slots.slots[g].rng, board.width)
         y = next_random(slots.slots[g].rng, board.height)
         p = point_of(board, x, y)
@@ -90,79 +93,17 @@ def _place_handicap(forest, g, slots, stones):
 
 
 @kernel
-def note_turn(slots, g, board, point, color, kind):
-    """Write down a move that was played; returns its turn, to be filled by who knows more."""
-    slot = slots.slots[g]
-    turn = slots.turns[g, slot.n_turns]
-    slot.n_turns += 1
-    turn.place = place_of(board, point)
-    turn.color = color
-    turn.kind = kind
-    turn.visits = 0
-    turn.n_targets = 0
-    turn.weight = np.float32(0)
-    turn.value = np.float32(0)
-    turn.no_result = np.float32(0)
-    turn.score = np.float32(0)
-    turn.lead = np.float32(0)
+def draw_opening_move(forest, g, slots):
+    """Record an opening move drawn from the root's policy, and return its point.
 
-
-@kernel(inline=True)
-def place_of(board, point):
-    """Y * width + x, and width * height for a pass."""
-    p = np.int64(point)
-    if p == PASS:
-        return board.width * board.height
-    return (p // board.stride - 1) * board.width + p % board.stride - 1
-
-
-@kernel
-def begin_search(forest, g, slots, game_params, settings):
-    """Decide how the turn to come is searched."""
-    slot, tree, numbers = slots.slots[g], forest.trees[g], game_params.numbers[0]
-    board = forest.boards[g]
-    decided = slot.decided >= numbers.decided_turns and not slot.played_out
-    share = numbers.decided_full_share if decided else numbers.full_share
-    full = uniform(slot.rng) < share
-    slot.kind = FULL if full else FAST
-    visits = numbers.visits if full else numbers.fast_visits
-    if decided and not full:
-        visits = min(numbers.decided_visits, visits)
-    tree.target = np.int32(visits)
-    tree.gumbel = np.int32(numbers.gumbel) if full else 0
-    tree.noisy = full and not tree.gumbel  # Gumbel's noise is enough; its target wants none
-    tree.forced = settings.forced_playouts if full and not tree.gumbel else np.float32(0)
-    _forbid_early_passes(forest, g, np.int64(numbers.pass_from * board.width * board.height))
-
-
-@kernel
-def _forbid_early_passes(forest, g, first):
-    """Let nobody pass before this many moves."""
-    depth = min(max(first - np.int64(forest.boards[g].ply), 0), 255)
-    forest.trees[g].avoids = depth > 0
-    for color in (BLACK, WHITE):
-        forest.avoid[g, color, PASS] = depth
-
-
-@kernel
-def make_fair(forest, g):
-    """Give White the komi with which the network thinks the game even; the root starts anew."""
-    board = forest.boards[g]
-    most = np.float32(most_komi(board.width * board.height))
-    lead = forest.nodes[forest.trees[g].root].own[LEAD]
-    komi = np.rint(np.float32(2) * (board.komi + lead)) / np.float32(2)
-    board.komi = max(-most, min(most, komi))
-    reset_tree(forest, g)
-
-
-@kernel
-def play_opening_move(forest, g, slots):
-    """Play a move drawn from the policy of the root, which was just evaluated; never a pass."""
-    board, rng = forest.boards[g], slots.slots[g].rng
+    It is a pass only if nothing else is legal.
+    """
+    slot, board = slots.slots[g], forest.boards[g]
     root = forest.nodes[forest.trees[g].root]
+    slot.opening -= 1
     left = 0.0
     for turn in range(2):
-        left *= uniform(rng)
+        left *= uniform(slot.rng)
         for k in range(root.n_candidates):
             packed = nth_candidate(forest, root, k)
             if packed_point(packed) == PASS:
@@ -176,3 +117,15 @@ def play_opening_move(forest, g, slots):
                     return packed_point(packed)
     note_turn(slots, g, board, PASS, board.to_play, OPENING)
     return np.int64(PASS)
+
+
+@kernel
+def make_fair(forest, g, slots):
+    """Change the komi by the lead that the network sees at the root, and reset the tree."""
+    board = forest.boards[g]
+    slots.slots[g].fair = 0
+    most = np.float32(_most_komi(board.width * board.height))
+    lead = forest.nodes[forest.trees[g].root].own[LEAD]
+    komi = np.rint(np.float32(2) * (board.komi + lead)) / np.float32(2)
+    board.komi = max(-most, min(most, komi))
+    reset_tree(forest, g)
