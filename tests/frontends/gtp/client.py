@@ -133,7 +133,7 @@ def session(
 ) -> Iterator[Client]:
     """A session whose engine evaluates by a script; by None it has no network."""
     loader = EngineLoader(_fail if script is None else lambda: engine_by(script))
-    while not loader.ready:
+    while not loader.future.done():
         time.sleep(0.001)
     client = Client(loader, options)
     try:
