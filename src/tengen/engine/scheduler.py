@@ -92,8 +92,7 @@ class Scheduler(Closeable):
         self._max_searches, self._low_priority = max_searches, low_priority
         self._memory = TreeMemory(megabytes)
         self.batch_size = max(BATCH, evaluator.best_batch)
-        parallel = evaluator.parallel_batches
-        self._max_flights = 2 if parallel == 1 else parallel + 2  # some wait while others compute
+        self._max_flights = evaluator.parallel_batches + 1  # one waits while the others compute
         self.lock = threading.RLock()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()  # for the thread to make
         self._wake = threading.Event()
