@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -256,14 +257,18 @@ def test_small_searches_share_batches() -> None:
 # Who goes first
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.02])
-def test_a_slow_network_tells_of_the_first_positions_long_before_the_last(seconds: float) -> None:
+@pytest.mark.parametrize(("seconds_at_a_time", "early"), [(0.1, True), (1000.0, False)])
+def test_a_slow_network_tells_of_the_first_positions_long_before_the_last(
+    seconds_at_a_time: float, early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fast one, for which all are done within that time, has them under way together."""
+    monkeypatch.setattr("tengen.engine.scheduler.SECONDS_AT_A_TIME", seconds_at_a_time)
     asked = 0
     asked_until: list[int] = []  # each result
 
     def slow(batch: Batch) -> Evaluation:
         nonlocal asked
-        time.sleep(seconds)
+        time.sleep(0.01)
         asked += len(batch.planes)
         return opinions()(batch)
 
@@ -273,8 +278,7 @@ def test_a_slow_network_tells_of_the_first_positions_long_before_the_last(second
             task.future.add_done_callback(lambda _: asked_until.append(asked))
         for task in tasks:
             task.result(60)
-    early = asked_until[0] < 0.6 * asked
-    assert early == bool(seconds)  # a fast one has all of them at hand at the same time
+    assert (asked_until[0] < 0.6 * asked) is early
 
 
 def test_owners_have_equal_shares_however_much_they_ask_for() -> None:
@@ -290,7 +294,7 @@ def test_owners_have_equal_shares_however_much_they_ask_for() -> None:
 
 def test_higher_priorities_go_first() -> None:
     ended: list[str] = []
-    with Engine(FakeEvaluator(slowly)) as engine:
+    with Engine(FakeEvaluator(slowly), max_searches=4) as engine:
         low = engine.submit_game(requests(unrelated(30), 200), owner="client")
         high = engine.submit_game(requests(unrelated(10), 200, priority=5), owner="client")
         for name, tasks in (("low", low), ("high", high)):
@@ -298,7 +302,30 @@ def test_higher_priorities_go_first() -> None:
                 task.future.add_done_callback(lambda _, name=name: ended.append(name))  # type: ignore[misc]
         for task in [*low, *high]:
             task.result(60)
-    assert ended[:8] == ["high"] * 8
+    assert "high" not in ended[14:]  # before them those that were under way, at most
+
+
+def test_priorities_that_rise_do_not_begin_any_number_of_searches() -> None:
+    position = Position(9)
+    with Engine(FakeEvaluator(slowly), max_searches=3) as engine:
+        tasks = []
+        for k in range(12):
+            request = SearchRequest(position, Limits(visits=1000), priority=k)
+            tasks.append(engine.submit(request, owner="client"))
+            time.sleep(0.02)
+        assert sum(task.begun for task in tasks) == 6
+
+
+def test_priorities_within_a_game_do_not_cost_its_trees() -> None:
+    asked = requests(likely_game(12), 40)
+    urgent = [replace(request, priority=1) for request in asked[:2]]
+    with Engine(ONE_LEAF, max_searches=1) as engine:
+        alike, others = (
+            [task.result(60).reused for task in engine.submit_game(game)]
+            for game in (asked, [*urgent, *asked[2:]])
+        )
+    assert alike == others
+    assert alike[2] > 0
 
 
 # What ends them
@@ -343,7 +370,7 @@ def test_stopped_searches_end_with_what_they_have_and_waiting_ones_with_nothing(
         first, second = engine.submit_game(requests(unrelated(2), 2000))
         time.sleep(0.1)
         second.stop()
-        assert (second.result(20).visits, second.result().stopped_by) == (0, "cancelled")
+        assert (second.result(0).visits, second.result().stopped_by) == (0, "cancelled")
         assert not first.done
         first.stop()
         assert first.result(20).stopped_by == "cancelled"
@@ -362,10 +389,13 @@ def test_closing_ends_the_thread_and_what_it_searches() -> None:
     threads = search_threads()
     engine = Engine(FakeEvaluator(slowly), max_searches=1)
     assert search_threads() == threads + 1
-    task, waiting = engine.submit_game(requests(unrelated(2), 10**6))
+    first, task, waiting = engine.submit_game(requests(unrelated(3), 10**6))
     time.sleep(0.05)
+    first.stop()
+    time.sleep(0.05)  # it goes on with the next turn
     engine.close()
     assert search_threads() == threads
+    assert first.result(0).visits > 0
     assert task.result(0).stopped_by == "cancelled"
     assert waiting.future.cancelled()
     with pytest.raises(ValueError, match="closed"):

@@ -121,6 +121,11 @@ class Engine(Closeable):
         Each tree walks through a stretch of the game and keeps what it knows from turn to turn.
         """
         tasks = [SearchTask(request, owner or self) for request in requests]
+        self.submit_turns(tasks)
+        return tasks
+
+    def submit_turns(self, tasks: Sequence[SearchTask]) -> None:
+        """The same with tasks that exist already; raises ValueError when closed."""
         for task, following in pairwise(tasks):
             task.next_turn = following
         if tasks:
@@ -129,7 +134,6 @@ class Engine(Closeable):
             # The first turns of all stretches first; a tree that is done helps from the far end.
             order = (0, *range(length - 1, 0, -1))
             self.scheduler.submit([task for k in order for task in tasks[k::length]])
-        return tasks
 
     def evaluate(self, positions: Sequence[Position]) -> Future[Evaluation]:
         """The network's evaluation of positions, without search."""

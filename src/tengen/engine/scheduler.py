@@ -86,9 +86,8 @@ class Scheduler(Closeable):
         self._leaves, self._seed = leaves, seed
         self._max_searches = max_searches
         self._memory = TreeMemory(megabytes)
-        self._batch = max(BATCH, evaluator.best_batch)
-        parallel = evaluator.parallel_batches
-        self._max_flights = 2 if parallel == 1 else parallel + 2  # some wait while others compute
+        self.batch_size = max(BATCH, evaluator.best_batch)
+        self._max_flights = evaluator.parallel_batches + 1  # one waits while the others compute
         self.lock = threading.RLock()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()  # for the thread to make
         self._wake = threading.Event()
@@ -207,7 +206,7 @@ class Scheduler(Closeable):
     def _cancel_all(self) -> None:
         """End all tasks when the engine closes: those that run with what they have."""
         self._make_calls()
-        tasks = [task for heap in self._waiting.values() for _, _, task in heap]
+        tasks = [task for heap in self._waiting.values() for _, _, task in heap if not task.begun]
         for task in [*tasks, *self._waiting_for_tree]:
             self._end(task, None)
         for pool in self._pools:
@@ -246,17 +245,19 @@ class Scheduler(Closeable):
             heapq.heapify(heap)
 
     def _may_begin(self, task: SearchTask) -> bool:
-        """Has the owner fewer searches of this or a higher priority under way than it may have?"""
+        """Has the owner fewer searches of this or a higher priority under way than it may have?
+
+        Those of lower priorities, which wait meanwhile, may be as many again.
+        """
         priority = task.request.priority
-        under_way = sum(
-            n for (owner, p), n in self._running.items() if owner is task.owner and p >= priority
-        )
+        own = {p: n for (owner, p), n in self._running.items() if owner is task.owner}
+        under_way = sum(n for p, n in own.items() if p >= priority)
         visits = task.request.limits.max_visits
         most = self.searches_at_a_time(visits)
         if visits != math.inf:  # the fewer at a time, the sooner the first ones are done
             rate = self._leaves_done / max(0.01, time.monotonic() - self._began)
             most = min(most, max(FEWEST_TREES, int(rate * SECONDS_AT_A_TIME / visits)))
-        return under_way < most
+        return under_way < most and sum(own.values()) < 2 * most
 
     def _begin(self, task: SearchTask) -> None:
         """Find a tree for a task, and start its search."""
@@ -344,7 +345,7 @@ class Scheduler(Closeable):
         each = small_tree_megabytes(evaluator, kind)
         taken = self._memory.take(min(wanted * each, params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
-        return TreePool(small_trees(evaluator, kind, n, self._batch + n), kind, taken)
+        return TreePool(small_trees(evaluator, kind, n, self.batch_size + n), kind, taken)
 
     def _finish(self, pool: TreePool, g: int, reason: str) -> None:
         """End the search in a tree, and go on with the next turn of its game if it waits."""
@@ -375,6 +376,8 @@ class Scheduler(Closeable):
         if task.begun or task.stopped:
             return False
         waiting = self._waiting.get(task.owner, [])
+        while waiting and waiting[0][2].begun:
+            heapq.heappop(waiting)
         return not waiting or waiting[0][0] >= -task.request.priority
 
     def _forget_running(self, task: SearchTask) -> None:
@@ -398,15 +401,10 @@ class Scheduler(Closeable):
         """Deliver the outcome of a task; None: it is cancelled."""
 
         def deliver() -> None:
-            future = task.future
             if outcome is None:
-                future.cancel()
-            if future.done():
-                pass  # cancelled, or ended by its report
-            elif isinstance(outcome, Exception):
-                future.set_exception(outcome)
-            elif outcome is not None:
-                future.set_result(outcome)
+                task.future.cancel()
+            else:
+                task.finish(outcome)
             with self._counting:
                 self._unfinished -= 1
                 self._counting.notify_all()
@@ -435,7 +433,7 @@ class Scheduler(Closeable):
         parts: list[tuple[TreePool, LeafFlight]] = []
         for pool, numbers in chosen.items():
             trees, records = pool.trees, np.array(numbers)
-            leaves = -(-self._batch // sum(map(len, chosen.values())))
+            leaves = -(-self.batch_size // sum(map(len, chosen.values())))
             trees.forest.trees["leaves"][records] = min(trees.leaves, leaves)
             part = trees.find_leaves(records)
             for g in numbers:
@@ -567,7 +565,7 @@ class Scheduler(Closeable):
                     task.on_progress(result)
             except Exception as error:  # whoever asked hears of it, and the thread goes on
                 task.stopped = True
-                task.future.set_exception(error)
+                task.finish(error)
 
         self._deliveries.append(deliver)
 

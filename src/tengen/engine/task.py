@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tengen.engine.kept_tree import KeptTree
-from tengen.search.request import SearchRequest
-from tengen.search.result import SearchResult
+from tengen.search.request import CANCELLED, SearchRequest
+from tengen.search.result import SearchResult, empty_result
 
 Progress: TypeAlias = Callable[[SearchResult], None]
 
@@ -31,15 +32,25 @@ class SearchTask:
     def stop(self) -> None:
         """End it within one batch; what it found until then is its result.
 
-        A task that has not begun has a result without visits.
+        A task that has not begun has a result without visits at once.
         """
         self.stopped = True
+        if not self.begun:
+            self.finish(empty_result(self.request.position, CANCELLED))
         self.on_stop()
 
     def cancel(self) -> None:
         """End it without a result: nobody waits for it."""
         self.future.cancel()
         self.stop()
+
+    def finish(self, outcome: SearchResult | Exception) -> None:
+        """Set its result or what went wrong, unless it has ended already."""
+        with suppress(InvalidStateError):  # it was stopped or cancelled meanwhile
+            if isinstance(outcome, Exception):
+                self.future.set_exception(outcome)
+            else:
+                self.future.set_result(outcome)
 
     @property
     def done(self) -> bool:

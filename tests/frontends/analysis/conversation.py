@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from tengen.closeable import Closeable
-from tengen.frontends.analysis.client import AnalysisClient, ModelInfo, OutputLine
-from tengen.frontends.analysis.loading import LoadedNetwork, Loading
+from tengen.frontends.analysis.client import AnalysisClient, OutputLine
 from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.service import AnalysisService
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator
+from tengen.network.loaded_network import LoadedNetwork
 from tengen.search.warmup import compile_kernels
 
 OWN_KOMI = 5  # among the globals: positive for White, as long as komi is
-MODEL = ModelInfo("fake.bin.gz", "fake", "nowhere", 256, 8)
 LIMIT = 20.0  # seconds
 
 
@@ -47,6 +47,11 @@ def black_is_ahead(batch: Batch) -> Evaluation:
 AHEAD = FakeEvaluator(black_is_ahead)
 
 
+def network(evaluator: Evaluator = AHEAD) -> LoadedNetwork:
+    """An evaluator as if it came from a file of KataGo's."""
+    return LoadedNetwork(evaluator, "fake.bin.gz", katago_version=8)
+
+
 def slow(seconds: float) -> FakeEvaluator:
     """The same, but each batch takes its time."""
 
@@ -69,17 +74,26 @@ class Conversation(Closeable):
     def __init__(
         self,
         evaluator: Evaluator = AHEAD,
-        make: Callable[[], LoadedNetwork] | None = None,
+        load: Callable[[], LoadedNetwork] | None = None,
         **options: Any,
     ) -> None:
         options = {"visits": 10, "searches": 4, **options}
         warm()
-        self.loading = Loading(
-            AnalysisOptions("fake", **options), make or (lambda: LoadedNetwork(evaluator, MODEL))
-        )
+        load = load or (lambda: network(evaluator))
+        self.join(AnalysisService(AnalysisOptions("fake", **options), load))
+
+    def join(self, service: AnalysisService) -> None:
+        """Be a client of a service."""
+        self.service = service
         self.answers: list[dict[str, Any]] = []
         self._changed = threading.Condition()
-        self.session = AnalysisClient(self.loading.service, self._note)
+        self.session = AnalysisClient(service, self._note)
+
+    def another_client(self) -> Conversation:
+        """A client of the same service; close its session alone."""
+        other = Conversation.__new__(Conversation)
+        other.join(self.service)
+        return other
 
     def _note(self, line: OutputLine) -> None:
         assert "\n" not in line.text
@@ -108,7 +122,7 @@ class Conversation(Closeable):
 
     def close(self) -> None:
         self.session.close()
-        self.loading.close()
+        self.service.close()
 
 
 def query(**fields: Any) -> dict[str, Any]:

@@ -124,10 +124,9 @@ def main() -> None:
     if options.model != FAKE:
         run_analysis(options)
         return
-    from tengen.frontends.analysis.loading import LoadedNetwork
-    from tests.frontends.analysis.conversation import AHEAD, MODEL
+    from tests.frontends.analysis.conversation import network
 
-    serve(options, lambda: LoadedNetwork(AHEAD, MODEL))
+    serve(options, network)
 
 
 if __name__ == "__main__":

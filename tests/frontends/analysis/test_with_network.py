@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.frontends.analysis.loading import Loaded
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
-from tests.frontends.analysis.conversation import MODEL, Conversation
+from tests.frontends.analysis.conversation import Conversation
 from tests.frontends.analysis.engine import Engine
 from tests.katago_data import FOLDER, answers, needs_katago_data
 
@@ -41,7 +40,7 @@ def as_query(number: int, stated: dict[str, Any]) -> dict[str, Any]:
 def test_one_visit_is_what_katago_s_raw_network_says() -> None:
     stated = answers("g170-b6c96")
     evaluator = OpenVinoEvaluator(load_network(NETWORK), Precision.FLOAT32)
-    with Conversation(make=lambda: Loaded(evaluator, MODEL)) as client:
+    with Conversation(evaluator) as client:
         for number, each in enumerate(stated):
             client.say(as_query(number, each))
         found = client.until(lambda answers: len(answers) == len(stated))

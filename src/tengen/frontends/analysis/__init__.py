@@ -2,14 +2,12 @@
 
 options            what `tengen analysis` is started with
 server, websocket  one client on stdin and stdout, or many over a WebSocket
+service            the engine and the defaults that all clients share
 client             the lines of one client: actions, queries, answers
 query              a checked query from JSON; query_fields reads its fields
 query_positions    the positions of a query
 query_settings     its settings, and what `overrideSettings` changes
+query_tasks        its searches in the engine
 answers            results in KataGo's format
 error_text         error texts that alarm no client
-loading            the network, loaded in the background, shared by all clients
-pool, jobs         threads, and the queue of positions they search
-analyse            one position, searched by itself
-batch_search       many positions, searched together
 """

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.frontends.analysis.query import Query
+from tengen.frontends.analysis.query import Query, QueryTurn
 from tengen.frontends.katago_reports import (
     ReportFields,
     reported_uncertainty,
@@ -20,8 +19,7 @@ from tengen.frontends.katago_reports import (
 from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
-from tengen.network.evaluator import Evaluation
-from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult, Uncertainty
+from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
 Answer: TypeAlias = dict[str, Any]
 
@@ -30,43 +28,38 @@ PLACES = 6  # of an ownership
 _KO = 3  # marks a forbidden point among the stones that are hashed
 
 
-def found(
-    query: Query,
-    turn: int,
-    result: SearchResult,
-    root: Callable[[], Evaluation],
-    during: bool,
-    real: Position,
-) -> Answer:
-    """The answer for one position: a result with visits, and the network's outputs for its root.
-
-    `root` gets the latter, where it is needed. `real` is the position as the game has it, which
-    decides what is legal.
-    """
+def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = False) -> Answer:
+    """The answer for one position: a result with visits, at the end or during the search."""
     include, position = query.include, result.position
     sign = sign_for(query.settings.perspective, position.to_play)
     answer: Answer = {
         "id": query.id,
-        "turnNumber": turn,
+        "turnNumber": turn.number,
         "isDuringSearch": during,
         "moveInfos": [_move(move, position, sign, include) for move in result.moves],
-        "rootInfo": _root(result, root, sign),
+        "rootInfo": _root(result, sign),
     }
     if include.ownership:
         answer["ownership"] = _owners(result.ownership, sign)
     if include.ownership_stdev:
         answer["ownershipStdev"] = _owners(result.ownership_stdev, 1)
     if include.policy:
+        assert result.root_evaluation is not None
         legal = position.legal_mask()
-        if not real.is_over:
-            legal &= real.legal_mask()
-        answer["policy"] = [_number(p) for p in _policy(root().policy, legal)]
+        if not turn.position.is_over:  # what is searched may lack the history that forbids moves
+            legal &= turn.position.legal_mask()
+        answer["policy"] = [_number(p) for p in _policy(result.root_evaluation.policy, legal)]
     return answer
 
 
-def nothing_found(query: Query, turn: int) -> Answer:
+def nothing_found(query: Query, turn: QueryTurn) -> Answer:
     """The answer for a position whose search ended without a visit."""
-    return {"id": query.id, "turnNumber": turn, "isDuringSearch": False, "noResults": True}
+    return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": False, "noResults": True}
+
+
+def failed(query: Query, turn: QueryTurn, text: str) -> Answer:
+    """The answer for a position that could not be searched."""
+    return {"id": query.id, "turnNumber": turn.number, "error": text}
 
 
 def _move(move: MoveResult, position: Position, sign: int, include: ReportFields) -> Answer:
@@ -102,16 +95,10 @@ def _move(move: MoveResult, position: Position, sign: int, include: ReportFields
     return info
 
 
-def _root(result: SearchResult, root: Callable[[], Evaluation], sign: int) -> Answer:
+def _root(result: SearchResult, sign: int) -> Answer:
     raw, position = result.raw, result.position
     this_hash, symmetric_hash = _hashes(position)
-    uncertainty = raw.uncertainty
-    if uncertainty is None:
-        seen = root()
-        uncertainty = Uncertainty(
-            float(seen.value_error), float(seen.score_error), float(seen.variance_time)
-        )
-    uncertainty = reported_uncertainty(uncertainty)
+    uncertainty = reported_uncertainty(raw.uncertainty)
     return {
         "visits": result.visits,
         "weight": _number(result.weight),

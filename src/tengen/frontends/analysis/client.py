@@ -7,49 +7,25 @@ while all that still loads.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import tengen
 from tengen.frontends.analysis.error_text import one_safe_line
 
 if TYPE_CHECKING:
-    from tengen.frontends.analysis.pool import SearchPool
-    from tengen.frontends.analysis.query_settings import QuerySettings
+    from tengen.engine.engine import Engine
+    from tengen.engine.task import SearchTask
+    from tengen.frontends.analysis.query import Query, QueryTurn
+    from tengen.frontends.analysis.service import AnalysisService
+    from tengen.search.result import SearchResult
 
 LONGEST_LINE = 64 << 20  # bytes
 LONGEST_ERROR = 500
-
-
-class ModelInfo(NamedTuple):
-    """What is known of the network, for `query_models`."""
-
-    name: str  # of its file
-    internal_name: str
-    device: str
-    largest_batch: int
-    version: int  # of KataGo's format, 0 if it is not KataGo's
-
-
-@dataclass(frozen=True, eq=False)
-class AnalysisService:
-    """What all clients share."""
-
-    pool: SearchPool
-    model: Future[ModelInfo]
-    visits: int
-    perspective: str
-    clear_cache: Callable[[], None]
-    search: Mapping[str, Any] = field(default_factory=dict)  # of SearchParams, changed
-
-    def settings(self) -> QuerySettings:
-        """The defaults of queries."""
-        from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
-
-        params = replace(ANALYSIS_PARAMS, **self.search)
-        return QuerySettings(visits=self.visits, perspective=self.perspective, params=params)
+NO_NETWORK = "the network cannot be used: {}"
 
 
 class OutputLine(NamedTuple):
@@ -59,6 +35,14 @@ class OutputLine(NamedTuple):
     superseded: bool = False
 
 
+class _OpenSearch(NamedTuple):
+    """A position of a query that waits or is searched."""
+
+    query: Query
+    turn: QueryTurn
+    task: SearchTask
+
+
 @dataclass(eq=False)
 class AnalysisClient:
     """A client's queries and answers; `send` must be thread-safe and not block."""
@@ -66,6 +50,7 @@ class AnalysisClient:
     service: AnalysisService
     send: Callable[[OutputLine], None]
     _closed: bool = field(default=False, init=False)
+    _open: dict[Future[SearchResult], _OpenSearch] = field(default_factory=dict, init=False)
 
     def take(self, line: bytes | str) -> None:
         """Answer a line, or start the searches that will."""
@@ -90,7 +75,8 @@ class AnalysisClient:
     def close(self) -> None:
         """End the searches of a client that is gone."""
         self._closed = True
-        self.service.pool.drop(self)
+        for search in list(self._open.values()):
+            search.task.cancel()
 
     # Actions
 
@@ -113,26 +99,28 @@ class AnalysisClient:
         self._answer({**fields, "version": tengen.__version__, "git_hash": "<omitted>"})
 
     def _models(self, fields: dict[str, Any]) -> None:
-        self.service.model.add_done_callback(lambda model: self._tell_models(fields, model))
+        self.service.loader.future.add_done_callback(partial(self._tell_models, fields))
 
-    def _tell_models(self, fields: dict[str, Any], model: Future[ModelInfo]) -> None:
-        if (error := model.exception()) is not None:
-            self._error(f"the network cannot be used: {error}", "action", fields["id"])
+    def _tell_models(self, fields: dict[str, Any], loading: Future[Engine]) -> None:
+        if (error := loading.exception()) is not None:
+            self._error(NO_NETWORK.format(error), "action", fields["id"])
             return
-        known = model.result()
+        engine = loading.result()
         described = {
-            "name": known.name,
-            "internalName": known.internal_name,
-            "maxBatchSize": known.largest_batch,
+            "name": engine.network.file,
+            "internalName": engine.name,
+            "maxBatchSize": engine.scheduler.batch_size,
             "usesHumanSLProfile": False,
-            "version": known.version,
+            "version": engine.network.katago_version,
             "usingFP16": "auto",
-            "device": known.device,
+            "device": engine.device,
         }
         self._answer({**fields, "models": [described]})
 
     def _clear_cache(self, fields: dict[str, Any]) -> None:
-        self.service.clear_cache()
+        engine = self.service.loader.engine_if_ready
+        if engine is not None and engine.cache is not None:
+            engine.cache.clear()
         self._answer(fields)
 
     def _terminate(self, fields: dict[str, Any]) -> None:
@@ -150,7 +138,9 @@ class AnalysisClient:
         except QueryError as error:
             self._error(str(error), error.field, fields["id"])
             return
-        self.service.pool.terminate(self, query_id, None if turns is None else set(turns))
+        for query, turn, task in list(self._open.values()):
+            if query_id in (None, query.id) and (turns is None or turn.number in turns):
+                task.stop()
         self._answer(fields)
 
     # Searches
@@ -170,7 +160,32 @@ class AnalysisClient:
             return
         for notice in query.notices:
             self._answer({"id": query.id, "field": notice.field, "warning": notice.text})
-        self.service.pool.submit(self, query, self._answer)
+        self._start(query)
+
+    def _start(self, query: Query) -> None:
+        """Search all positions of a query, once the engine is there."""
+        from tengen.frontends.analysis.query_tasks import task_for
+
+        searches = [
+            _OpenSearch(query, turn, task_for(query, turn, self, self._answer))
+            for turn in query.turns
+        ]
+        for search in searches:
+            self._open[search.task.future] = search
+            search.task.future.add_done_callback(self._open.pop)
+        if self._closed:  # meanwhile
+            self.close()
+        self.service.loader.future.add_done_callback(partial(self._submit, searches))
+
+    def _submit(self, searches: list[_OpenSearch], loading: Future[Engine]) -> None:
+        from tengen.frontends.analysis.answers import failed
+
+        if (error := loading.exception()) is None:
+            loading.result().submit_turns([search.task for search in searches])
+            return
+        for query, turn, task in searches:
+            if task.future.cancel():
+                self._answer(failed(query, turn, NO_NETWORK.format(error)))
 
     # Answers
 

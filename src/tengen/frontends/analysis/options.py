@@ -17,7 +17,7 @@ class AnalysisOptions(NetworkOptions):
 
     visits: int = option(500, "for each position, where a query does not say", low=1)
     searches: int | None = option(
-        None, "positions to search at a time; else what suits the device", low=1
+        None, "positions of a client to search at a time; else what suits the device", low=1
     )
     megabytes: float = 2048.0  # for all search trees together
     cache_megabytes: float = 256.0  # for evaluations that queries share; 0: none are kept

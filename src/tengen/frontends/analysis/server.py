@@ -11,13 +11,15 @@ from contextlib import suppress
 from queue import Queue
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis.loading import LoadedNetwork, Loading, load
 from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.service import AnalysisService
 from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
+from tengen.network.loaded_network import LoadedNetwork, open_network
 
 CHUNK = 1 << 16
-# Lines that may wait for a slow reader before superseded ones are dropped.
+MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
+# Lines that may wait for a slow reader before those that are soon overtaken are left out.
 PATIENCE = 100
 LINES_AHEAD = 1000
 GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
@@ -32,27 +34,31 @@ def run_analysis(options: AnalysisOptions) -> None:
         from tengen.frontends.analysis.websocket import check_listening
 
         check_listening(options.listen, options.token)
-    serve(options, lambda: load(options))
+    # A batch on each core: cores that share one wait for each other after every layer.
+    streams = min(MOST_STREAMS, os.cpu_count() or 1)
+    serve(options, lambda: open_network(options.model, options.device, streams))
 
 
-def serve(options: AnalysisOptions, make: Callable[[], LoadedNetwork]) -> None:
-    """The same with a network from anywhere."""
+def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
+    """Serve clients with a network that is loaded in the background."""
     with Log(options.log) as log, own_stdout() as stdout:
-        loading = Loading(options, make)
+        service = AnalysisService(options, load)
         try:
             if options.listen is None:
-                _serve_pipes(options, loading, stdout, log)
+                _serve_pipes(service, stdout, log)
             else:
                 from tengen.frontends.analysis.websocket import serve_websocket
 
-                serve_websocket(options, loading, log)
+                serve_websocket(service, log)
         except BaseException:
-            loading.pool.close()
+            if service.loader.ready:
+                service.loader.engine.close()
             raise
-        loading.close()
+        service.close()
 
 
-def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: Log) -> None:
+def _serve_pipes(service: AnalysisService, stdout: int, log: Log) -> None:
+    loader = service.loader
     inbox: Queue[bytes | None] = Queue(LINES_AHEAD)
     deaf = threading.Event()  # nobody reads the answers any more
 
@@ -61,12 +67,13 @@ def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: L
         inbox.put(None)
 
     def end_when_failed() -> None:
-        loading.failed.wait()
-        time.sleep(GRACE)
-        inbox.put(None)
+        loader.wait()
+        if not loader.ready:
+            time.sleep(GRACE)
+            inbox.put(None)
 
     outbox = Outbox(stdout, hang_up, log)
-    session = AnalysisClient(loading.service, outbox.put)
+    session = AnalysisClient(service, outbox.put)
     # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
     for work in (lambda: _read(0, inbox), end_when_failed):
         threading.Thread(target=work, daemon=True).start()
@@ -74,12 +81,13 @@ def _serve_pipes(options: AnalysisOptions, loading: Loading, stdout: int, log: L
         if line.strip():
             log.add(">", line.decode(errors="replace"))
             session.take(line)
-    if options.quit_without_waiting:
+    if service.options.quit_without_waiting:
         session.close()
-    loading.pool.drain(until=deaf)
+    loader.wait()
+    if loader.ready:
+        loader.engine.scheduler.drain(until=deaf)
     if deaf.is_set():
         session.close()
-    loading.wait()
     outbox.close()
 
 

@@ -20,8 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis.loading import Loading
-from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis.service import AnalysisService
 from tengen.frontends.log import Log
 from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.user_messages import say
@@ -55,15 +54,17 @@ def check_listening(listen: str, token: str | None) -> Address:
     return Address(host, int(port))
 
 
-def serve_websocket(options: AnalysisOptions, loading: Loading, log: Log) -> None:
+def serve_websocket(service: AnalysisService, log: Log) -> None:
     """Serve clients until interrupted, or until the network fails to load."""
-    address = check_listening(options.listen or "", options.token)
-    asyncio.run(_serve(address, options.token, loading, log))
+    asyncio.run(_serve(service, log))
 
 
-async def _serve(address: Address, token: str | None, loading: Loading, log: Log) -> None:
+async def _serve(service: AnalysisService, log: Log) -> None:
+    loader, token = service.loader, service.options.token
+    address = check_listening(service.options.listen or "", token)
+
     async def converse(connection: ServerConnection) -> None:
-        await _converse(connection, loading, log)
+        await _converse(connection, service, log)
 
     def admit(connection: ServerConnection, request: Request) -> Response | None:
         refusal = why_refused(request, token)
@@ -80,10 +81,9 @@ async def _serve(address: Address, token: str | None, loading: Loading, log: Log
         logger=_silent_logger(),
     ) as server:
         say(f"listening at ws://{_bound(server, address)}")
-        await asyncio.to_thread(loading.wait)
-        if loading.failed.is_set():
-            return
-        await server.serve_forever()
+        await asyncio.to_thread(loader.wait)
+        if loader.ready:
+            await server.serve_forever()
 
 
 def _bound(server: Server, address: Address) -> Address:
@@ -112,7 +112,7 @@ def why_refused(request: Request, token: str | None) -> str | None:
     return None
 
 
-async def _converse(connection: ServerConnection, loading: Loading, log: Log) -> None:
+async def _converse(connection: ServerConnection, service: AnalysisService, log: Log) -> None:
     """Serve one client; ends its searches when it is gone."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
@@ -125,7 +125,7 @@ async def _converse(connection: ServerConnection, loading: Loading, log: Log) ->
         with suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(put, line)
 
-    session = AnalysisClient(loading.service, send)
+    session = AnalysisClient(service, send)
     writer = asyncio.create_task(_write(connection, lines, log))
     try:
         with suppress(ConnectionClosed):

@@ -1,4 +1,4 @@
-"""Positions that are searched side by side, among others that are not."""
+"""Queries and turns that are searched at the same time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.batch_search import BatchKey, kind_of
-from tengen.frontends.analysis.query import read_query
-from tengen.frontends.analysis.query_settings import QuerySettings
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tests.frontends.analysis.conversation import (
@@ -29,31 +26,22 @@ GAME = [["BW"[k % 2], f"{'ABCDE'[k % 5]}{1 + k // 5}"] for k in range(12)]
 ALL_TURNS = list(range(len(GAME) + 1))
 
 
-def kind(**fields: Any) -> BatchKey | None:
-    return kind_of(read_query(query(**fields), QuerySettings()))
-
-
-def test_queries_that_ask_for_the_same_are_of_one_kind() -> None:
-    assert kind(moves=GAME, komi=5) == kind(id="other", includePolicy=True) is not None
-    assert kind(maxVisits=9) != kind(maxVisits=8)
-    assert kind(includeOwnership=True) != kind()
-    assert kind(boardXSize=6) != kind()
-    assert kind(overrideSettings={"wideRootNoise": 1}) != kind()
-
-
 @pytest.mark.parametrize(
     "fields",
     [
+        {},
+        {"komi": 5},
+        {"includePolicy": True, "includeOwnership": True},
         {"reportDuringSearchEvery": 1},
         {"firstReportDuringSearchAfter": 1},
-        {"maxVisits": 1_000_000},
         {"avoidMoves": [{"player": "B", "moves": ["C3"], "untilDepth": 1}]},
         {"rootPolicyTemperature": 2},
         *(
             {"overrideSettings": {name: value}}
             for name, value in {
-                "maxTime": 1,
-                "maxPlayouts": 5,
+                "maxTime": 10,
+                "maxPlayouts": 9,
+                "wideRootNoise": 1,
                 "rootSymmetryPruning": True,
                 "ignorePreRootHistory": True,
                 "rootNoiseEnabled": True,
@@ -61,20 +49,7 @@ def test_queries_that_ask_for_the_same_are_of_one_kind() -> None:
         ),
     ],
 )
-def test_what_is_special_is_searched_alone(fields: dict[str, Any]) -> None:
-    assert kind(**fields) is None
-
-
-def test_special_queries_are_answered_while_a_game_is_reviewed() -> None:
-    with Conversation(slow(0.01), cache_megabytes=0) as client:
-        client.say(query(id="game", moves=GAME, analyzeTurns=ALL_TURNS, maxVisits=40))
-        client.say(query(id="special", reportDuringSearchEvery=100, maxVisits=4))
-        answers = client.until(lambda answers: len(answers) == len(ALL_TURNS) + 1)
-    assert answers[0]["id"] == "special"
-    assert {answer["turnNumber"] for answer in final(answers, "game")} == set(ALL_TURNS)
-
-
-def test_queries_of_one_kind_go_together() -> None:
+def test_queries_share_batches_whatever_else_they_ask_for(fields: dict[str, Any]) -> None:
     sizes = []
 
     def script(batch: Batch) -> Evaluation:
@@ -82,12 +57,22 @@ def test_queries_of_one_kind_go_together() -> None:
         time.sleep(0.005)
         return black_is_ahead(batch)
 
-    with Conversation(FakeEvaluator(script), cache_megabytes=0) as client:
+    with Conversation(FakeEvaluator(script), searches=8, cache_megabytes=0) as client:
         for turn in range(8):
-            client.say(query(id=f"q{turn}", moves=GAME, analyzeTurns=[turn], maxVisits=10))
+            asked = query(id=f"q{turn}", moves=GAME, analyzeTurns=[turn], maxVisits=10)
+            client.say({**asked, **(fields if turn % 2 else {})})
         answers = client.until(lambda answers: len(answers) == 8)
-    assert all(answer["rootInfo"]["visits"] == 10 for answer in answers)
+    assert {answer["rootInfo"]["visits"] for answer in answers} <= {9, 10}
     assert sum(sizes) / len(sizes) > 1.8  # each by itself asks for one position at a time
+
+
+def test_urgent_queries_are_answered_while_a_game_is_reviewed() -> None:
+    with Conversation(slow(0.01), cache_megabytes=0) as client:
+        client.say(query(id="game", moves=GAME, analyzeTurns=ALL_TURNS, maxVisits=40))
+        client.say(query(id="urgent", reportDuringSearchEvery=100, maxVisits=4, priority=1))
+        answers = client.until(lambda answers: len(answers) == len(ALL_TURNS) + 1)
+    assert answers[0]["id"] == "urgent"
+    assert {answer["turnNumber"] for answer in final(answers, "game")} == set(ALL_TURNS)
 
 
 def test_what_is_more_urgent_goes_before_the_rest_of_a_game() -> None:
