@@ -13,8 +13,8 @@ import pytest
 
 import tengen
 from tengen.engine.settings import NetworkOptions
-from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.analysis_options import AnalysisOptions
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
     BenchmarkOptions,
     MatchOptions,

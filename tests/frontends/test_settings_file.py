@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.analysis.options import AnalysisOptions
-from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.analysis_options import AnalysisOptions
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.settings_file import (
     SECTIONS,
     load_settings,

@@ -14,9 +14,9 @@ import typer
 
 import tengen
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
-from tengen.frontends.analysis.options import AnalysisOptions
+from tengen.frontends.analysis_options import AnalysisOptions
 from tengen.frontends.command_options import with_options
-from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
     BenchmarkOptions,
     MatchOptions,

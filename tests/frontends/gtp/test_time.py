@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tengen.frontends.gtp.genmove import limits_for
-from tengen.frontends.gtp.options import GtpOptions
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
 from tengen.search.request import DEFAULT_VISITS

@@ -1,6 +1,5 @@
 """`tengen analysis`: KataGo's JSON analysis protocol, on stdin and stdout or over a WebSocket.
 
-options            what `tengen analysis` is started with
 server, websocket  one client on stdin and stdout, or many over a WebSocket
 service            the engine and the defaults that all clients share
 client             the lines of one client: actions, queries, answers

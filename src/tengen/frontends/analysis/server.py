@@ -11,8 +11,8 @@ from contextlib import suppress
 from queue import Queue
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis.options import AnalysisOptions
 from tengen.frontends.analysis.service import AnalysisService
+from tengen.frontends.analysis_options import AnalysisOptions
 from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
 from tengen.network.loaded_network import LoadedNetwork, open_network

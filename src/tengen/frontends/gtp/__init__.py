@@ -2,15 +2,12 @@
 
 Light to import: the game, the search and the network load in the background.
 
-options             what `tengen gtp` is started with
 run                 a session on stdin and stdout
 protocol            lines in, replies out; knows no Go
 dispatch            handlers as typed methods
 session             the game, the clocks, the engine: what commands share
 settings            what clients can change, by KataGo's names
-loading             the engine, loaded in the background
 genmove             a move of the engine's own: limits, time, resignation
-level_moves         a move of a level
 position_edits      moves of either colour, other rules on the way
 game_end            seki, dead stones to capture, results
 analyze             options and lines of live analysis

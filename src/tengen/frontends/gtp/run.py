@@ -15,12 +15,12 @@ from tengen.frontends.gtp.game_commands import GameCommands
 from tengen.frontends.gtp.gogui_commands import GoguiCommands
 from tengen.frontends.gtp.identity_commands import IdentityCommands
 from tengen.frontends.gtp.move_commands import MoveCommands
-from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
 from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.gtp.time_commands import TimeCommands
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.log import Log
 from tengen.frontends.protocol_stdout import own_stdout
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.position_edits import (
     anew,
     before_last_move,
@@ -16,6 +15,7 @@ from tengen.frontends.gtp.position_edits import (
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.gtp.settings import initial_settings
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.game.color import Color
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tengen.engine.katago_params import (
     KataGoParam,
     parse_value,
 )
-from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.katago_reports import sign_for
 from tengen.game.color import Color
 
