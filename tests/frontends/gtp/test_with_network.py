@@ -13,6 +13,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp_options import GtpOptions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
+from tengen.network.loaded_network import LoadedNetwork
 from tengen.search.params import SearchParams
 from tests.frontends.gtp.client import Client
 from tests.katago_data import FOLDER, answers, needs_katago_data
@@ -27,7 +28,8 @@ pytestmark = needs_katago_data
 def _engine() -> Engine:
     """The network in float32, as KataGo computed it."""
     evaluator = OpenVinoEvaluator(load_network(NETWORK), Precision.FLOAT32)
-    return Engine(evaluator, params=SearchParams(megabytes=32))
+    network = LoadedNetwork(evaluator, katago_version=8)
+    return Engine(network, params=SearchParams(megabytes=32))
 
 
 @pytest.fixture
