@@ -558,7 +558,8 @@ class Scheduler(Closeable):
     def _report(self, running: RunningSearch) -> None:
         task = running.task
         interval = task.request.progress_interval
-        running.next_report = time.monotonic() + (math.inf if interval is None else interval)
+        due = running.next_report + (math.inf if interval is None else interval)
+        running.next_report = max(due, time.monotonic())  # a late report does not delay the next
         result = self._with_root_evaluation(task, running.search.result())
 
         def deliver() -> None:
