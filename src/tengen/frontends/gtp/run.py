@@ -18,7 +18,7 @@ from tengen.frontends.gtp.move_commands import MoveCommands
 from tengen.frontends.gtp.options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
-from tengen.frontends.gtp.session import GtpSession, loading_error
+from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.gtp.time_commands import TimeCommands
 from tengen.frontends.log import Log
@@ -48,13 +48,7 @@ def run_gtp(options: GtpOptions) -> None:
 def _load(options: GtpOptions) -> Engine:
     from tengen.engine.engine import Engine
 
-    try:
-        engine = Engine(
-            options.model, device=options.device, leaves=options.leaves, seed=options.seed
-        )
-    except BaseException as error:
-        note(loading_error(error))
-        raise
+    engine = Engine(options.model, device=options.device, leaves=options.leaves, seed=options.seed)
     note(f"ready: {engine.name} on {engine.device}")
     return engine
 

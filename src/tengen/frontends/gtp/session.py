@@ -14,12 +14,13 @@ from tengen.frontends.gtp.position_edits import (
     played,
     with_handicap_moves,
 )
-from tengen.frontends.gtp.protocol import GtpError, Inbox
+from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.gtp.settings import initial_settings
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
     from tengen.engine.engine import Engine
     from tengen.engine.levels import Level
@@ -51,6 +52,7 @@ class GtpSession:
         self.level = _level(options)
         self.settings = initial_settings(options)
         self.loader = loader
+        loader.future.add_done_callback(_report_failure)
         self.inbox = inbox
         self.seconds_thought = 0.0
         self.hopeless = dict.fromkeys(Color, 0)  # moves in a row that looked lost
@@ -165,7 +167,7 @@ class GtpSession:
         try:
             return self.loader.engine
         except BaseException as error:
-            raise GtpError(loading_error(error)) from None
+            raise GtpError(_loading_error(error)) from None
 
     @property
     def loading_is_over(self) -> bool:
@@ -283,7 +285,12 @@ def _level(options: GtpOptions) -> Level | None:
     return level_named(options.level)
 
 
-def loading_error(error: BaseException) -> str:
+def _report_failure(loading: Future[Engine]) -> None:
+    if (error := loading.exception()) is not None:
+        note(_loading_error(error))
+
+
+def _loading_error(error: BaseException) -> str:
     """Why there is no engine, in one line."""
     return " ".join(f"the network cannot be used: {error}".split())
 
