@@ -46,7 +46,7 @@ from tengen.search.tree_search import TreeSearch
 BATCH = 64  # leaves of a flight, if the trees have as many
 DEEP_SEARCHES = 24  # of an owner at a time
 SECONDS_AT_A_TIME = 4.0  # in which an owner's searches under way should be done
-IDLE_POOLS = 3  # of small trees that are kept for the next search of their kind
+IDLE_POOLS = 8  # of small trees that are kept for the next search of their kind
 CLOSED = "the engine has been closed"
 
 
@@ -335,7 +335,7 @@ class Scheduler(Closeable):
             need = min(
                 megabytes, 2 * tree_megabytes(visits, area, features, ownership=ownership) + 1
             )
-            taken = self._memory.take(need)
+            taken = self._take_memory(need)
             leaves = self._leaves or evaluator.best_batch
             trees = deep_tree(
                 evaluator, params, position, ownership=ownership, leaves=leaves, megabytes=taken
@@ -343,9 +343,15 @@ class Scheduler(Closeable):
             return TreePool(trees, None, taken)
         wanted = self.searches_at_a_time(kind.visits)
         each = small_tree_megabytes(evaluator, kind)
-        taken = self._memory.take(min(wanted * each, params.megabytes * FEWEST_TREES))
+        taken = self._take_memory(min(wanted * each, params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
         return TreePool(small_trees(evaluator, kind, n, self.batch_size + n), kind, taken)
+
+    def _take_memory(self, need: float) -> float:
+        """Megabytes for a new pool; idle ones are dropped where there is not enough."""
+        if not self._memory.has(need):
+            self._drop_idle_pools(keep=0)
+        return self._memory.take(need)
 
     def _finish(self, pool: TreePool, g: int, reason: str) -> None:
         """End the search in a tree, and go on with the next turn of its game if it waits."""
@@ -411,9 +417,10 @@ class Scheduler(Closeable):
 
         self._deliveries.append(deliver)
 
-    def _drop_idle_pools(self) -> None:
+    def _drop_idle_pools(self, keep: int = IDLE_POOLS) -> None:
         idle = [pool for pool in self._pools if pool.is_idle]
-        kept = [pool for pool in idle if pool.kind is not None][-IDLE_POOLS:]
+        small = [pool for pool in idle if pool.kind is not None]
+        kept = small[max(0, len(small) - keep) :]
         for pool in idle:
             if pool not in kept and not any(pool is p for f in self._flights for p, _ in f.parts):
                 self._pools.remove(pool)
@@ -556,7 +563,8 @@ class Scheduler(Closeable):
     def _report(self, running: RunningSearch) -> None:
         task = running.task
         interval = task.request.progress_interval
-        running.next_report = time.monotonic() + (math.inf if interval is None else interval)
+        due = running.next_report + (math.inf if interval is None else interval)
+        running.next_report = max(due, time.monotonic())  # a late report does not delay the next
         result = self._with_root_evaluation(task, running.search.result())
 
         def deliver() -> None:

@@ -23,6 +23,10 @@ class TreeMemory:
         self._left = megabytes
         self._lock = threading.Lock()
 
+    def has(self, need: float) -> bool:
+        """Would `take` give all that is needed?"""
+        return need <= self._left / 2
+
     def take(self, need: float) -> float:
         """As many megabytes as are needed, or as can be had."""
         with self._lock:
