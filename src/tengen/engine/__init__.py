@@ -1,1 +1,13 @@
-"""The engine: one network, many searches, whoever asks for them."""
+"""The engine: one network and all searches with it, whoever asks for them.
+
+- engine: Engine, the API of all front ends: submit, wait, await, stream
+- task: SearchTask, a search that was asked for
+- kept_tree: KeptTree, a tree that searches of one game go on with
+- scheduler: the thread that runs all searches and shares the network among their owners
+- tree_pool: trees that are searched together
+- tree_memory: the memory that all trees share
+- loading: EngineLoader, an engine that loads in the background
+- levels: strength from beginner to full
+- settings: options of an engine, for commands and settings files
+- katago_params: KataGo's names of parameters
+"""

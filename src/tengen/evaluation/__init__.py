@@ -7,5 +7,4 @@
 - elo: the Elo difference of two players, with its interval
 - ratings: the ratings of many players from all their games (Bradley-Terry)
 - sprt: the sequential probability ratio test
-- warmup: compiling the kernels of matches ahead
 """

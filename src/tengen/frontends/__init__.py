@@ -2,7 +2,7 @@
 
 cli                the command line: a function for each command
 command_options    options of commands, derived from dataclasses
-options            those dataclasses, but for gtp and analysis, and help texts they share
+options, gtp_options, analysis_options    those dataclasses
 settings_file      TOML files that fill the same dataclasses
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol
@@ -10,6 +10,5 @@ katago_reports     what these two report in common
 handicap           handicap stones laid out as moves, for the same two
 web/               the page to play, analyse and review, and to watch a training run
 terminal, match, review, benchmark, doctor, net, train, selfplay    the other commands
-loading            networks loaded in the background
 log, loopback, protocol_stdout    log files, local addresses, stdout for a protocol
 """

@@ -1,1 +1,14 @@
-"""Looking ahead: how moves are searched for, and how long."""
+"""Search: a SearchRequest goes in, a SearchResult comes out.
+
+- request: SearchRequest: position, limits, root options, what is wanted
+- params: the parameters of the search, with their reasons
+- tree_batch: TreeBatch, trees that share one network: the driver of all searches
+- tree_search: TreeSearch, one search on one tree: when it stops, what it reports
+- search: Search, one deep search in the calling thread
+- result: what a search found
+- leaf_batch: leaves on their way to the network
+- root_symmetry: symmetric moves at the root
+- clock: time controls, and how long to think
+- warmup: compile all kernels before a clock runs
+- kernels: the algorithm: select, descend, expand, back up, reuse, read
+"""

@@ -1,1 +1,12 @@
-"""Kernels that grow, reuse and read search trees."""
+"""Kernels that grow, reuse and read search trees.
+
+- forest: the pools of nodes, edges and candidates of many trees
+- select: which child a descent follows (PUCT); gumbel: the Gumbel root
+- descend: from the root to a leaf, and its encoding
+- expand: evaluations into leaves; backup: and from there to the root
+- root: the root's priors, noise, and the choice of the move
+- reuse: what is kept of a tree after a move, or when memory is full
+- read: results out of trees
+- parallel: many trees by many threads; descent_scratch: what a thread works with
+- utility, random_numbers
+"""
