@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from tengen.features.feature_set import KATAGO
 from tengen.network.architecture import flop_count, named_architecture
 from tengen.network.torch.blocks import Norm
 from tengen.replay.rows import HORIZONS, TrainingRows
@@ -22,7 +23,7 @@ from tengen.training.params import TrainingParams
 from tengen.training.rows_on_device import RowsOnDevice
 from tengen.training.trainer import Trainer
 
-SIDE, PLANES, GLOBALS = 9, 22, 19
+SIDE, PLANES, GLOBALS = 9, len(KATAGO.planes), len(KATAGO.globals)
 ROWS = 20_000
 SECONDS = 2.0
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -56,7 +57,7 @@ def random_rows(sides: tuple[int, ...]) -> TrainingRows:
 
 
 def new_ring(sides: tuple[int, ...]) -> RowsOnDevice:
-    ring = RowsOnDevice(ROWS, SIDE, PLANES, GLOBALS, DEVICE, one_size=sides == (SIDE,))
+    ring = RowsOnDevice(ROWS, SIDE, KATAGO, DEVICE, one_size=sides == (SIDE,))
     ring.add(random_rows(sides))
     ring.set_window(ROWS)
     return ring

@@ -16,7 +16,7 @@ from tests.replay.games import random_games
 @pytest.fixture
 def memory() -> Iterator[Memory]:
     features = KATAGO_WITHOUT_LADDERS
-    rows = RowsOnDevice(1000, 4, len(features.planes), len(features.globals))
+    rows = RowsOnDevice(1000, 4, features)
     with Memory(rows, features, WindowParams(), seed=1) as made:
         yield made
 

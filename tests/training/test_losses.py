@@ -41,6 +41,7 @@ def new_batch(seed: int = 1) -> TrainingBatch:
     return TrainingBatch(
         planes=planes,
         globals=torch.zeros(ROWS, 19),
+        on_board=planes[:, 0],
         policy=policy / policy.sum(1, keepdim=True),
         reply=reply / reply.sum(1, keepdim=True).clamp_min(1e-9),
         value=chances(ROWS, 3),

@@ -17,8 +17,7 @@ SIDE = 6
 
 
 def new_ring(capacity: int, one_size: bool = False, symmetries: bool = True) -> RowsOnDevice:
-    planes, globals_ = len(KATAGO.planes), len(KATAGO.globals)
-    return RowsOnDevice(capacity, SIDE, planes, globals_, one_size=one_size, symmetries=symmetries)
+    return RowsOnDevice(capacity, SIDE, KATAGO, one_size=one_size, symmetries=symmetries)
 
 
 def some_rows(count: int, sides: tuple[int, ...] = (SIDE,)) -> TrainingRows:

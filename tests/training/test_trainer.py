@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from tengen.features.feature_set import KATAGO
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_gpu import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
@@ -39,7 +40,7 @@ def new_ring(
     count: int = 200, sides: tuple[int, ...] = (SIDE,), symmetries: bool = True, device: str = "cpu"
 ) -> RowsOnDevice:
     side = max(sides)
-    ring = RowsOnDevice(count, side, 22, 19, device, len(sides) == 1, symmetries)
+    ring = RowsOnDevice(count, side, KATAGO, device, len(sides) == 1, symmetries)
     ring.add(rows_of(positions_of_random_games(1, count, sides), 1, side))
     ring.set_window(count)
     return ring
@@ -211,7 +212,7 @@ def test_training_that_cannot_go_on_gives_up() -> None:
 
 
 def test_nothing_is_learned_from_no_rows() -> None:
-    trainer = new_trainer(RowsOnDevice(10, SIDE, 22, 19))
+    trainer = new_trainer(RowsOnDevice(10, SIDE, KATAGO))
     with pytest.raises(ValueError, match="add rows"):
         trainer.step(1e-3)
 

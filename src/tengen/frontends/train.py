@@ -13,13 +13,14 @@ from tengen.config import load_sections, parse_sections
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.run import train
-from tengen.runs.tutorial import is_tutorial, train_tutorial
-from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
 from tengen.selfplay.params import SelfPlayParams
+from tengen.tutorial import recipe as textbook
+from tengen.tutorial.run import is_tutorial
+from tengen.tutorial.run import train as train_by_textbook
 from tengen.user_messages import say
 
-TUTORIAL = "tutorial"  # a preset of another kind: another network, another loop
-AnyConfig = TypeVar("AnyConfig", RunConfig, TutorialConfig)
+TEXTBOOK = "tutorial"  # a preset of another kind: another network, another loop
+AnyConfig = TypeVar("AnyConfig", RunConfig, textbook.Config)
 
 # Recipes by name. KataGo's is the default: see the comments of its parameters.
 PRESETS: dict[str, RunConfig] = {
@@ -53,8 +54,8 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
     With `serve` it serves its own page meanwhile, at this port of this machine.
     """
     with _page(path, serve):
-        if options.preset == TUTORIAL or is_tutorial(path):
-            train_tutorial(path, wanted_tutorial(path, options))
+        if options.preset == TEXTBOOK or is_tutorial(path):
+            train_by_textbook(path, wanted_textbook_config(path, options))
         else:
             train(path, wanted_config(path, options))
     if serve is not None:
@@ -75,26 +76,26 @@ def _page(path: str, port: int | None) -> AbstractContextManager[object]:
     return page
 
 
-def wanted_tutorial(path: str, options: TrainOptions) -> TutorialConfig | None:
-    """As `wanted_config`, for a run by the tutorial's recipe."""
+def wanted_textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
+    """As `wanted_config`, for a run of `tengen.tutorial`."""
     if is_run(path) and not is_tutorial(path):
         raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
     for name in ("config", "model", "minutes", "games"):
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
-    if options.preset not in (None, TUTORIAL):
+    if options.preset not in (None, TEXTBOOK):
         raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
     if replace(options, preset=None) == TrainOptions() and is_run(path):
         return None
-    config = TutorialConfig()
+    config = textbook.Config()
     if is_run(path):
-        config = TutorialConfig(**load_sections(open_run(path).config, TUTORIAL_SECTIONS))
+        config = textbook.Config(**load_sections(open_run(path).config, textbook.SECTIONS))
     said = {"device": options.device, "seed": options.seed, "iterations": options.iterations}
     said["side"] = options.board_size
     given = {name: value for name, value in said.items() if value is not None}
     config = replace(config, tutorial=replace(config.tutorial, **given))  # type: ignore[arg-type]
     for setting in options.settings:
-        config = _with_setting(config, setting, TUTORIAL_SECTIONS)
+        config = _with_setting(config, setting, textbook.SECTIONS)
     return config
 
 
@@ -124,7 +125,7 @@ def _base(path: str, options: TrainOptions) -> RunConfig:
         return RunConfig(**load_sections(options.config, SECTIONS))
     if options.preset is not None:
         if options.preset not in PRESETS:
-            known = ", ".join((*PRESETS, TUTORIAL))
+            known = ", ".join((*PRESETS, TEXTBOOK))
             raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
         return PRESETS[options.preset]
     if is_run(path):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import BASIC, FeatureSet
+from tengen.features.feature_set import FeatureSet
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.kernels.board import TERMS, new_boards
 from tengen.game.kernels.moves import new_history
@@ -23,7 +23,7 @@ class TrainingRows(NamedTuple):
     """Rows to learn from, all for the side to play; boards lie in the upper left corner."""
 
     planes: NDArray[np.uint32]  # [rows, H, W] bit k of a point is plane k of the inputs
-    globals: NDArray[np.float32]  # [rows, globals]
+    globals: NDArray[np.float32]  # [rows, packed globals of the feature set]
     policy: NDArray[np.float16]  # [rows, H * W + 1] sums to 1; place y * W + x, the pass last
     reply: NDArray[np.float16]  # [rows, H * W + 1] of the next turn; all 0 if there is none
     value: NDArray[np.float32]  # [rows, 3] win, loss, no result; a draw is half and half
@@ -43,7 +43,7 @@ def new_rows(count: int, features: FeatureSet, side: int) -> TrainingRows:
     places = side * side + 1
     return TrainingRows(
         planes=np.zeros((count, side, side), np.uint32),
-        globals=np.zeros((count, len(features.globals)), np.float32),
+        globals=np.zeros((count, features.packed_globals), np.float32),
         policy=np.zeros((count, places), np.float16),
         reply=np.zeros((count, places), np.float16),
         value=np.zeros((count, 3), np.float32),
@@ -89,8 +89,6 @@ def encode_games(
 
     Raises ValueError for games that cannot be, or that are larger.
     """
-    if not (features.has_bits or features is BASIC):
-        raise ValueError(f"inputs {features.name!r} are not all 0 or 1: rows keep one bit of each")
     check_games(games)
     largest = max(games.games["width"].max(initial=0), games.games["height"].max(initial=0))
     if largest > side:
@@ -109,11 +107,9 @@ def encode_games(
             new_boards(1),
             new_history(most_turns),
             new_feature_scratch(),
-            np.zeros((len(features.planes), side, side), np.uint8),
             np.zeros((HORIZONS, 4)),
         )
-        kind, ladders = features.kind, features.sees_ladders
-        return int(encode_span(games, starts, copies, begin, end, kind, ladders, walk, kernel_rows))
+        return int(encode_span(games, starts, copies, begin, end, features.kind, walk, kernel_rows))
 
     bounds = [len(games.games) * k // threads for k in range(threads + 1)]
     if threads == 1:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numba
 import torch
 
-from tengen.features.feature_set import FEATURE_SETS
+from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.torch_gpu import TorchEvaluator
@@ -118,7 +118,6 @@ def learning_device(name: str) -> str:
     return name
 
 
-def unused_planes(features: str) -> list[int]:
-    """The planes of a set of inputs that are never filled."""
-    known = FEATURE_SETS[features]
-    return [known.planes.index(plane) for plane in known.empty]
+def unused_planes(features: FeatureSet) -> list[int]:
+    """The planes of a feature set that are never filled."""
+    return [features.planes.index(plane) for plane in features.empty]

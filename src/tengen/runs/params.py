@@ -6,6 +6,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tengen.evaluation.engine_spec import parse_engine
+from tengen.features.feature_set import (
+    FEATURE_SETS,
+    KATAGO,
+    KATAGO_WITHOUT_LADDERS,
+    FeatureSet,
+)
 from tengen.network.architecture import named_architecture
 from tengen.replay.window import WindowParams
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
@@ -20,8 +26,9 @@ class RunParams:
 
     model: str = "b6c96"  # the architecture, unless `start` has one
     start: str = ""  # a network to start from; none: from nothing
-    # Shown to the network, which learns more from the same games. They take longer to read than all
-    # else: no matter beside a network on the processor, but a GPU may have to wait for them.
+    features: str = KATAGO.name  # what the network sees: katago, rich or basic
+    # For katago: ladders, from which it learns more per game. They take longer to read than all
+    # else: no matter next to a network on the processor, but a GPU may have to wait for them.
     ladders: bool = True
     device: str = "auto"  # auto, cpu or cuda
     seed: int = 1
@@ -47,6 +54,16 @@ class RunParams:
         named_architecture(self.model)  # raises for a name that stands for none
         if self.device not in ("auto", "cpu", "cuda"):
             raise ValueError(f"device must be auto, cpu or cuda, not {self.device!r}")
+        if self.features not in FEATURE_SETS:
+            known = ", ".join(FEATURE_SETS)
+            raise ValueError(f"features must be one of {known}, not {self.features!r}")
+
+    @property
+    def feature_set(self) -> FeatureSet:
+        """What the network sees."""
+        if self.features == KATAGO.name and not self.ladders:
+            return KATAGO_WITHOUT_LADDERS
+        return FEATURE_SETS[self.features]
 
 
 @dataclass(frozen=True)

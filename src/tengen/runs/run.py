@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closeable import Closeable
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
 from tengen.network.architecture import Architecture, named_architecture
 from tengen.network.data import NetworkData
@@ -130,8 +130,7 @@ class Run(Closeable):
         rows = RowsOnDevice(
             config.run.most_rows or self._suits.most_rows,
             side,
-            len(features.planes),
-            len(features.globals),
+            features,
             self._device,
             one_size=len(config.selfplay.board_sizes) == 1,
         )
@@ -418,22 +417,28 @@ def _first_network(params: RunParams, checkpoint: Checkpoint | None) -> tuple[Tr
 
     Of a run that goes on only its form counts: its weights are in the checkpoint.
     """
-    features = (KATAGO if params.ladders else KATAGO_WITHOUT_LADDERS).name
+    features = params.feature_set
     unused, origin = unused_planes(features), ""
     if checkpoint is None and params.start:
         data = load_network(params.start)
         facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-        data = replace(data, architecture=replace(data.architecture, features=features))
+        seen = FEATURE_SETS[data.architecture.features]
+        if (seen.planes, seen.globals) != (features.planes, features.globals):
+            raise ValueError(
+                f"{data.name} sees {seen.name!r} and the run {features.name!r}; start from another "
+                f"network, or begin with --set run.features={seen.name}"
+            )
+        data = replace(data, architecture=data.architecture.seeing(features))
         return network_to_go_on(data, params.seed, unused), ", ".join([data.name, *facts])
     if checkpoint is not None and "architecture" in checkpoint.facts:
         architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
         origin = str(checkpoint.facts["started_from"])
     else:
-        architecture = replace(named_architecture(params.model), features=features)
+        architecture = named_architecture(params.model).seeing(features)
     return initial_network(architecture, params.seed, unused), origin
 
 
-_SEATS = ("fleet.seats0", "fleet.seats1")
+_SEATS = ("fleet.slots0", "fleet.slots1")
 _FACTS = ("minutes", "games", "rows", "steps")  # of a run, that its networks tell
 _NO_LOSSES = {"accuracy", "gradient", "steps", "spoiled"}
 

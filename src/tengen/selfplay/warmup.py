@@ -38,6 +38,7 @@ class _SilentBits(_Silent):
     def __init__(self, features: FeatureSet, rows: int, size: Size) -> None:
         super().__init__(features, rows, size)
         self.planes = np.zeros((rows, size.height, size.width), np.uint32)
+        self.globals = np.zeros((rows, features.packed_globals), np.float32)
 
 
 def compile_self_play(features: FeatureSet, bits: bool) -> None:

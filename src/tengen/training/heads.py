@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from tengen.network.architecture import Architecture
 from tengen.network.torch.blocks import apply, convolution
-from tengen.network.torch.model import Network, Outputs, with_pass
+from tengen.network.torch.model import Network, Outputs, PolicyHead, with_pass
 from tengen.replay.rows import HORIZONS
 
 
@@ -40,6 +40,7 @@ class TrainingNetwork(nn.Module):
         network = self.network
         x, boards = network.trunk(planes, globals)
         policy, value = network.policy, network.value
+        assert isinstance(policy, PolicyHead)
         seen, pooled = policy.look(x, boards)
         inner, hidden = value.look(x, boards)
         with torch.autocast(x.device.type, enabled=False):  # as they are computed for playing

@@ -81,7 +81,7 @@ def losses_of(
 
 def _policy_losses(outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch) -> Tensor:
     """[4] of policy, reply and their soft forms, all in one go: small kernels cost their launch."""
-    mask = batch.planes[:, 0].flatten(1).float()
+    mask = batch.on_board.flatten(1).float()
     off_board = functional.pad((1 - mask) * OFF_BOARD, (0, 1))  # a pass is always there
     logits = torch.stack(
         [outputs.policy[:, 0], training.reply, training.soft_policy, training.soft_reply]
@@ -122,7 +122,7 @@ def _ownership_loss(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     points = functional.binary_cross_entropy_with_logits(
         2 * outputs.ownership, target, reduction="none"
     )
-    mask = batch.planes[:, 0].float()
+    mask = batch.on_board.float()
     boards = (points * mask).sum((1, 2)) / mask.sum((1, 2))
     return (boards * (1 - batch.value[:, 2])).mean()
 

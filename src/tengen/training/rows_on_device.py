@@ -11,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size, Symmetry, symmetry_points
+from tengen.network.torch.unpacking import unpacked
 from tengen.replay.rows import HORIZONS, TrainingRows
 from tengen.user_messages import say
 
@@ -19,8 +21,9 @@ from tengen.user_messages import say
 class TrainingBatch(NamedTuple):
     """Rows as a network and its losses take them."""
 
-    planes: Tensor  # [batch, planes, height, width] 0 or 1; the first one is the board
+    planes: Tensor  # [batch, planes, height, width]
     globals: Tensor  # [batch, globals]
+    on_board: Tensor  # [batch, height, width] 1 on the board, 0 off it
     policy: Tensor  # [batch, height * width + 1]
     reply: Tensor  # [batch, height * width + 1]
     value: Tensor  # [batch, 3] win, loss, no result
@@ -44,16 +47,15 @@ class RowsOnDevice:
         self,
         capacity: int,
         side: int,  # of the largest board
-        planes: int,
-        globals: int,  # noqa: A002
+        features: FeatureSet,
         device: str | torch.device = "cpu",
         one_size: bool = False,  # no smaller boards will come, which is faster to learn from
         symmetries: bool = True,  # each row is turned and mirrored at random when drawn
     ) -> None:
-        if capacity < 1 or planes > 32:
-            raise ValueError(f"no room for {planes} planes in {capacity} rows")
+        if capacity < 1 or len(features.planes) > 32:
+            raise ValueError(f"no room for {len(features.planes)} planes in {capacity} rows")
         self.device = torch.device(device)
-        self.capacity, self.side, self.planes = capacity, side, planes
+        self.capacity, self.side, self.features = capacity, side, features
         self.one_size = one_size
         self.changing = threading.Lock()
         self.total = 0  # rows ever added
@@ -61,7 +63,7 @@ class RowsOnDevice:
         area = side * side
         shapes: dict[str, tuple[tuple[int, ...], torch.dtype]] = {
             "planes": ((area,), torch.int32),
-            "globals": ((globals,), torch.float32),
+            "globals": ((features.packed_globals,), torch.float32),
             "policy": ((area + 1,), torch.float16),
             "reply": ((area + 1,), torch.float16),
             "value": ((3,), torch.float32),
@@ -80,7 +82,6 @@ class RowsOnDevice:
         self._start = torch.zeros((), dtype=torch.int64, device=self.device)
         self._count = torch.zeros((), dtype=torch.int64, device=self.device)
         self._turns = _turned_places(side, symmetries).to(self.device)  # [side, symmetry, place]
-        self._bits = torch.arange(planes, dtype=torch.int32, device=self.device)
         self.stream: torch.cuda.Stream | None = None
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
@@ -139,20 +140,20 @@ class RowsOnDevice:
         source = self._turns[self.rows["side"][row].long(), symmetry]  # [batch, area + 1]
         points = row[:, None] * area + source[:, :-1]
         moves = row[:, None] * (area + 1) + source
-        bits = self.rows["planes"].view(-1)[points]  # [batch, area]
-        planes = (bits[:, :, None] >> self._bits) & 1
         board = (len(row), self.side, self.side)
         small = torch.bfloat16 if self.device.type == "cuda" else torch.float32
+        bits = self.rows["planes"].view(-1)[points].view(board)
+        planes, globals_ = unpacked(self.features, bits, self.rows["globals"][row], small)
         return TrainingBatch(
-            # In memory the planes of a point lie side by side, which convolutions like best.
-            planes=planes.to(small).view(*board, self.planes).permute(0, 3, 1, 2),
+            planes=planes,
+            globals=globals_,
+            on_board=self.features.on_board(planes),
             policy=self.rows["policy"].view(-1)[moves].float(),
             reply=self.rows["reply"].view(-1)[moves].float(),
             ownership=self.rows["ownership"].view(-1)[points].float().view(board),
             **{
                 name: self.rows[name][row]
                 for name in (
-                    "globals",
                     "value",
                     "score",
                     "short_values",

@@ -17,14 +17,9 @@ from tengen.network.evaluator import Evaluation
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
 from tengen.network.torch.model import Network, Outputs
+from tengen.network.torch.unpacking import unpacked
 
 _WARM_UPS = 3  # runs before a graph is captured, in which libraries choose their kernels
-
-
-def unpack_planes(bits: Tensor, count: int) -> Tensor:
-    """[batch, count, height, width] of 0 and 1 from bits[batch, height, width] of int32."""
-    shifts = torch.arange(count, device=bits.device, dtype=bits.dtype)
-    return bits[:, None] >> shifts[:, None, None] & 1
 
 
 def decode_on_device(
@@ -36,9 +31,10 @@ def decode_on_device(
     variance time, value error and score error.
     """
     logits = outputs.value.float()
-    decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
     never = torch.zeros_like(logits)
-    never[:, 2] = torch.where(decided, -torch.inf, 0.0)
+    if globals_.shape[1] > SUPERKO:  # other feature sets do not show the rules there
+        decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
+        never[:, 2] = torch.where(decided, -torch.inf, 0.0)
     value = torch.softmax(logits + never, 1)
     counted = 1 - value[:, 2]
     score = outputs.score.float()
@@ -72,12 +68,11 @@ class PlayingNetwork:
 
     def __init__(self, network: Network, scaling: Scaling) -> None:
         """A copy of a network that is on the GPU; it stays as it is."""
-        self.architecture = network.architecture
         self._staging = copy.deepcopy(network).eval().requires_grad_(False)
         self._half = copy.deepcopy(self._staging)
         in_half(self._half)
         self._half.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._count = network.architecture.planes
+        self.features = FEATURE_SETS[network.architecture.features]
         self._scaling = scaling
         self.evaluate = compiled(self._evaluate)
 
@@ -90,9 +85,8 @@ class PlayingNetwork:
                     module.fold()
             _copy_tensors(self._half, self._staging)
 
-    def _evaluate(self, bits: Tensor, globals_: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        planes = unpack_planes(bits, self._count).to(torch.bfloat16)
-        planes = planes.contiguous(memory_format=torch.channels_last)
+    def _evaluate(self, bits: Tensor, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        planes, globals_ = unpacked(self.features, bits, packed, torch.bfloat16)
         outputs = self._half(planes, globals_.to(torch.bfloat16))
         return decode_on_device(outputs, globals_, self._scaling)
 
@@ -112,11 +106,10 @@ class CudaBuffers:
 
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
         self._network = network  # a graph does not keep the weights that it reads
-        self.features = FEATURE_SETS[network.architecture.features]
+        self.features = network.features
         self.threads = numba.get_num_threads()
-        n_globals = network.architecture.globals
         bits = torch.ones((rows, size.height, size.width), dtype=torch.int32).pin_memory()
-        globals_ = torch.zeros((rows, n_globals)).pin_memory()
+        globals_ = torch.zeros((rows, self.features.packed_globals)).pin_memory()
         self._host = (bits, globals_)
         self._inputs = tuple(tensor.cuda() for tensor in self._host)
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]

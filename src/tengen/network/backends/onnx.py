@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData, Scaling
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, check_boards, decode
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -35,11 +35,15 @@ class OnnxEvaluator:
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
         self.best_batch = 8
         self._scaling = data.scaling
+        self._board_size = data.architecture.board_size
+        self._inputs = {each.name for each in self._session.get_inputs()}
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 
     def submit(self, batch: Batch) -> _Pending:
         """Start an evaluation."""
-        inputs = {"planes": batch.planes, "globals": batch.globals}
+        check_boards(self.name, self._board_size, batch)
+        # A network without globals has no such input.
+        inputs = {name: array for name, array in batch._asdict().items() if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
         return _Pending(future, batch, self._scaling)
 

@@ -20,7 +20,7 @@ from tengen.network.backends.openvino_int8 import (
     quantize,
 )
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluation, RawOutputs, decode
+from tengen.network.evaluator import Batch, Evaluation, RawOutputs, check_boards, decode
 from tengen.user_messages import say
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
@@ -30,6 +30,7 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # get their own when they come again, as long as there is room; those between are filled up.
 ANY = -1
 GRAPHS_BY_BATCH = 16
+LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LARGEST_BY_BATCH = 5_000_000  # weights
 BEST_BATCH = 8
@@ -62,8 +63,11 @@ class OpenVinoEvaluator:
         threads: int | None = None,
         streams: int = 1,
         policy_optimism: float = 0.0,
+        ranges: Ranges | None = None,
     ) -> None:
         """Without a precision, bf16 if the device has it; without threads, all processors.
+
+        For int8, `ranges` are those of `calibrate`; without, they are found at first use and kept.
 
         `streams` is how many batches are computed at the same time, each by its share of the
         threads; further ones wait.
@@ -75,7 +79,7 @@ class OpenVinoEvaluator:
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
-        self._ranges: Ranges = {}
+        self._ranges = ranges or {}
         self._choose(precision)
 
     def _choose(self, precision: Precision | None) -> None:
@@ -128,6 +132,7 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""
+        check_boards(self.name, self._data.architecture.board_size, batch)
         compiled, size = self._network_for(batch)
         return OpenVinoPending(self, compiled, batch, size)
 
@@ -140,7 +145,7 @@ class OpenVinoEvaluator:
 
         It is compiled when first needed.
         """
-        masked = not bool((batch.planes[:, 0] == 1).all())
+        masked = not bool((self.features.on_board(batch.planes) == 1).all())
         n, *board = batch.planes.shape
         shape = (_filled_up(n), *board)
         if (masked, shape) in self._networks:
@@ -190,7 +195,9 @@ class OpenVinoEvaluator:
     def _calibrate(self) -> Ranges:
         say(f"calibrating {self.name} for int8 (first use only, some seconds) ...")
         player = OpenVinoEvaluator(self._data, Precision.FLOAT32, threads=self._threads)
-        return calibrate(self._data, calibration_batches(player))
+        side = self._data.architecture.board_size
+        games = calibration_batches(player, (side,)) if side else calibration_batches(player)
+        return calibrate(self._data, games)
 
 
 class _Compiled:
@@ -235,8 +242,12 @@ class OpenVinoPending:
 
 
 def _filled_up(n: int) -> int:
-    """The next larger size of batch that can have a graph of its own, n itself if there is none."""
-    return next((size for size in SIZES_BY_BATCH if size >= n), n)
+    """The next larger size of batch that can have a graph of its own, n itself if there is none.
+
+    A large batch gains less by such a graph than by staying as it is, unless it is almost full.
+    """
+    size = next((size for size in SIZES_BY_BATCH if size >= n), n)
+    return size if n <= LARGE_BATCH or size - n <= n // 10 else n
 
 
 def _with_last(values: NDArray[np.float32], more: int) -> NDArray[np.float32]:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.kernels import basic, katago
-from tengen.features.kernels.encode import KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
 from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import Boards, point_of
@@ -46,19 +45,18 @@ class Walk(NamedTuple):
     boards: Boards  # [1]
     history: NDArray[np.uint64]  # [most turns + 1]
     scratch: FeatureScratch
-    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that write no bits
     averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
 
 
 @kernel
-def encode_span(played, starts, copies, begin, end, kind, sees_ladders, walk, rows):
+def encode_span(played, starts, copies, begin, end, kind, walk, rows):
     """Fill the rows of the games from `begin` to before `end`; policies are bits of halves.
 
     Returns `end`, or the first game that plays onto a stone, which is left unfinished.
     """
     for g in range(begin, end):
         _fill_short_term(played, starts, copies, g, walk.averages, rows)
-        if not _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
+        if not _walk_through(played, starts, copies, g, kind, walk, rows):
             return g
     return end
 
@@ -91,7 +89,7 @@ def _fill_short_term(played, starts, copies, g, averages, rows):
 
 
 @kernel
-def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
+def _walk_through(played, starts, copies, g, kind, walk, rows):
     """Play the game again and fill the rest of its rows; False if it plays onto a stone."""
     game, board, history = played.games[g], walk.boards[0], walk.history
     start_game(board, history, game.width, game.height, starts.terms[g])
@@ -100,13 +98,14 @@ def _walk_through(played, starts, copies, g, kind, sees_ladders, walk, rows):
         if row == starts.rows[g + 1]:
             break  # nothing more to learn from
         turn = played.turns[t]
-        if sees_ladders:
+        if SEES_LADDERS[kind]:
             _keep_ladders(board, copies, t, last, walk.scratch)
         set_to_play(board, turn.color)
         next_target = target + turn.n_targets
         first = row
         if copies[t]:
-            _encode(kind, board, history, walk, rows.planes[first], rows.globals[first])
+            bits, globals_ = rows.planes[first], rows.globals[first]
+            encode_by_kind(kind, board, history, walk.scratch, bits, globals_)
         for row in range(first, first + copies[t]):
             _copy_inputs(first, row, rows)
             _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
@@ -147,18 +146,6 @@ def _keep_ladders(board, copies, t, last, scratch):
 
 
 @kernel(inline=True)
-def _encode(kind, board, history, walk, bits, globals_):
-    """Fill bits[height, width] and globals_[globals] with what the side to play sees."""
-    if kind == KATAGO:
-        katago.encode(board, history, walk.scratch, bits, globals_)
-    elif kind == KATAGO_WITHOUT_LADDERS:
-        katago.encode_without_ladders(board, history, walk.scratch, bits, globals_)
-    else:
-        basic.encode(board, history, walk.scratch, walk.planes, globals_)
-        pack_planes(walk.planes, bits)
-
-
-@kernel(inline=True)
 def _copy_inputs(first, row, rows):
     """Show the network the same as in the first row of this turn."""
     for y in range(rows.planes.shape[1]):
@@ -166,17 +153,6 @@ def _copy_inputs(first, row, rows):
             rows.planes[row, y, x] = rows.planes[first, y, x]
     for k in range(rows.globals.shape[1]):
         rows.globals[row, k] = rows.globals[first, k]
-
-
-@kernel(inline=True)
-def pack_planes(planes, bits):
-    """Turn planes[planes, height, width] of 0 and 1 into bits[height, width], bit k for plane k."""
-    for y in range(bits.shape[0]):
-        for x in range(bits.shape[1]):
-            bits[y, x] = planes[0, y, x]
-        for k in range(1, planes.shape[0]):
-            for x in range(bits.shape[1]):
-                bits[y, x] |= np.uint32(planes[k, y, x]) << np.uint32(k)
 
 
 @kernel(inline=True)
