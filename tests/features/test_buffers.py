@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from tengen.features.feature_set import (
-    BASIC,
     FEATURE_SETS,
     KATAGO,
     KATAGO_WITHOUT_LADDERS,
-    RICH,
     FeatureSet,
 )
 from tengen.features.kernels.encode import encode_by_kind
@@ -24,14 +22,17 @@ EVERY_SET = pytest.mark.parametrize("features", FEATURE_SETS.values(), ids=FEATU
 
 def test_counts_derive_from_tables_of_different_names() -> None:
     counts = {f.name: (len(f.planes), len(f.globals)) for f in FEATURE_SETS.values()}
-    assert counts == {
-        "basic": (7, 0),
-        "rich": (22, 0),
-        "katago": (22, 19),
-        "katago without ladders": (22, 19),
-    }
-    for features in (BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS):
-        assert FEATURE_SETS[features.name] is features
+    assert (
+        counts.items()
+        >= {
+            "basic": (7, 0),
+            "rich": (22, 0),
+            "katago": (22, 19),
+            "katago without ladders": (22, 19),
+        }.items()
+    )
+    for name, features in FEATURE_SETS.items():
+        assert features.name == name
         assert len(set(features.planes)) == len(features.planes)
         assert len(set(features.globals)) == len(features.globals)
 
