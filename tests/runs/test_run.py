@@ -127,7 +127,7 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))
     assert checkpoint is not None
-    assert len(checkpoint.arrays["fleet.seats0"]) == 8
+    assert len(checkpoint.arrays["fleet.slots0"]) == 8
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")

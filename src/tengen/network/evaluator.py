@@ -105,9 +105,9 @@ def encode(features: FeatureSet, positions: Sequence[Position]) -> Batch:
     return Batch(planes, globals_)
 
 
-def check_boards(name: str, board_size: int, batch: Batch) -> None:
-    """Raise ValueError if a network plays on one board size alone, and not on that of a batch."""
-    height, width = batch.planes.shape[2:]
+def check_boards(name: str, board_size: int, shape: Sequence[int]) -> None:
+    """Raise ValueError unless a network plays on boards of this shape [..., height, width]."""
+    height, width = shape[-2:]
     if board_size and (height, width) != (board_size, board_size):
         only = f"{board_size}x{board_size}"
         raise ValueError(f"{name} plays on {only} boards only, not on {width}x{height}")

@@ -13,7 +13,7 @@ from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.game.geometry import Size
 from tengen.network.backends.torch_gpu import in_half
 from tengen.network.data import Scaling
-from tengen.network.evaluator import Evaluation
+from tengen.network.evaluator import Evaluation, check_boards
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
 from tengen.network.torch.model import Network, Outputs
@@ -73,6 +73,7 @@ class PlayingNetwork:
         in_half(self._half)
         self._half.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.features = FEATURE_SETS[network.architecture.features]
+        self.board_size = network.architecture.board_size
         self._scaling = scaling
         self.evaluate = compiled(self._evaluate)
 
@@ -105,6 +106,7 @@ class CudaBuffers:
     """Half of a fleet's rows: pinned buffers, a stream and a captured graph."""
 
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
+        check_boards("this network", network.board_size, (size.height, size.width))
         self._network = network  # a graph does not keep the weights that it reads
         self.features = network.features
         self.threads = numba.get_num_threads()

@@ -41,7 +41,7 @@ class OnnxEvaluator:
 
     def submit(self, batch: Batch) -> _Pending:
         """Start an evaluation."""
-        check_boards(self.name, self._board_size, batch)
+        check_boards(self.name, self._board_size, batch.planes.shape)
         # A network without globals has no such input.
         inputs = {name: array for name, array in batch._asdict().items() if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)

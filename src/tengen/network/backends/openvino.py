@@ -132,7 +132,7 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller leaves the batch alone until it has the result."""
-        check_boards(self.name, self._data.architecture.board_size, batch)
+        check_boards(self.name, self._data.architecture.board_size, batch.planes.shape)
         compiled, size = self._network_for(batch)
         return OpenVinoPending(self, compiled, batch, size)
 

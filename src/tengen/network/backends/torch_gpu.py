@@ -51,7 +51,7 @@ class TorchEvaluator:
 
         Not in a thread of its own: torch's threads serve another one a third more slowly.
         """
-        check_boards(self.name, self._board_size, batch)
+        check_boards(self.name, self._board_size, batch.planes.shape)
         if self._half:
             return self._launch(batch)
         with torch.inference_mode():
