@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tengen.features.kernels import basic, katago, rich, stones
+from tengen.features.kernels import basic, katago, rich
 from tengen.jit import Kernel, kernel
 
 
@@ -26,7 +26,7 @@ class Inputs(NamedTuple):
     version: int = 1  # raised when the meaning of the inputs changes
 
 
-BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, STONES = range(5)
+BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS = range(4)
 
 SETS = (
     Inputs(BASIC, "basic", basic.PLANES, (), basic.encode),
@@ -53,7 +53,6 @@ SETS = (
         empty=tuple(plane for plane in katago.PLANES if "ladder" in plane),
         version=7,
     ),
-    Inputs(STONES, "stones", stones.PLANES, (), stones.encode),
 )
 SEES_LADDERS = tuple(inputs.sees_ladders for inputs in SETS)  # by kind
 
@@ -69,5 +68,3 @@ def encode_by_kind(kind, board, history, scratch, planes, globals_):
         katago.encode(board, history, scratch, planes, globals_)
     elif kind == KATAGO_WITHOUT_LADDERS:
         katago.encode_without_ladders(board, history, scratch, planes, globals_)
-    elif kind == STONES:
-        stones.encode(board, history, scratch, planes, globals_)
