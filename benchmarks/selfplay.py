@@ -31,14 +31,14 @@ import numpy as np
 import torch
 
 from tengen.game.geometry import Size
+from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import EvaluatorBuffers
-from tengen.network.tutorial import TutorialNetwork
-from tengen.network.tutorial_openvino import OpenVinoTutorialEvaluator
-from tengen.runs.tutorial import initial_tutorial
-from tengen.runs.tutorial_recipe import TutorialRecipe
 from tengen.selfplay.fleet import Fleet
+from tengen.tutorial.network import TwoHeadNetwork, initial_network, network_data
+from tengen.tutorial.recipe import Recipe
+from tengen.tutorial.self_play import player
 
-RECIPE = TutorialRecipe(device="cpu")
+RECIPE = Recipe(device="cpu")
 CLAIM = 20.0
 SIDE = RECIPE.side
 PASS = SIDE * SIDE
@@ -210,10 +210,10 @@ class Node:
         return best
 
 
-class Tutorial:
+class Textbook:
     """The tutorial's loop, one game at a time."""
 
-    def __init__(self, network: TutorialNetwork, board: type[Board]) -> None:
+    def __init__(self, network: TwoHeadNetwork, board: type[Board]) -> None:
         self._network, self._kind = network, board
         self._random = np.random.default_rng(1)
         self.evals = self.moves = 0
@@ -290,7 +290,7 @@ class Tutorial:
 class Ours:
     """Our fleet with the tutorial's recipe."""
 
-    def __init__(self, evaluator: OpenVinoTutorialEvaluator, games: int) -> None:
+    def __init__(self, evaluator: Evaluator, games: int) -> None:
         size = Size(SIDE, SIDE)
         buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
         self._games = games
@@ -325,7 +325,7 @@ class Rates(NamedTuple):
     moves_of_cpu: float
 
 
-def measured(side: Tutorial | Ours, seconds: float) -> Rates:
+def measured(side: Textbook | Ours, seconds: float) -> Rates:
     evals, moves = side.evals, side.moves
     clock, cpu = time.perf_counter(), time.process_time()
     side.run(seconds)
@@ -364,14 +364,14 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     numba.set_num_threads(options.threads)
-    network = initial_tutorial(RECIPE.architecture(), 1)
-    evaluator = OpenVinoTutorialEvaluator(network, options.threads)
+    network = initial_network(RECIPE.side, RECIPE.blocks, RECIPE.channels, seed=1)
+    evaluator = player(network_data(network, "initial", {}), "cpu", options.threads)
     ours = Ours(evaluator, options.games)
-    tutorials = {
-        "the tutorial": Tutorial(network, Board),
-        "the tutorial with a quicker legality test": Tutorial(network, QuickBoard),
+    textbooks = {
+        "the tutorial": Textbook(network, Board),
+        "the tutorial with a quicker legality test": Textbook(network, QuickBoard),
     }
-    sides: dict[str, Tutorial | Ours] = {"ours": ours, **tutorials}
+    sides: dict[str, Textbook | Ours] = {"ours": ours, **textbooks}
     print(
         f"{SIDE}x{SIDE}, {RECIPE.blocks}x{RECIPE.channels}, {RECIPE.visits} visits, "
         f"{options.threads} threads of {os.cpu_count()} cores; ours {options.games} games at a "
@@ -383,12 +383,12 @@ def main() -> None:
         side.run(1.0)  # compiles the kernels
     for turn in range(options.rounds):
         for name, side in sides.items():
-            if isinstance(side, Tutorial):
+            if isinstance(side, Textbook):
                 side.begin((turn + 0.5) / options.rounds)
             turns[name].append(measured(side, options.seconds))
     for name, rates in turns.items():
         show_rates(name, rates)
-    for name in tutorials:
+    for name in textbooks:
         show_ratios(name, turns["ours"], turns[name])
 
 

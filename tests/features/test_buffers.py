@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from tengen.features.feature_set import (
-    BASIC,
     FEATURE_SETS,
     KATAGO,
     KATAGO_WITHOUT_LADDERS,
-    RICH,
     FeatureSet,
 )
-from tengen.features.kernels.planes import unpacked
+from tengen.features.kernels.encode import encode_by_kind
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Size
 from tests.features.samples import GARBAGE, encoded, random_positions
@@ -24,31 +22,50 @@ EVERY_SET = pytest.mark.parametrize("features", FEATURE_SETS.values(), ids=FEATU
 
 def test_counts_derive_from_tables_of_different_names() -> None:
     counts = {f.name: (len(f.planes), len(f.globals)) for f in FEATURE_SETS.values()}
-    assert counts == {
-        "basic": (7, 0),
-        "rich": (22, 0),
-        "katago": (22, 19),
-        "katago without ladders": (22, 19),
-    }
-    for features in (BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS):
-        assert FEATURE_SETS[features.name] is features
+    assert (
+        counts.items()
+        >= {
+            "basic": (7, 0),
+            "rich": (22, 0),
+            "katago": (22, 19),
+            "katago without ladders": (22, 19),
+        }.items()
+    )
+    for name, features in FEATURE_SETS.items():
+        assert features.name == name
         assert len(set(features.planes)) == len(features.planes)
         assert len(set(features.globals)) == len(features.globals)
 
 
-@pytest.mark.parametrize(
-    "features", [KATAGO, KATAGO_WITHOUT_LADDERS], ids=lambda features: features.name
-)
+@EVERY_SET
 def test_bits_say_what_planes_say(features: FeatureSet) -> None:
     scratch = new_feature_scratch()
     for position in random_positions(3, 60):
         planes, globals_ = encoded(features, position)
         height, width = position.height, position.width
         bits = np.full((height, width), GARBAGE, np.uint32)
-        others = np.zeros_like(globals_)
-        features.encode_position(position, bits, others, scratch)
-        np.testing.assert_array_equal(unpacked(bits[None], len(planes))[0], planes)
-        np.testing.assert_array_equal(others, globals_)
+        packed = np.full(features.packed_globals, GARBAGE, np.float32)
+        features.encode_position(position, bits, packed, scratch)
+        found = features.unpacked(bits[None], packed[None])
+        np.testing.assert_array_equal(found[0][0], planes)
+        np.testing.assert_array_equal(found[1][0], globals_)
+
+
+@EVERY_SET
+def test_kernels_find_each_set_by_its_kind(features: FeatureSet) -> None:
+    assert [each.kind for each in FEATURE_SETS.values()] == [*range(len(FEATURE_SETS))]
+    for position in random_positions(5, 10):
+        boards, history = position.arrays(room=0)
+        expected, found = (
+            np.full((len(features.planes), position.height, position.width), GARBAGE, np.float32)
+            for _ in range(2)
+        )
+        globals_ = np.zeros((2, len(features.globals)), np.float32)
+        scratch = new_feature_scratch()
+        features.encode(boards[0], history, scratch, expected, globals_[0])
+        encode_by_kind(features.kind, boards[0], history, scratch, found, globals_[1])
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(globals_[1], globals_[0])
 
 
 def test_without_ladders_all_else_is_the_same() -> None:
@@ -72,13 +89,16 @@ def test_a_small_board_lies_in_the_corner_of_large_planes(features: FeatureSet) 
         np.testing.assert_array_equal(padded.planes[:, :height, :width], exact.planes)
         assert not padded.planes[:, height:].any()
         assert not padded.planes[:, :, width:].any()
+        (mask,) = features.on_board(padded.planes[None])
+        assert (mask[:height, :width] == 1).all()
+        assert mask.sum() == height * width
         np.testing.assert_array_equal(padded.globals, exact.globals)
 
 
 @EVERY_SET
 def test_planes_of_small_integers_hold_the_same(features: FeatureSet) -> None:
     scratch = new_feature_scratch()
-    whole = [name != "own komi" for name in features.planes]  # RICH's komi is a fraction
+    whole = [name not in features.uniform for name in features.planes]
     for position in random_positions(3, 60):
         floats = encoded(features, position, scratch=scratch)
         integers = encoded(features, position, dtype=np.uint8, scratch=scratch)

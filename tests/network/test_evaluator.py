@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.features.feature_set import KATAGO
-from tengen.features.kernels.planes import unpacked
+from tengen.features.feature_set import KATAGO, RICH, FeatureSet
 from tengen.game.position import Position
 from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs
@@ -16,7 +15,7 @@ from tengen.network.decoding import decode as decode_by_numpy
 from tengen.network.evaluator import encode, feeding_threads
 from tengen.network.fake import FakeEvaluator
 from tengen.network.torch.decoding import decode as decode_by_torch
-from tengen.network.torch.decoding import unpack_bits
+from tengen.network.torch.decoding import unpack_inputs
 from tengen.network.torch.model import Outputs
 
 
@@ -46,7 +45,13 @@ def test_torch_decodes_as_numpy_does(score_outputs: int, scaling: Scaling) -> No
         np.testing.assert_allclose(mine.numpy(), theirs, rtol=1e-5, atol=1e-5)
 
 
-def test_torch_unpacks_bits_as_numpy_does() -> None:
-    bits = np.random.default_rng(4).integers(0, 1 << 32, (3, 5, 7), np.uint32)
-    found = unpack_bits(torch.from_numpy(bits.view(np.int32)), 22)
-    np.testing.assert_array_equal(found.permute(0, 3, 1, 2).numpy(), unpacked(bits, 22))
+@pytest.mark.parametrize("features", [KATAGO, RICH])
+def test_torch_unpacks_inputs_as_numpy_does(features: FeatureSet) -> None:
+    generator = np.random.default_rng(4)
+    bits = generator.integers(0, 1 << 32, (3, 5, 7), np.uint32)
+    packed = generator.normal(size=(3, features.packed_globals)).astype(np.float32)
+    found = unpack_inputs(
+        features, torch.from_numpy(bits.view(np.int32)), torch.from_numpy(packed), torch.float32
+    )
+    for mine, theirs in zip(found, features.unpacked(bits, packed), strict=True):
+        np.testing.assert_array_equal(mine.numpy(), theirs)

@@ -9,7 +9,6 @@ from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import in_half
 from tengen.network.torch.blocks import Norm, boards_of
 from tengen.network.torch.model import Network, Outputs
-from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
 from tests.network.boards import SMALL, random_boards
 
 
@@ -67,16 +66,3 @@ def test_half_precision_stays_close(name: str) -> None:
         assert theirs.dtype == torch.float32, field
         error = (ours - theirs).abs().mean() / ours.abs().mean()
         assert error < 0.05, field
-
-
-def test_the_tutorial_s_network_has_two_heads() -> None:
-    network = TutorialNetwork(TutorialArchitecture()).eval()
-    policy, value = network(torch.zeros(2, 7, 9, 9))
-    assert policy.shape == (2, 82)
-    assert value.shape == (2,)
-    assert value.abs().max() <= 1
-    # 4 blocks of 64 channels: 2 * 4 convolutions of 64 * 64 * 9 and the first one of 7 * 64 * 9.
-    convolutions = sum(
-        p.numel() for key, p in network.named_parameters() if p.dim() == 4 and p.shape[2] == 3
-    )
-    assert convolutions == 8 * 64 * 64 * 9 + 7 * 64 * 9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.features.feature_set import KATAGO
+from tengen.features.feature_set import KATAGO, RICH
 from tengen.game.geometry import Symmetry
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
@@ -113,6 +113,13 @@ def test_the_cache_keeps_to_its_size_and_forgets_the_oldest() -> None:
     assert cache.misses == 0
     evaluate(cache, encode(KATAGO, [line[0]]))
     assert cache.misses == 1
+
+
+def test_a_plane_of_numbers_tells_positions_apart() -> None:
+    cache = CachingEvaluator(FakeEvaluator(features=RICH), megabytes=1)
+    for komi in (5.5, 6.5, 5.5):
+        evaluate(cache, encode(RICH, [Position(5, komi=komi)]))
+    assert (cache.misses, cache.hits) == (2, 1)
 
 
 def test_two_batches_can_be_under_way(network: TorchEvaluator) -> None:

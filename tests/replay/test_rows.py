@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
-from tengen.features.kernels.planes import unpacked
 from tengen.game.color import BLACK, Color
 from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
@@ -162,7 +161,7 @@ def reference_rows(
 
 
 @pytest.mark.parametrize(
-    "features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC], ids=lambda features: features.name
+    "features", [KATAGO, KATAGO_WITHOUT_LADDERS, BASIC, RICH], ids=lambda features: features.name
 )
 def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> None:
     games = random_games(GAMES, seed=len(features.planes), sides=SIDES)
@@ -173,8 +172,11 @@ def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> No
         for name in FIELDS:
             got = getattr(rows, name)[k]
             if name == "planes":
-                (planes,) = unpacked(got[None], len(features.planes))
-                np.testing.assert_array_equal(planes, want[name])
+                planes, globals_ = features.unpacked(got[None], rows.globals[k][None])
+                np.testing.assert_array_equal(planes[0], want[name])
+                np.testing.assert_allclose(globals_[0], want["globals"], rtol=2e-5, atol=2e-6)
+            elif name == "globals":
+                continue  # compared with the planes
             elif name in ("policy", "reply"):
                 shares = want[name].astype(np.float32)  # rounded twice, as there
                 np.testing.assert_array_equal(got, shares.astype(np.float16))
@@ -239,11 +241,6 @@ def test_games_do_not_depend_on_those_before_them() -> None:
 def test_a_game_too_large_for_the_rows_is_refused() -> None:
     with pytest.raises(ValueError, match="side 9 does not fit rows of side 7"):
         encode_games(random_games(2, sides=(9,)), KATAGO, 7, 1)
-
-
-def test_inputs_that_are_no_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match="'rich' are not all 0 or 1"):
-        encode_games(random_games(1), RICH, SIDE, 1)
 
 
 def test_a_move_onto_a_stone_is_refused_by_the_number_of_its_game() -> None:

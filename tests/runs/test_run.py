@@ -20,7 +20,7 @@ from tengen.runs.json_lines import read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import Run, open_run_with, train
-from tengen.runs.selfplay_network import CPU_DEFAULTS
+from tengen.runs.selfplay_network import CPU_DEFAULTS, DEFAULTS
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
 from tengen.training.params import TrainingParams
@@ -62,7 +62,7 @@ def games_of(path: Path) -> Games:
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are added in the background, steps run between ticks."""
     defaults = CPU_DEFAULTS._replace(ticks_to_publish=64)
-    monkeypatch.setattr("tengen.runs.run.CPU_DEFAULTS", defaults)
+    monkeypatch.setitem(DEFAULTS, "cpu", defaults)
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
@@ -123,7 +123,7 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
     config = replace(SMALL, selfplay=replace(SMALL.selfplay, games=0))
     for games in (16, 8):
         defaults = CPU_DEFAULTS._replace(games=games)
-        monkeypatch.setattr("tengen.runs.run.CPU_DEFAULTS", defaults)
+        monkeypatch.setitem(DEFAULTS, "cpu", defaults)
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))
     assert checkpoint is not None

@@ -1,1 +1,10 @@
-"""What networks see of a position: three sets of inputs, each a kernel and a table of names."""
+"""What networks see of a position: sets of input planes and of values for the whole board.
+
+- feature_set: the sets as objects, and the encoding of a `Position`
+- scratch: working memory of the encoders
+- kernels.encode: the table where sets are registered, and the dispatch to their encoders
+- kernels.basic, kernels.rich, kernels.katago: one family of sets each: names and encoder
+- kernels.planes: writing planes as arrays of numbers or as the bits of one number per point
+
+To add a set, write its encoder in kernels/, register it in kernels/encode.py, and test it.
+"""

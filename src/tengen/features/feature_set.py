@@ -1,49 +1,47 @@
-"""A set of inputs: its names, from which all counts derive, and the kernel that writes them."""
+"""Feature sets by name: how many inputs they have, and how they see a position."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.kernels import basic, katago, rich
-from tengen.features.kernels import encode as rows
+from tengen.features.kernels.encode import SETS, Inputs
 from tengen.features.scratch import TURNS_OF_LADDERS, FeatureScratch, new_feature_scratch
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.position import Position
-from tengen.jit import Kernel
 
 
-def _line_back(position: Position) -> Iterator[Position]:
-    """The positions of one and two moves ago, as far as there are any since the last set-up."""
-    for turn in range(1, min(TURNS_OF_LADDERS, position.move_number + 1)):
-        earlier: Position = position
-        while earlier.move_number > position.move_number - turn:
-            earlier = earlier.undo()  # a resignation is undone, too, but is no move
-        yield earlier
+class FeatureSet(Inputs):
+    """A feature set of the table in kernels/encode.py."""
 
-
-@dataclass(frozen=True)
-class FeatureSet:
-    """What a network sees."""
-
-    name: str
-    planes: tuple[str, ...]
-    globals: tuple[str, ...]
-    # encode(board, history, scratch, planes[planes, height, width], globals[globals]) fills both;
-    # boards smaller than the planes lie in their upper left corner.
-    encode: Kernel
-    sees_ladders: bool
-    kind: int  # how `encode_by_kind` calls it
-    empty: tuple[str, ...] = ()  # planes that are never filled
+    __slots__ = ()
 
     @property
-    def has_bits(self) -> bool:
-        """Are all planes of 0 and 1, so that `encode` can write them as bits, too?"""
-        return self.kind in (rows.KATAGO, rows.KATAGO_WITHOUT_LADDERS)
+    def uniform_planes(self) -> list[int]:
+        """The indices of the uniform planes."""
+        return [self.planes.index(plane) for plane in self.uniform]
+
+    @property
+    def packed_globals(self) -> int:
+        """How many globals go with bits: the set's own, then one for each uniform plane."""
+        return len(self.globals) + len(self.uniform)
+
+    def on_board(self, planes: Any) -> Any:
+        """The mask [batch, height, width] of planes, as array or tensor like these."""
+        return planes[:, 0] if self.mask_planes == 1 else planes[:, : self.mask_planes].sum(1)
+
+    def unpacked(
+        self, bits: NDArray[np.uint32], packed: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Planes and globals from bits[batch, height, width] and packed[batch, packed_globals]."""
+        shifts = np.arange(len(self.planes), dtype=np.uint32)[:, None, None]
+        planes = (bits[:, None] >> shifts & np.uint32(1)).astype(np.float32)
+        own = len(self.globals)
+        planes[:, self.uniform_planes] *= packed[:, own:, None, None]
+        return planes, packed[:, :own]
 
     def encode_position(
         self,
@@ -52,7 +50,7 @@ class FeatureSet:
         globals: NDArray[np.float32],  # noqa: A002
         scratch: FeatureScratch | None = None,
     ) -> None:
-        """Encode a position into planes[planes, height, width] and globals[globals]."""
+        """Encode a position into planes or bits, and globals, as `Inputs.encode` does."""
         scratch = scratch or new_feature_scratch()
         if self.sees_ladders:
             for earlier in _line_back(position):
@@ -63,19 +61,17 @@ class FeatureSet:
         self.encode(boards[0], history, scratch, planes, globals)
 
 
-BASIC = FeatureSet("basic", basic.PLANES, basic.GLOBALS, basic.encode, False, rows.BASIC)
-RICH = FeatureSet("rich", rich.PLANES, rich.GLOBALS, rich.encode, False, rows.RICH)
-KATAGO = FeatureSet("katago", katago.PLANES, katago.GLOBALS, katago.encode, True, rows.KATAGO)
-# Ladders take longer to read than all else; on small boards a network sees them by itself.
-KATAGO_WITHOUT_LADDERS = FeatureSet(
-    "katago without ladders",
-    katago.PLANES,
-    katago.GLOBALS,
-    katago.encode_without_ladders,
-    False,
-    rows.KATAGO_WITHOUT_LADDERS,
-    empty=tuple(plane for plane in katago.PLANES if "ladder" in plane),
-)
-FEATURE_SETS = {
-    features.name: features for features in (BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS)
-}
+def _line_back(position: Position) -> Iterator[Position]:
+    """The positions of one and two moves ago, as far as there are any since the last set-up."""
+    for turn in range(1, min(TURNS_OF_LADDERS, position.move_number + 1)):
+        earlier: Position = position
+        while earlier.move_number > position.move_number - turn:
+            earlier = earlier.undo()  # also undoes a resignation, which is no move
+        yield earlier
+
+
+FEATURE_SETS = {inputs.name: FeatureSet(*inputs) for inputs in SETS}
+BASIC = FEATURE_SETS["basic"]
+RICH = FEATURE_SETS["rich"]
+KATAGO = FEATURE_SETS["katago"]
+KATAGO_WITHOUT_LADDERS = FEATURE_SETS["katago without ladders"]

@@ -19,8 +19,8 @@ class FeatureScratch(NamedTuple):
 
     life: np.ndarray[tuple[int], np.dtype[np.void]]  # [1]
     ladder: LadderScratch
-    # [TURNS_OF_LADDERS, MAX_WORDS] places of stones caught in ladders: row 0 is written by the
-    # encoder, rows 1 and 2 by its caller, who knows the boards of one and two turns ago.
+    # [TURNS_OF_LADDERS, MAX_WORDS] places of stones caught in ladders. The encoder writes row 0;
+    # its caller, which has the boards of one and two turns ago, writes rows 1 and 2.
     caught: NDArray[np.uint64]
     catching: NDArray[np.uint64]  # [3, MAX_WORDS] by colour: places where its chains are caught
 

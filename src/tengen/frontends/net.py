@@ -20,6 +20,7 @@ from tengen.network.architecture import (
     FeedForward,
     Ordinary,
     Pooling,
+    PostActivation,
     flop_count,
     named_architecture,
     parameter_count,
@@ -35,6 +36,7 @@ SIDES = 9, 19  # boards that costs are stated for
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _KINDS: dict[type[Block], str] = {
     Ordinary: "ordinary",
+    PostActivation: "post-activation",
     Pooling: "pooling",
     Bottleneck: "bottleneck",
     Attention: "attention",
@@ -135,9 +137,11 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     yield "kind", "Tengen" if looks_like_safetensors(start) else "KataGo"
     yield "blocks", f"{blocks_of(a)}, {a.channels} channels, {a.activation}"
     yield "parameters", f"{parameter_count(a):,}"
-    for side in SIDES:
+    for side in (a.board_size,) if a.board_size else SIDES:
         yield f"FLOPs {side}x{side}", short(flop_count(a, side, side))
     yield "features", f"{a.features} ({a.planes} planes, {a.globals} globals)"
+    if a.board_size:
+        yield "board size", f"{a.board_size}x{a.board_size} only"
     yield "outputs", f"{a.policy_outputs} policy, 3 value, {a.score_outputs} score, ownership"
     names = ("score_mean", "score_stdev", "lead", "variance_time", "value_error", "score_error")
     factors = [f"{name} {getattr(scaling, name):g}" for name in names[: a.score_outputs]]

@@ -13,12 +13,13 @@ from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.run import train
-from tengen.runs.tutorial import is_tutorial, train_tutorial
-from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS, TutorialConfig
 from tengen.selfplay.params import SelfPlayParams
+from tengen.tutorial import recipe as textbook
+from tengen.tutorial.run import is_tutorial
+from tengen.tutorial.run import train as train_by_textbook
 from tengen.user_messages import say
 
-TUTORIAL = "tutorial"  # a preset with another network, loop and sections
+TEXTBOOK = "tutorial"  # a preset with another network, loop and sections
 
 # Recipes by name. The defaults are KataGo's: see the comments of the settings.
 PRESETS: dict[str, RunConfig] = {
@@ -36,8 +37,8 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
     With `serve`, show it meanwhile on a web page at this port.
     """
     with _page(path, serve):
-        if options.preset == TUTORIAL or is_tutorial(path):
-            train_tutorial(path, tutorial_config(path, options))
+        if options.preset == TEXTBOOK or is_tutorial(path):
+            train_by_textbook(path, textbook_config(path, options))
         else:
             train(path, run_config(path, options))
     if serve is not None:
@@ -55,21 +56,21 @@ def run_config(path: str, options: TrainOptions) -> RunConfig | None:
     return RunConfig(**_changed(_base(path, options), given, options.settings))
 
 
-def tutorial_config(path: str, options: TrainOptions) -> TutorialConfig | None:
-    """As `run_config`, for a run by the tutorial's recipe."""
+def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
+    """As `run_config`, for a run of `tengen.tutorial`."""
     if is_run(path) and not is_tutorial(path):
         raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
     for name in ("config", "model", "minutes", "games"):
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
-    if options.preset not in (None, TUTORIAL):
+    if options.preset not in (None, TEXTBOOK):
         raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
     if replace(options, preset=None) == TrainOptions() and is_run(path):
         return None
     given = {name: getattr(options, name) for name in ("device", "seed", "iterations")}
     given["side"] = options.board_size
-    base = _stored(path, TUTORIAL_SECTIONS)
-    return TutorialConfig(**_changed(base, {"tutorial": given}, options.settings))
+    base = _stored(path, textbook.SECTIONS)
+    return textbook.Config(**_changed(base, {"tutorial": given}, options.settings))
 
 
 def _base(path: str, options: TrainOptions) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def _base(path: str, options: TrainOptions) -> dict[str, Any]:
     if options.preset is None:
         return _stored(path, SECTIONS)
     if options.preset not in PRESETS:
-        known = ", ".join((*PRESETS, TUTORIAL))
+        known = ", ".join((*PRESETS, TEXTBOOK))
         raise ValueError(f"no preset is called {options.preset!r}; there are {known}")
     return vars(PRESETS[options.preset])
 

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
-from tengen.features.feature_set import KATAGO
+from tengen.features.feature_set import KATAGO, FeatureSet
+from tengen.game.geometry import MAX_SIDE
 
 # Limits beyond any real network, against broken and hostile files.
 MAX_SIZE = 65_536  # of any one dimension
@@ -38,6 +39,16 @@ class Rope(StrEnum):
 @dataclass(frozen=True)
 class Ordinary:
     """A residual block of two convolutions with `mid` channels between them."""
+
+    mid: int
+
+
+@dataclass(frozen=True)
+class PostActivation:
+    """As Ordinary, with a norm at its end and added to the activated input.
+
+    Blocks whose first norm changes nothing are those of the first residual networks.
+    """
 
     mid: int
 
@@ -78,9 +89,10 @@ class FeedForward:
     gated: bool
 
 
-Block: TypeAlias = Ordinary | Pooling | Bottleneck | Attention | FeedForward
+Block: TypeAlias = Ordinary | PostActivation | Pooling | Bottleneck | Attention | FeedForward
 _BLOCK_KINDS: dict[str, type[Block]] = {
-    kind.__name__.lower(): kind for kind in (Ordinary, Pooling, Bottleneck, Attention, FeedForward)
+    kind.__name__.lower(): kind
+    for kind in (Ordinary, PostActivation, Pooling, Bottleneck, Attention, FeedForward)
 }
 
 
@@ -104,6 +116,14 @@ class Architecture:
     value_mid: int = 32
     value_hidden: int = 64
     score_outputs: int = 6
+    # The side of the only board it plays on, for heads of fully connected layers; 0 for heads that
+    # pool over the board, which play on all sizes.
+    board_size: int = 0
+
+    def seeing(self, features: FeatureSet) -> Architecture:
+        """The same architecture for another feature set."""
+        planes, globals_ = len(features.planes), len(features.globals)
+        return replace(self, features=features.name, planes=planes, globals=globals_)
 
     def to_json(self) -> str:
         """The architecture as text for a file's header."""
@@ -130,12 +150,14 @@ class Architecture:
         sizes = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("blocks", "features", "activation", "tip_activation", "tip_rms_norm"):
             del sizes[name]
-        for name in ("globals", "pass_hidden"):  # these may be absent
+        for name in ("globals", "pass_hidden", "board_size"):  # these may be absent
             if sizes[name] == 0:
                 del sizes[name]
         _check_sizes("network", sizes)
         if not isinstance(self.features, str) or not isinstance(self.tip_rms_norm, bool):
             raise ValueError("a field is of the wrong kind")
+        if self.board_size > MAX_SIDE or (self.board_size and self.policy_outputs != 1):
+            raise ValueError(f"no heads for board_size {self.board_size}")
         if self.first_kernel % 2 == 0:
             raise ValueError(f"first_kernel is {self.first_kernel}, which is even")
         if _check_blocks(self.blocks, MAX_NESTING) > MAX_BLOCKS:
@@ -213,7 +235,8 @@ def weights_of(architecture: Architecture) -> Iterator[Weight]:
     """All tensors of a network with this architecture."""
     a = architecture
     yield _convolution("conv", a.planes, a.channels, a.first_kernel)
-    yield _linear("globals", a.globals, a.channels)
+    if a.globals:
+        yield _linear("globals", a.globals, a.channels)
     for i, block in enumerate(a.blocks):
         yield from _block_weights(f"blocks.{i}", a.channels, block)
     if a.tip_rms_norm:
@@ -221,6 +244,28 @@ def weights_of(architecture: Architecture) -> Iterator[Weight]:
         yield _bias("tip", a.channels)
     else:
         yield from _norm("tip", a.channels)
+    yield from _flat_policy_weights(a) if a.board_size else _policy_weights(a)
+    yield _convolution("value.conv1", a.channels, a.value_mid, 1)
+    yield from _norm("value.norm1", a.value_mid)
+    for name, inputs, outputs in (
+        ("linear2", (a.board_size**2 or 3) * a.value_mid, a.value_hidden),
+        ("value", a.value_hidden, 3),
+        ("score", a.value_hidden, a.score_outputs),
+    ):
+        yield _linear(f"value.{name}", inputs, outputs)
+        yield _bias(f"value.{name}", outputs)
+    yield _convolution("value.ownership", a.value_mid, 1, 1)
+
+
+def _flat_policy_weights(a: Architecture) -> Iterator[Weight]:
+    area = a.board_size**2
+    yield _convolution("policy.conv1", a.channels, a.policy_mid, 1)
+    yield from _norm("policy.norm1", a.policy_mid)
+    yield _linear("policy.linear", a.policy_mid * area, area + 1)
+    yield _bias("policy.linear", area + 1)
+
+
+def _policy_weights(a: Architecture) -> Iterator[Weight]:
     yield _convolution("policy.conv1", a.channels, a.policy_mid, 1)
     yield _convolution("policy.conv_pool", a.channels, a.policy_pool, 1)
     yield from _norm("policy.norm_pool", a.policy_pool)
@@ -231,21 +276,11 @@ def weights_of(architecture: Architecture) -> Iterator[Weight]:
     if a.pass_hidden:
         yield _bias("policy.pass1", a.pass_hidden)
         yield _linear("policy.pass2", a.pass_hidden, a.policy_outputs)
-    yield _convolution("value.conv1", a.channels, a.value_mid, 1)
-    yield from _norm("value.norm1", a.value_mid)
-    for name, inputs, outputs in (
-        ("linear2", 3 * a.value_mid, a.value_hidden),
-        ("value", a.value_hidden, 3),
-        ("score", a.value_hidden, a.score_outputs),
-    ):
-        yield _linear(f"value.{name}", inputs, outputs)
-        yield _bias(f"value.{name}", outputs)
-    yield _convolution("value.ownership", a.value_mid, 1, 1)
 
 
 def _block_weights(name: str, channels: int, block: Block) -> Iterator[Weight]:
     match block:
-        case Ordinary() | Pooling():
+        case Ordinary() | PostActivation() | Pooling():
             yield from _norm(f"{name}.norm1", channels)
             yield _convolution(f"{name}.conv1", channels, block.mid, 3)
             if isinstance(block, Pooling):
@@ -254,6 +289,8 @@ def _block_weights(name: str, channels: int, block: Block) -> Iterator[Weight]:
                 yield _linear(f"{name}.pool_to_bias", 3 * block.pool, block.mid)
             yield from _norm(f"{name}.norm2", block.mid)
             yield _convolution(f"{name}.conv2", block.mid, channels, 3)
+            if isinstance(block, PostActivation):
+                yield from _norm(f"{name}.norm3", channels)
         case Bottleneck():
             yield from _norm(f"{name}.norm1", channels)
             yield _convolution(f"{name}.conv1", channels, block.mid, 1)

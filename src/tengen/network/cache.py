@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.features.feature_set import FeatureSet
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, EvaluatorWrapper, Pending
 
 Row: TypeAlias = NDArray[np.float32]  # the whole evaluation of one position
@@ -45,7 +46,7 @@ class CachingEvaluator(EvaluatorWrapper):
 
     def submit(self, batch: Batch) -> Pending:
         """Start the evaluation of the positions that are not cached."""
-        keys = _keys(batch)
+        keys = _keys(batch, self.features)
         with self._lock:
             known = {key: row for key in keys if (row := self._lookup(key)) is not None}
             new = {key: i for i, key in enumerate(keys) if key not in known}
@@ -100,13 +101,15 @@ class _Completed:
         return _unpacked(np.stack([rows[key] for key in self.keys]), self.board)
 
 
-def _keys(batch: Batch) -> list[bytes]:
-    """A digest of each position's inputs; planes count as 0 or not 0."""
+def _keys(batch: Batch, features: FeatureSet) -> list[bytes]:
+    """A digest of each position's inputs; planes count as 0 or not 0, unless uniform."""
     shape = repr(batch.planes.shape[1:]).encode()
     seen = np.packbits(batch.planes.reshape(len(batch.planes), -1) != 0, axis=1)
+    uniform = batch.planes[:, features.uniform_planes, 0, 0]
+    numbers = np.concatenate([batch.globals, uniform], 1)
     return [
         hashlib.blake2b(shape + planes.tobytes() + others.tobytes(), digest_size=16).digest()
-        for planes, others in zip(seen, batch.globals, strict=True)
+        for planes, others in zip(seen, numbers, strict=True)
     ]
 
 

@@ -109,3 +109,11 @@ def encode(features: FeatureSet, positions: Sequence[Position]) -> Batch:
     for i, position in enumerate(positions):
         features.encode_position(position, planes[i], globals_[i], scratch)
     return Batch(planes, globals_)
+
+
+def check_boards(name: str, board_size: int, shape: Sequence[int]) -> None:
+    """Raise ValueError unless a network plays on boards of this shape [..., height, width]."""
+    height, width = shape[-2:]
+    if board_size and (height, width) != (board_size, board_size):
+        only = f"{board_size}x{board_size}"
+        raise ValueError(f"{name} plays on {only} boards only, not on {width}x{height}")

@@ -26,7 +26,7 @@ class InferenceBuffers(Protocol):
 
     @property
     def globals(self) -> NDArray[np.float32]:
-        """[rows, globals]: to be filled."""
+        """[rows, globals], with bits [rows, packed globals]: to be filled."""
 
     @property
     def evaluation(self) -> Evaluation:
@@ -50,10 +50,11 @@ class EvaluatorBuffers:
         self._evaluator = evaluator
         self.features = evaluator.features
         self.threads = feeding_threads(evaluator)
-        # Rows not filled yet must look like boards, too: ones are boards without a border.
-        self.planes = np.ones(
+        # Rows not filled yet must be boards, too: here they fill their planes.
+        self.planes = np.zeros(
             (rows, len(self.features.planes), size.height, size.width), np.float32
         )
+        self.planes[:, 0] = 1
         self.globals = np.zeros((rows, len(self.features.globals)), np.float32)
         policy, value = (rows, size.area + 1), (rows, 3)
         no_ownership = (0, size.height, size.width)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import BASIC, FeatureSet
+from tengen.features.feature_set import FeatureSet
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.kernels.board import TERMS, new_boards
 from tengen.game.kernels.moves import new_history
@@ -25,8 +25,6 @@ def encode_games(
     The seed decides how often each turn appears, see `copies_of_turns`. Raises ValueError for
     records that are broken or boards that are larger.
     """
-    if not (features.has_bits or features is BASIC):
-        raise ValueError(f"inputs {features.name!r} are not all 0 or 1: rows keep one bit of each")
     check_games(games)
     largest = max(games.games["width"].max(initial=0), games.games["height"].max(initial=0))
     if largest > side:
@@ -44,13 +42,10 @@ def encode_games(
             new_boards(1),
             new_history(most_turns),
             new_feature_scratch(),
-            np.zeros((len(features.planes), side, side), np.uint8),
             np.zeros((HORIZONS, 4)),
         )
-        kind, ladders = features.kind, features.sees_ladders
-        return int(
-            encode_span(games, index, copies, begin, end, kind, ladders, scratch, kernel_rows)
-        )
+        kind = features.kind
+        return int(encode_span(games, index, copies, begin, end, kind, scratch, kernel_rows))
 
     bounds = [len(games.games) * k // threads for k in range(threads + 1)]
     if threads == 1:

@@ -26,7 +26,7 @@ class Layout(Enum):
 
     POINTS = auto()  # [H, W] turned with the board
     MOVES = auto()  # [H * W + 1] turned with the board; y * W + x, the pass last
-    GLOBALS = auto()  # [globals of the feature set]
+    GLOBALS = auto()  # [packed globals of the feature set]; in batches [globals]
 
 
 class Field(NamedTuple):
@@ -43,14 +43,14 @@ class Field(NamedTuple):
             case Layout.MOVES:
                 return (side * side + 1,)
             case Layout.GLOBALS:
-                return (len(features.globals),)
+                return (features.packed_globals,)
         return self.shape
 
 
 class Rows(NamedTuple, Generic[Array]):
     """Training rows, all from the view of the side to play; boards lie in the upper left corner."""
 
-    # Bit k of a point is plane k of the inputs; in batches [planes, H, W] of 0 and 1.
+    # Bit k of a point is plane k of the inputs; in batches [planes, H, W].
     planes: Annotated[Array, Field(np.uint32, Layout.POINTS)]
     globals: Annotated[Array, Field(np.float32, Layout.GLOBALS)]
     policy: Annotated[Array, Field(np.float16, Layout.MOVES)]  # sums to 1

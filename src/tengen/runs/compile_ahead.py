@@ -33,6 +33,7 @@ def _compile_self_play(features: FeatureSet) -> None:
 
     buffers = BitBuffers(FakeEvaluator(features=features), 2, Size(3, 3))
     buffers.planes = np.zeros((2, 3, 3), np.uint32)
+    buffers.globals = np.zeros((2, features.packed_globals), np.float32)
     Fleet([buffers], SelfPlayParams(board_sizes=(3,)), SelfPlaySearch(), 1).tick()
 
 

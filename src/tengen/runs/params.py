@@ -6,6 +6,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
 from tengen.evaluation.engine_spec import parse_engine
+from tengen.features.feature_set import (
+    FEATURE_SETS,
+    KATAGO,
+    KATAGO_WITHOUT_LADDERS,
+    FeatureSet,
+)
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.registry import TRAINING_DEVICES
 from tengen.replay.window import WindowParams
@@ -21,9 +27,10 @@ class RunParams:
 
     model: str = "b6c96"  # architecture; ignored if `start` names a network
     start: str = ""  # a network to start from; empty: random weights
-    # Whether the network is shown ladders. It learns more from the same games, but reading ladders
-    # takes longer than the rest of self-play: a fast GPU waits for it, a network on the CPU does
-    # not.
+    features: str = KATAGO.name  # feature set of the network: katago, rich or basic
+    # Only for katago: whether the network is shown ladders. It learns more from the same games, but
+    # reading ladders takes longer than the rest of self-play: a fast GPU waits for it, a network on
+    # the CPU does not.
     ladders: bool = True
     device: str = "auto"  # auto, cpu or cuda
     seed: int = 1  # of weights and games
@@ -51,6 +58,16 @@ class RunParams:
         if self.device not in TRAINING_DEVICES:
             names = " or ".join(TRAINING_DEVICES)
             raise ValueError(f"device must be {names}, not {self.device!r}")
+        if self.features not in FEATURE_SETS:
+            known = ", ".join(FEATURE_SETS)
+            raise ValueError(f"features must be one of {known}, not {self.features!r}")
+
+    @property
+    def feature_set(self) -> FeatureSet:
+        """The feature set of the network, which depends on `ladders`, too."""
+        if self.features == KATAGO.name and not self.ladders:
+            return KATAGO_WITHOUT_LADDERS
+        return FEATURE_SETS[self.features]
 
 
 @dataclass(frozen=True)

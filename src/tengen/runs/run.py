@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closeable import Closeable
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
 from tengen.network.architecture import Architecture, named_architecture
 from tengen.network.data import NetworkData
@@ -382,14 +382,20 @@ def _starting_network(
 
     For a resumed run only the architecture matters: its weights are in the checkpoint.
     """
-    features = (KATAGO if params.ladders else KATAGO_WITHOUT_LADDERS).name
+    features = params.feature_set
     if checkpoint is None and params.start:
         data = load_network(params.start)
         facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-        data = replace(data, architecture=replace(data.architecture, features=features))
+        seen = FEATURE_SETS[data.architecture.features]
+        if (seen.planes, seen.globals) != (features.planes, features.globals):
+            raise ValueError(
+                f"{data.name} sees {seen.name!r} and the run {features.name!r}; start from another "
+                f"network, or begin with --set run.features={seen.name}"
+            )
+        data = replace(data, architecture=data.architecture.seeing(features))
         return resumed_network(data, params.seed), ", ".join([data.name, *facts])
     origin = ""
-    architecture = replace(named_architecture(params.model), features=features)
+    architecture = named_architecture(params.model).seeing(features)
     if checkpoint is not None and "architecture" in checkpoint.facts:
         architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
         origin = str(checkpoint.facts["started_from"])

@@ -17,7 +17,7 @@ from torch.nn import functional
 from tengen.network.architecture import Architecture
 from tengen.network.data import Scaling
 from tengen.network.torch.blocks import apply, convolution
-from tengen.network.torch.model import Network, Outputs, with_pass
+from tengen.network.torch.model import Network, Outputs, PolicyHead, with_pass
 from tengen.replay.schema import HORIZONS
 from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import TrainingBatch
@@ -73,6 +73,7 @@ class TrainingNetwork(nn.Module):
         network = self.network
         x, boards = network.trunk(planes, globals)
         policy, value = network.policy, network.value
+        assert isinstance(policy, PolicyHead)
         seen, pooled = policy.look(x, boards)
         inner, hidden = value.look(x, boards)
         with torch.autocast(x.device.type, enabled=False):  # as they are computed for playing

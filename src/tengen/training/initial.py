@@ -15,7 +15,7 @@ from tengen.network.torch.blocks import (
     OrdinaryBlock,
     PoolingBlock,
 )
-from tengen.network.torch.model import network_from
+from tengen.network.torch.model import PolicyHead, network_from
 from tengen.training.heads_and_losses import SCALING, TrainingNetwork
 
 OUTPUT_SCALE = 0.3  # of the last layers, so that a new network's outputs are nearly even
@@ -73,7 +73,8 @@ def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:
 def _scale_trunk(training: TrainingNetwork) -> None:
     network = training.network
     network.conv.weight.mul_(POINT_SCALE)
-    network.globals.weight.mul_(BIAS_SCALE)
+    if network.globals is not None:
+        network.globals.weight.mul_(BIAS_SCALE)
     _scale_branches(network.blocks)
 
 
@@ -99,6 +100,7 @@ def _scale_branches(blocks: nn.ModuleList) -> None:
 
 def _scale_heads(training: TrainingNetwork) -> None:
     policy, value = training.network.policy, training.network.value
+    assert isinstance(policy, PolicyHead)
     policy.conv1.weight.mul_(POINT_SCALE)
     policy.pool_to_bias.weight.mul_(BIAS_SCALE)
     last: list[nn.Conv2d | nn.Linear] = [

@@ -13,11 +13,12 @@ from torch import Tensor
 
 from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size, Symmetry, symmetry_points
+from tengen.network.torch.decoding import unpack_inputs
 from tengen.replay.schema import FIELDS, Layout, Rows, TrainingRows, new_rows
 from tengen.user_messages import say
 
-# As `TrainingRows`, but planes are [batch, planes, H, W] of 0 and 1 (the first one is the board),
-# and moves and points are float32.
+# As `TrainingRows`, but planes and globals are the inputs of the network, [batch, planes, H, W] and
+# [batch, globals], and moves and points are float32.
 TrainingBatch: TypeAlias = Rows[Tensor]
 
 _BITS = torch.int32  # of the planes; torch cannot shift uint32
@@ -44,6 +45,7 @@ class ReplayBuffer:
             raise ValueError(f"no room for {len(features.planes)} planes in {capacity} rows")
         self.device = torch.device(device)
         self.capacity, self.side, self.one_size = capacity, side, one_size
+        self._features = features
         self.changing = threading.Lock()
         self.total = 0  # rows ever added
         self.window = 0
@@ -56,7 +58,6 @@ class ReplayBuffer:
         self._start = torch.zeros((), dtype=torch.int64, device=self.device)
         self._count = torch.zeros((), dtype=torch.int64, device=self.device)
         self._turns = _turned_places(side, symmetries).to(self.device)  # [side, symmetry, place]
-        self._shifts = torch.arange(len(features.planes), dtype=_BITS, device=self.device)
         self.stream: torch.cuda.Stream | None = None
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
@@ -122,12 +123,9 @@ class ReplayBuffer:
 
         layouts = (field.shape for field in FIELDS.values())
         batch: Rows[Tensor] = Rows(*map(gather, layouts, self.rows))
-        return batch._replace(planes=self._unpacked(batch.planes))
-
-    def _unpacked(self, bits: Tensor) -> Tensor:
-        """[batch, planes, H, W] of 0 and 1, in memory with channels last, as convolutions want."""
         small = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        return ((bits[..., None] >> self._shifts) & 1).to(small).permute(0, 3, 1, 2)
+        planes, globals_ = unpack_inputs(self._features, batch.planes, batch.globals, small)
+        return batch._replace(planes=planes, globals=globals_)
 
     def _checked(self, rows: TrainingRows) -> TrainingRows:
         """Only rows of finite numbers; raises ValueError for boards of other sizes."""

@@ -1,1 +1,1 @@
-"""Kernels that write feature planes and global values."""
+"""Kernels that encode positions; `encode` registers the feature sets."""

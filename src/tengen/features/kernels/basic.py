@@ -1,9 +1,10 @@
-"""The tutorial's inputs: seven planes of 0 and 1, nothing for the whole board."""
+"""The `basic` set: seven planes of 0 and 1, as textbooks use them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from tengen.features.kernels.planes import mark, mark_if
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import point_of
 from tengen.game.kernels.moves import PASS, is_legal, move_at
@@ -18,7 +19,6 @@ PLANES = (
     "legal move",
     "Black to play",
 )
-GLOBALS: tuple[str, ...] = ()
 _STONES = PLANES.index("own stone")
 _MOVES = PLANES.index("last move")
 _LEGAL = PLANES.index("legal move")
@@ -27,33 +27,31 @@ _BLACK = PLANES.index("Black to play")
 
 @kernel
 def encode(board, history, scratch, planes, globals_):  # noqa: ARG001
-    """Fill planes[7, height, width] for the side to play; globals_[0] and scratch stay unused."""
+    """Fill 7 planes for the side to play; the set has no globals."""
     planes[:] = 0
-    mark_stones(board, planes[_STONES:_MOVES])
-    mark_moves(board, history, planes[_MOVES:_LEGAL])
+    mark_stones(board, planes, _STONES)
+    mark_moves(board, history, planes, _MOVES, 2)
     for y in range(board.height):
         for x in range(board.width):
-            # Also after the end of a game: whoever asks then wants to know how to play on.
-            planes[_LEGAL, y, x] = is_legal(board, history, point_of(board, x, y))
-            planes[_BLACK, y, x] = board.to_play == BLACK
+            # After the end of a game, too: a player may be asked how to play on.
+            mark_if(is_legal(board, history, point_of(board, x, y)), planes, _LEGAL, y, x)
+            mark_if(board.to_play == BLACK, planes, _BLACK, y, x)
 
 
 @kernel
-def mark_stones(board, planes):
-    """Mark own stones, the opponent's and empty points in planes[3, height, width] of zeros."""
+def mark_stones(board, planes, first):
+    """Mark own stones, the opponent's and empty points in three planes from `first` on."""
     for y in range(board.height):
         for x in range(board.width):
             color = board.color[point_of(board, x, y)]
-            planes[2 if color == EMPTY else 0 if color == board.to_play else 1, y, x] = 1
+            plane = 2 if color == EMPTY else 0 if color == board.to_play else 1
+            mark(planes, first + plane, y, x)
 
 
 @kernel
-def mark_moves(board, history, planes):
-    """Mark where the last moves were played in planes[turns, height, width] of zeros.
-
-    The last one comes first. A pass has no place, and uses up its turn.
-    """
-    for turn in range(min(board.ply, planes.shape[0])):
+def mark_moves(board, history, planes, first, turns):
+    """Mark the last moves, the latest in plane `first`; a pass takes its turn and marks nothing."""
+    for turn in range(min(board.ply, turns)):
         p = np.int64(move_at(history, board.ply - turn))
         if p != PASS:
-            planes[turn, p // board.stride - 1, p % board.stride - 1] = 1
+            mark(planes, first + turn, p // board.stride - 1, p % board.stride - 1)

@@ -1,7 +1,7 @@
 """KataGo's V7 inputs: 22 planes of 0 and 1 and 19 values for the whole board.
 
-Positions under territory scoring are seen as in the main phase of the game: KataGo's clean-up
-phases, which planes 7, 20 and 21 and globals 12 and 13 tell of, are not played here.
+Tengen does not play KataGo's clean-up phases of territory scoring, so their inputs (planes 7, 20
+and 21, globals 12 and 13) stay 0.
 """
 
 from __future__ import annotations
@@ -94,20 +94,14 @@ _PARITY = GLOBALS.index("parity of komi")
 
 @kernel
 def encode(board, history, scratch, planes, globals_):
-    """Fill planes[22, height, width], or their bits[height, width], and globals_[19].
-
-    All is seen by the side to play.
-    """
+    """Fill 22 planes, or their bits, and globals_[19], for the side to play."""
     turns = encode_without_ladders(board, history, scratch, planes, globals_)
     _encode_ladders(board, scratch, turns, planes)
 
 
 @kernel
 def encode_without_ladders(board, history, scratch, planes, globals_):
-    """As `encode`, but the planes of ladders, which take longest to find, stay empty.
-
-    Returns how many turns of history are told.
-    """
+    """As `encode`, with empty ladder planes. Returns how many turns of history are shown."""
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
@@ -124,7 +118,7 @@ def encode_without_ladders(board, history, scratch, planes, globals_):
 
 @kernel(inline=True)
 def hides_end(board, history):
-    """Does the side to play see the game as if a second pass would not end it?"""
+    """Whether a second pass, which would end the game, is hidden from the side to play."""
     return (
         board.friendly_pass
         and not board.territory
@@ -232,9 +226,10 @@ def _encode_rules(board, globals_):
 
 @kernel
 def own_komi(board):
-    """The points that the side to play gets besides what it holds on the board.
+    """Komi for the side to play, as KataGo adjusts it to the rules.
 
-    Under territory scoring a stone played costs its point, which area counting gives back.
+    Territory scoring is expressed as area scoring: prisoners are added, and stones on the board,
+    which area scoring counts, are taken off.
     """
     white = board.komi
     if board.button_owner:

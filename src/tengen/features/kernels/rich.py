@@ -1,11 +1,12 @@
-"""Inputs for networks of our own: 22 planes with history, liberties and rules, no values beside.
+"""The `rich` set: 22 planes with history, liberties and rules, and no globals.
 
-All are 0 or 1 but the komi, which needs planes of floats: whole numbers cut it off.
+All planes are 0 or 1 except the komi's, which is uniform.
 """
 
 from __future__ import annotations
 
 from tengen.features.kernels.basic import mark_moves, mark_stones
+from tengen.features.kernels.planes import fill_uniform, mark, mark_if
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import SIMPLE_KO, point_of
 from tengen.jit import kernel
@@ -27,7 +28,6 @@ PLANES = (
     "own komi",
     "Black to play",
 )
-GLOBALS: tuple[str, ...] = ()
 _STONES = PLANES.index("own stone")
 _MOVES = PLANES.index("move 1 turns ago")
 _KO_BAN = PLANES.index("ko ban")
@@ -40,12 +40,14 @@ _BLACK = PLANES.index("Black to play")
 
 @kernel
 def encode(board, history, scratch, planes, globals_):  # noqa: ARG001
-    """Fill planes[22, height, width] for the side to play; globals_[0] and scratch stay unused."""
+    """Fill 22 planes for the side to play; with bits, globals_[0] is the komi's number."""
     planes[:] = 0
-    mark_stones(board, planes[_STONES:_MOVES])
-    mark_moves(board, history, planes[_MOVES:_KO_BAN])
+    mark_stones(board, planes, _STONES)
+    mark_moves(board, history, planes, _MOVES, TURNS_OF_HISTORY)
     _encode_chains(board, planes)
     _encode_terms(board, planes)
+    own_komi = (-board.komi if board.to_play == BLACK else board.komi) / KOMI_SCALE
+    fill_uniform(own_komi, board, planes, _KOMI, globals_, 0)
 
 
 @kernel
@@ -54,20 +56,17 @@ def _encode_chains(board, planes):
         for x in range(board.width):
             p = point_of(board, x, y)
             if board.color[p] == EMPTY:
-                planes[_KO_BAN, y, x] = p == board.ko
+                mark_if(p == board.ko, planes, _KO_BAN, y, x)
             else:
                 liberties = min(board.libs[board.head[p]], MOST_LIBERTIES)
-                planes[_ONE_LIBERTY + liberties - 1, y, x] = 1
+                mark(planes, _ONE_LIBERTY + liberties - 1, y, x)
 
 
 @kernel
 def _encode_terms(board, planes):
-    """What is the same all over the board: the rules, the komi and who is to play."""
-    is_black = board.to_play == BLACK
-    own_komi = (-board.komi if is_black else board.komi) / KOMI_SCALE
+    """Mark, all over the board, the rules and who is to play."""
     for y in range(board.height):
         for x in range(board.width):
-            planes[_TERRITORY, y, x] = board.territory
-            planes[_SUPERKO, y, x] = board.ko_rule != SIMPLE_KO
-            planes[_KOMI, y, x] = own_komi
-            planes[_BLACK, y, x] = is_black
+            mark_if(board.territory != 0, planes, _TERRITORY, y, x)
+            mark_if(board.ko_rule != SIMPLE_KO, planes, _SUPERKO, y, x)
+            mark_if(board.to_play == BLACK, planes, _BLACK, y, x)

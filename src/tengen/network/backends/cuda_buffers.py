@@ -12,10 +12,10 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import prepared
 from tengen.network.data import Scaling
-from tengen.network.evaluator import Evaluation
+from tengen.network.evaluator import Evaluation, check_boards
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
-from tengen.network.torch.decoding import decode, unpack_bits
+from tengen.network.torch.decoding import decode, unpack_inputs
 from tengen.network.torch.model import Network
 
 _WARM_UPS = 3  # runs before the graph is captured, in which libraries choose their kernels
@@ -26,10 +26,10 @@ class PlayingNetwork:
 
     def __init__(self, network: Network, scaling: Scaling) -> None:
         """Copy a network that is on the GPU."""
-        self.architecture = network.architecture
+        self.features = FEATURE_SETS[network.architecture.features]
+        self.board_size = network.architecture.board_size
         self._staging = copy.deepcopy(network).eval().requires_grad_(False)
         self._half = prepared(copy.deepcopy(self._staging), torch.device("cuda"))
-        self._count = network.architecture.planes
         self._scaling = scaling
         self.evaluate = compiled(self._evaluate)
 
@@ -42,9 +42,8 @@ class PlayingNetwork:
                     module.fold()
             _copy_tensors(self._half, self._staging)
 
-    def _evaluate(self, bits: Tensor, globals_: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        planes = unpack_bits(bits, self._count).permute(0, 3, 1, 2).to(torch.bfloat16)
-        planes = planes.contiguous(memory_format=torch.channels_last)
+    def _evaluate(self, bits: Tensor, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        planes, globals_ = unpack_inputs(self.features, bits, packed, torch.bfloat16)
         outputs = self._half(planes, globals_.to(torch.bfloat16))
         return decode(outputs, globals_, self._scaling)
 
@@ -63,12 +62,12 @@ class CudaBuffers:
     """The buffers for half of the games: pinned memory, a stream and a captured graph."""
 
     def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
+        check_boards("this network", network.board_size, (size.height, size.width))
         self._network = network  # a graph does not keep the weights that it reads
-        self.features = FEATURE_SETS[network.architecture.features]
+        self.features = network.features
         self.threads = numba.get_num_threads()
-        n_globals = network.architecture.globals
         bits = torch.ones((rows, size.height, size.width), dtype=torch.int32).pin_memory()
-        globals_ = torch.zeros((rows, n_globals)).pin_memory()
+        globals_ = torch.zeros((rows, self.features.packed_globals)).pin_memory()
         self._host = (bits, globals_)
         self._inputs = tuple(tensor.cuda() for tensor in self._host)
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]

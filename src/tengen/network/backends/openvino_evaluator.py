@@ -13,6 +13,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
+    SIZES,
     Ranges,
     cached_ranges,
     calibrate,
@@ -21,7 +22,7 @@ from tengen.network.backends.openvino_int8 import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.evaluator import Batch, Evaluation, check_boards
 from tengen.user_messages import say
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
@@ -32,6 +33,7 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # room; batches of a size between are padded to the next of them.
 ANY = -1
 GRAPHS_BY_BATCH = 16
+LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LARGEST_BY_BATCH = 5_000_000  # weights
 
@@ -66,11 +68,13 @@ class OpenVinoEvaluator:
         threads: int | None = None,
         streams: int = 1,
         policy_optimism: float = 0.0,
+        ranges: Ranges | None = None,
     ) -> None:
         """The default precision is bf16 if the device has it; the default is a thread a core.
 
         `streams` batches are computed at the same time, each by its share of the threads; further
-        ones wait.
+        ones wait. For int8, `ranges` come from `calibrate`; by default they are found at first use
+        and cached.
         """
         self._data = data
         self._core = openvino_core()
@@ -81,7 +85,7 @@ class OpenVinoEvaluator:
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
-        self._ranges: Ranges = {}
+        self._ranges = ranges or {}
         self._choose(precision)
 
     def _choose(self, precision: Precision | None) -> None:
@@ -119,6 +123,7 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller must not change the batch until it has the result."""
+        check_boards(self.name, self._data.architecture.board_size, batch.planes.shape)
         compiled, size = self._network_for(batch)
         return OpenVinoPending(self, compiled, batch, size)
 
@@ -128,7 +133,7 @@ class OpenVinoEvaluator:
 
     def _network_for(self, batch: Batch) -> tuple[_Compiled, int]:
         """The fastest graph for a batch and the batch size it takes; compiled when first needed."""
-        masked = not bool((batch.planes[:, 0] == 1).all())
+        masked = not bool((self.features.on_board(batch.planes) == 1).all())
         n, *board = batch.planes.shape
         shape = (_padded_size(n), *board)
         if (masked, shape) in self._networks:
@@ -178,7 +183,8 @@ class OpenVinoEvaluator:
     def _calibrate(self) -> Ranges:
         say(f"calibrating {self.name} for int8 (first use only, some seconds) ...")
         player = OpenVinoEvaluator(self._data, Precision.FLOAT32, threads=self._threads)
-        return calibrate(self._data, calibration_batches(player))
+        side = self._data.architecture.board_size
+        return calibrate(self._data, calibration_batches(player, (side,) if side else SIZES))
 
 
 class _Compiled:
@@ -223,8 +229,12 @@ class OpenVinoPending:
 
 
 def _padded_size(n: int) -> int:
-    """The next batch size that can have a graph of its own, or n beyond the largest."""
-    return next((size for size in SIZES_BY_BATCH if size >= n), n)
+    """The next batch size that can have a graph of its own, or n beyond the largest.
+
+    A large batch gains less by such a graph than it loses by more than a little padding.
+    """
+    size = next((size for size in SIZES_BY_BATCH if size >= n), n)
+    return size if n <= LARGE_BATCH or size - n <= n // 10 else n
 
 
 def _padded(values: NDArray[np.float32], more: int) -> NDArray[np.float32]:

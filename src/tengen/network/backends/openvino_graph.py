@@ -15,6 +15,7 @@ import openvino
 from numpy.typing import NDArray
 from openvino import opset13 as op
 
+from tengen.features.feature_set import FEATURE_SETS
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 from tengen.network.data import NetworkData, Weights
@@ -37,7 +38,8 @@ def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
     architecture = data.architecture
     planes = op.parameter([-1, architecture.planes, -1, -1], np.float32, name=INPUTS[0])
     globals_ = op.parameter([-1, architecture.globals], np.float32, name=INPUTS[1])
-    graph = _Graph(data.weights, planes, masked)
+    mask = _mask(planes, FEATURE_SETS[architecture.features].mask_planes) if masked else None
+    graph = _Graph(data.weights, planes, mask)
     x = graph.conv("conv", planes)
     if architecture.globals:
         x = op.add(x, _over_board(graph.linear("globals", globals_)))
@@ -68,12 +70,11 @@ class _Affine(NamedTuple):
 class _Graph:
     """Builds nodes from named weights; knows the mask and area of the boards."""
 
-    def __init__(self, weights: Weights, planes: Node, masked: bool) -> None:
+    def __init__(self, weights: Weights, planes: Node, mask: Node | None) -> None:
         self.weights = weights
-        self.mask: Node | None = None  # [batch, 1, height, width]
-        if masked:
-            self.mask = op.gather(planes, np.array([0]), 1)
-            self.area = op.reduce_sum(self.mask, _BOARD, keep_dims=False)  # [batch, 1]
+        self.mask = mask  # [batch, 1, height, width]
+        if mask is not None:
+            self.area = op.reduce_sum(mask, _BOARD, keep_dims=False)  # [batch, 1]
         else:
             sides = op.gather(op.shape_of(planes), _BOARD, 0)
             self.area = op.convert(op.reduce_prod(sides, 0, keep_dims=True), np.float32)  # [1]
@@ -110,8 +111,11 @@ class _Graph:
     def norm(self, name: str, x: Node, kind: Activation) -> Node:
         """A batch norm that cannot be folded into a convolution, its activation and the mask."""
         scale, bias = self.affine(name)
-        scaled = op.multiply(x, scale[None, :, None, None])
-        return self.activate(op.add(scaled, bias[None, :, None, None]), kind)
+        if not (scale == 1).all():
+            x = op.multiply(x, scale[None, :, None, None])
+        if bias.any():
+            x = op.add(x, bias[None, :, None, None])
+        return self.activate(x, kind)
 
     def activate(self, x: Node, kind: Activation) -> Node:
         """An activation of channels, zero off the board."""
@@ -140,6 +144,12 @@ class _Graph:
         highest = op.reduce_max(x, _BOARD, keep_dims=False)
         return op.concat([mean, op.multiply(mean, self.spread), highest], 1)
 
+    def pool_for_value(self, x: Node) -> Node:
+        """[batch, 3 * channels]: mean, and mean by two measures of the board's size"""
+        mean = self.mean(x)
+        by_square = op.subtract(op.multiply(self.spread, self.spread), _number(0.1))
+        return op.concat([mean, op.multiply(mean, self.spread), op.multiply(mean, by_square)], 1)
+
     # Blocks
 
     def block(self, name: str, spec: arch.Block, x: Node, kind: Activation) -> Node:
@@ -153,7 +163,7 @@ class _Graph:
                 return op.add(x, op.transpose(seen, _TO_CHANNELS))
         active = self.norm(f"{name}.norm1", x, kind)
         match spec:
-            case arch.Ordinary():
+            case arch.Ordinary() | arch.PostActivation():
                 inner = self.conv(f"{name}.conv1", active, self.affine(f"{name}.norm2"))
                 inner = self.activate(inner, kind)
             case arch.Pooling():
@@ -163,6 +173,8 @@ class _Graph:
                 for i, block in enumerate(spec.inner):
                     inner = self.block(f"{name}.blocks.{i}", block, inner, kind)
                 inner = self.norm(f"{name}.norm2", inner, kind)
+        if isinstance(spec, arch.PostActivation):
+            return op.add(active, self.conv(f"{name}.conv2", inner, self.affine(f"{name}.norm3")))
         return op.add(x, self.conv(f"{name}.conv2", inner))
 
     def pooling(self, name: str, norm: str, x: Node, kind: Activation) -> tuple[Node, Node]:
@@ -242,6 +254,10 @@ class _Graph:
     def policy(self, x: Node, architecture: arch.Architecture) -> Node:
         """[batch, outputs, points + 1]"""
         kind = architecture.activation
+        if architecture.board_size:
+            inner = self.conv("policy.conv1", x, self.affine("policy.norm1"))
+            logits = self.linear("policy.linear", _flat(self.activate(inner, kind)))
+            return op.unsqueeze(logits, np.array([1]))
         inner, pooled = self.pooling("policy", "norm1", x, kind)
         passing = self.linear("policy.pass1", pooled)
         if architecture.pass_hidden:
@@ -256,16 +272,25 @@ class _Graph:
         """Outcome [batch, 3], score [batch, outputs] and ownership [batch, height, width]."""
         kind = architecture.activation
         inner = self.activate(self.conv("value.conv1", x, self.affine("value.norm1")), kind)
-        mean = self.mean(inner)
-        by_square = op.subtract(op.multiply(self.spread, self.spread), _number(0.1))
-        pooled = op.concat([mean, op.multiply(mean, self.spread), op.multiply(mean, by_square)], 1)
+        pooled = _flat(inner) if architecture.board_size else self.pool_for_value(inner)
         hidden = _activate(self.linear("value.linear2", pooled), kind)
         owned = op.squeeze(self.conv("value.ownership", inner), np.array([1]))
         return self.linear("value.value", hidden), self.linear("value.score", hidden), owned
 
 
+def _mask(planes: Node, count: int) -> Node:
+    """The sum of the first planes: 1 on the board, 0 off it."""
+    first = op.gather(planes, np.arange(count), 1)
+    return first if count == 1 else op.reduce_sum(first, np.array([1]), keep_dims=True)
+
+
 def _number(value: Any) -> Node:
     return op.constant(np.float32(value))
+
+
+def _flat(x: Node) -> Node:
+    """[batch, channels * points] from [batch, channels, height, width]"""
+    return op.reshape(x, np.array([0, -1]), special_zero=True)
 
 
 def _over_board(x: Node) -> Node:

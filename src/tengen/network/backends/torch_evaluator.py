@@ -9,7 +9,7 @@ from torch import Tensor
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import Batch
+from tengen.network.evaluator import Batch, check_boards
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
@@ -35,6 +35,7 @@ class TorchEvaluator:
         self.device = f"{_device_name(self._device)}, torch {precision}"
         self.best_batch = 256 if self._half else 8
         self._scaling = data.scaling
+        self._board_size = data.architecture.board_size
         self._network = prepared(network_from(data), self._device)
         self._graphs: dict[tuple[int, ...], list[_Graph]] = {}
         self._turn = 0
@@ -44,6 +45,7 @@ class TorchEvaluator:
 
         On the CPU a thread of its own would not help: torch is a third slower in a second thread.
         """
+        check_boards(self.name, self._board_size, batch.planes.shape)
         if self._half:
             return self._launch(batch)
         with torch.inference_mode():
@@ -78,11 +80,7 @@ def in_half(network: Network) -> None:
         if isinstance(module, Norm):
             module.fold()
     network.to(torch.bfloat16)
-    policy, value = network.policy, network.value
-    for layer in (policy.conv2, policy.pass1, policy.pass2, value.linear2):
-        if layer is not None:
-            layer.float()
-    for layer in (value.value, value.score, value.ownership):
+    for layer in (*network.policy.last_layers(), *network.value.last_layers()):
         layer.float()
 
 

@@ -83,7 +83,9 @@ def _choose_version(data: NetworkData, name: str) -> int:
         obstacle = _obstacle(data, version)
         if obstacle is None:
             return version
-    raise NetworkFileError(f"{name}: KataGo's format has no room for this network: {obstacle}")
+    other = "`tengen net export FILE --onnx OUT.onnx` writes any network"
+    what = f"KataGo's format cannot hold this network: {obstacle}"
+    raise NetworkFileError(f"{name}: {what}; {other}")
 
 
 def _obstacle(data: NetworkData, version: int) -> str | None:
@@ -97,6 +99,8 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
     kinds = {a.activation, a.tip_activation}
     if a.features not in (KATAGO.name, KATAGO_WITHOUT_LADDERS.name):
         return f"its inputs are {a.features!r}, not {KATAGO.name!r}"
+    if a.board_size or any(isinstance(block, arch.PostActivation) for block in a.blocks):
+        return "its heads are for one board size, or its blocks are post-activation blocks"
     if a.score_outputs != score_outputs:
         return f"version {version} has {score_outputs} score outputs, not {a.score_outputs}"
     if version < NAMED_ACTIVATIONS_VERSION and (kinds != {Activation.RELU} or _nests(a)):

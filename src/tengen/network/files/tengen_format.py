@@ -25,8 +25,6 @@ from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreig
 FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
 LENGTH_BYTES = 8  # of the header's length, which comes first
-# Versions of the meaning of a feature set's inputs, 1 if not listed; KataGo's number its own.
-FEATURE_VERSIONS = {"katago": 7, "katago without ladders": 7}
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
 _NUMPY_TYPES = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16)}
@@ -168,6 +166,9 @@ def _read_architecture(metadata: Mapping[str, str], path: Path) -> Architecture:
     if not form.startswith("tengen "):
         what = "is a safetensors file, but no network of Tengen's"
         raise NetworkFileError(f"{path}: {what}; name another, or a file of KataGo's")
+    if form == "tengen tutorial 1":
+        what = "is of a tutorial run that began before its networks could play"
+        raise NetworkFileError(f"{path}: {what}; go on with the run, which saves one that can")
     if form != f"tengen {FORMAT_VERSION}":
         what = f"has the format {form[:40]!r}; this version reads 'tengen {FORMAT_VERSION}'"
         raise NetworkFileError(f"{path}: {what}; update Tengen")
@@ -183,7 +184,7 @@ def _read_architecture(metadata: Mapping[str, str], path: Path) -> Architecture:
 
 
 def _feature_version(features: str) -> int:
-    return FEATURE_VERSIONS.get(features, 1)
+    return FEATURE_SETS[features].version if features in FEATURE_SETS else 1
 
 
 def _check_form(file: Any, architecture: Architecture, path: Path) -> None:

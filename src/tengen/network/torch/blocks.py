@@ -187,7 +187,9 @@ def pool_for_value(x: Tensor, boards: Boards) -> Tensor:
 class OrdinaryBlock(nn.Module):
     """A residual block: norm, convolution, norm, convolution."""
 
-    def __init__(self, channels: int, spec: arch.Ordinary, activation: Activation) -> None:
+    def __init__(
+        self, channels: int, spec: arch.Ordinary | arch.PostActivation, activation: Activation
+    ) -> None:
         super().__init__()
         self.norm1 = Norm(channels, activation)
         self.conv1 = convolution(channels, spec.mid, 3)
@@ -197,6 +199,19 @@ class OrdinaryBlock(nn.Module):
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
         inner: Tensor = self.conv2(self.norm2(self.conv1(self.norm1(x, boards)), boards))
         return x + inner
+
+
+class PostActivationBlock(OrdinaryBlock):
+    """As OrdinaryBlock, with a norm at its end and added to the activated input."""
+
+    def __init__(self, channels: int, spec: arch.PostActivation, activation: Activation) -> None:
+        super().__init__(channels, spec, activation)
+        self.norm3 = Norm(channels, Activation.IDENTITY)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        active: Tensor = self.norm1(x, boards)
+        inner: Tensor = self.norm3(self.conv2(self.norm2(self.conv1(active), boards)), boards)
+        return active + inner
 
 
 class PoolingBlock(nn.Module):
@@ -327,6 +342,8 @@ def build_block(channels: int, spec: arch.Block, activation: Activation) -> nn.M
     match spec:
         case arch.Ordinary():
             return OrdinaryBlock(channels, spec, activation)
+        case arch.PostActivation():
+            return PostActivationBlock(channels, spec, activation)
         case arch.Pooling():
             return PoolingBlock(channels, spec, activation)
         case arch.Bottleneck():

@@ -6,14 +6,30 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from tengen.features.feature_set import FeatureSet
 from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.network.data import Scaling
 from tengen.network.torch.model import Outputs
 
 
-def unpack_bits(bits: Tensor, count: int) -> Tensor:
-    """Unpack bits [...] of int32 to [..., count] of 0 and 1, the lowest bit first."""
-    return bits[..., None] >> torch.arange(count, device=bits.device, dtype=bits.dtype) & 1
+def unpack_inputs(
+    features: FeatureSet, bits: Tensor, packed: Tensor, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """Planes and globals from bits[batch, height, width] of int32 and packed[batch, globals].
+
+    As `FeatureSet.unpacked`, on the device of the tensors. The planes of a point are next to each
+    other in memory (channels last), as convolutions want. Nothing is copied from the host, so that
+    a CUDA graph can hold it.
+    """
+    shifts = torch.arange(len(features.planes), dtype=bits.dtype, device=bits.device)
+    planes = ((bits[..., None] >> shifts) & 1).to(dtype)  # [batch, height, width, planes]
+    own = len(features.globals)
+    if features.uniform:
+        numbers = torch.ones(len(bits), len(features.planes), dtype=dtype, device=bits.device)
+        for k, plane in enumerate(features.uniform_planes):
+            numbers[:, plane] = packed[:, own + k]
+        planes = planes * numbers[:, None, None]
+    return planes.permute(0, 3, 1, 2), packed[:, :own]
 
 
 def decode(outputs: Outputs, globals_: Tensor, scaling: Scaling) -> tuple[Tensor, Tensor, Tensor]:
@@ -23,9 +39,10 @@ def decode(outputs: Outputs, globals_: Tensor, scaling: Scaling) -> tuple[Tensor
     time, value error and score error.
     """
     logits = outputs.value.float()
-    decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
     never = torch.zeros_like(logits)
-    never[:, 2] = torch.where(decided, -torch.inf, 0.0)
+    if globals_.shape[1] > SUPERKO:  # other feature sets do not include the rules
+        decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
+        never[:, 2] = torch.where(decided, -torch.inf, 0.0)
     value = torch.softmax(logits + never, 1)
     counted = 1 - value[:, 2]
     score = outputs.score.float()

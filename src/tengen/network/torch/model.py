@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Activation, Architecture
 from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import (
@@ -87,6 +88,29 @@ class PolicyHead(nn.Module):
         inner = self.conv1(x) + self.pool_to_bias(pooled)[:, :, None, None]
         return self.norm1(inner, boards), pooled
 
+    def last_layers(self) -> list[nn.Conv2d | nn.Linear]:
+        """The layers whose precision matters most."""
+        return [self.conv2, self.pass1, *([] if self.pass2 is None else [self.pass2])]
+
+
+class FlatPolicyHead(nn.Module):
+    """Logits by one layer over all points: for boards of one size."""
+
+    def __init__(self, a: Architecture) -> None:
+        super().__init__()
+        area = a.board_size**2
+        self.conv1 = convolution(a.channels, a.policy_mid, 1)
+        self.norm1 = Norm(a.policy_mid, a.activation)
+        self.linear = nn.Linear(a.policy_mid * area, area + 1)
+
+    def forward(self, x: Tensor, boards: Boards) -> Tensor:
+        inner = self.norm1(self.conv1(x), boards)
+        return apply(self.linear, inner.flatten(1))[:, None]
+
+    def last_layers(self) -> list[nn.Conv2d | nn.Linear]:
+        """The layers whose precision matters most."""
+        return [self.linear]
+
 
 class ValueHead(nn.Module):
     """The outcome, the score and the ownership of each point."""
@@ -95,7 +119,8 @@ class ValueHead(nn.Module):
         super().__init__()
         self.conv1 = convolution(a.channels, a.value_mid, 1)
         self.norm1 = Norm(a.value_mid, a.activation)
-        self.linear2 = nn.Linear(3 * a.value_mid, a.value_hidden)
+        self.flat = a.board_size > 0
+        self.linear2 = nn.Linear((a.board_size**2 or 3) * a.value_mid, a.value_hidden)
         self.activation = a.activation
         self.value = nn.Linear(a.value_hidden, 3)
         self.score = nn.Linear(a.value_hidden, a.score_outputs)
@@ -112,8 +137,12 @@ class ValueHead(nn.Module):
     def look(self, x: Tensor, boards: Boards) -> tuple[Tensor, Tensor]:
         """The hidden layers: [batch, channels, height, width] and pooled [batch, channels]."""
         inner = self.norm1(self.conv1(x), boards)
-        pooled = pool_for_value(inner, boards)
+        pooled = inner.flatten(1) if self.flat else pool_for_value(inner, boards)
         return inner, activate(apply(self.linear2, pooled), self.activation)
+
+    def last_layers(self) -> list[nn.Conv2d | nn.Linear]:
+        """The layers whose precision matters most."""
+        return [self.linear2, self.value, self.score, self.ownership]
 
 
 class Network(nn.Module):
@@ -124,22 +153,25 @@ class Network(nn.Module):
         a = architecture
         self.architecture = a
         self.conv = convolution(a.planes, a.channels, a.first_kernel)
-        self.globals = nn.Linear(a.globals, a.channels, bias=False)
+        self.globals = nn.Linear(a.globals, a.channels, bias=False) if a.globals else None
         self.blocks = nn.ModuleList(build_block(a.channels, b, a.activation) for b in a.blocks)
         tip = TipNorm if a.tip_rms_norm else Norm
         self.tip = tip(a.channels, a.tip_activation)
-        self.policy = PolicyHead(a)
+        self.policy = FlatPolicyHead(a) if a.board_size else PolicyHead(a)
         self.value = ValueHead(a)
 
     def forward(self, planes: Tensor, globals: Tensor) -> Outputs:  # noqa: A002
-        """Evaluate planes [batch, planes, height, width], the first of them the mask."""
+        """The outputs for planes[batch, planes, height, width] and globals[batch, globals]."""
         x, boards = self.trunk(planes, globals)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
     def trunk(self, planes: Tensor, globals: Tensor) -> tuple[Tensor, Boards]:  # noqa: A002
         """The output of the trunk and the boards of the batch."""
-        boards = boards_of(planes[:, :1])
-        x = self.conv(planes) + self.globals(globals)[:, :, None, None]
+        features = FEATURE_SETS[self.architecture.features]
+        boards = boards_of(features.on_board(planes)[:, None])
+        x = self.conv(planes)
+        if self.globals is not None:
+            x = x + self.globals(globals)[:, :, None, None]
         for block in self.blocks:
             x = block(x, boards)
         return self.tip(x, boards), boards

@@ -14,13 +14,18 @@ OPSET = 17
 
 
 def export_onnx(data: NetworkData, path: Path) -> None:
-    """Write a network as ONNX with dynamic batch and board size; needs torch and onnx."""
+    """Write a network as ONNX with dynamic batch and board size; needs torch and onnx.
+
+    The board size is fixed if the network plays on one alone.
+    """
     network = network_from(data)
-    side = 9
+    fixed = data.architecture.board_size
+    side = fixed or 9
     planes = torch.zeros(2, data.architecture.planes, side, side)
     planes[:, 0] = 1
     globals_ = torch.zeros(2, data.architecture.globals)
-    board = {0: "batch", 2: "height", 3: "width"}
+    board = {0: "batch"} if fixed else {0: "batch", 2: "height", 3: "width"}
+    points = {0: "batch"} if fixed else {0: "batch", 1: "height", 2: "width"}
     with warnings.catch_warnings():
         # The exporter that handles dynamic board sizes is the older one, and says so at length.
         warnings.simplefilter("ignore")
@@ -35,9 +40,9 @@ def export_onnx(data: NetworkData, path: Path) -> None:
             dynamic_axes={
                 "planes": board,
                 "globals": {0: "batch"},
-                "policy": {0: "batch", 2: "moves"},
+                "policy": {0: "batch"} if fixed else {0: "batch", 2: "moves"},
                 "value": {0: "batch"},
                 "score": {0: "batch"},
-                "ownership": {0: "batch", 1: "height", 2: "width"},
+                "ownership": points,
             },
         )

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.kernels import basic, katago
-from tengen.features.kernels.encode import KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
 from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import Boards, point_of
@@ -45,19 +44,18 @@ class EncodeScratch(NamedTuple):
     boards: Boards  # [1]
     history: NDArray[np.uint64]  # [most turns + 1]
     features: FeatureScratch
-    planes: NDArray[np.uint8]  # [planes, height, width], for encoders that cannot write bits
     averages: NDArray[np.float64]  # [HORIZONS, 4] win, loss, no result and score
 
 
 @kernel
-def encode_span(played, index, copies, begin, end, kind, sees_ladders, scratch, rows):
+def encode_span(played, index, copies, begin, end, kind, scratch, rows):
     """Fill the rows of the games `begin` to `end` - 1; float16 fields are given as uint16.
 
     Returns `end`, or the first game that plays onto a stone.
     """
     for g in range(begin, end):
         _fill_short_term(played, index, copies, g, scratch.averages, rows)
-        if not _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
+        if not _replay_game(played, index, copies, g, kind, scratch, rows):
             return g
     return end
 
@@ -90,7 +88,7 @@ def _fill_short_term(played, index, copies, g, averages, rows):
 
 
 @kernel
-def _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
+def _replay_game(played, index, copies, g, kind, scratch, rows):
     """Replay game g and fill the other fields of its rows; False if it plays onto a stone."""
     game, board, history = played.games[g], scratch.boards[0], scratch.history
     start_game(board, history, game.width, game.height, index.terms[g])
@@ -99,13 +97,14 @@ def _replay_game(played, index, copies, g, kind, sees_ladders, scratch, rows):
         if row == index.rows[g + 1]:
             break  # no more rows in this game
         turn = played.turns[t]
-        if sees_ladders:
+        if SEES_LADDERS[kind]:
             _keep_ladders(board, copies, t, last, scratch.features)
         set_to_play(board, turn.color)
         next_target = target + turn.n_targets
         first = row
         if copies[t]:
-            _encode(kind, board, history, scratch, rows.planes[first], rows.globals[first])
+            bits, globals_ = rows.planes[first], rows.globals[first]
+            encode_by_kind(kind, board, history, scratch.features, bits, globals_)
         for row in range(first, first + copies[t]):
             _copy_inputs(first, row, rows)
             _fill_policy(game, turn, played.targets, target, row, rows.policy, rows.planes)
@@ -146,18 +145,6 @@ def _keep_ladders(board, copies, t, last, scratch):
 
 
 @kernel(inline=True)
-def _encode(kind, board, history, scratch, bits, globals_):
-    """Encode the position into bits[height, width] and globals_[globals]."""
-    if kind == KATAGO:
-        katago.encode(board, history, scratch.features, bits, globals_)
-    elif kind == KATAGO_WITHOUT_LADDERS:
-        katago.encode_without_ladders(board, history, scratch.features, bits, globals_)
-    else:
-        basic.encode(board, history, scratch.features, scratch.planes, globals_)
-        pack_planes(scratch.planes, bits)
-
-
-@kernel(inline=True)
 def _copy_inputs(first, row, rows):
     """Copy the inputs of the first row of this turn to another."""
     for y in range(rows.planes.shape[1]):
@@ -165,17 +152,6 @@ def _copy_inputs(first, row, rows):
             rows.planes[row, y, x] = rows.planes[first, y, x]
     for k in range(rows.globals.shape[1]):
         rows.globals[row, k] = rows.globals[first, k]
-
-
-@kernel(inline=True)
-def pack_planes(planes, bits):
-    """Turn planes[planes, height, width] of 0 and 1 into bits[height, width], bit k for plane k."""
-    for y in range(bits.shape[0]):
-        for x in range(bits.shape[1]):
-            bits[y, x] = planes[0, y, x]
-        for k in range(1, planes.shape[0]):
-            for x in range(bits.shape[1]):
-                bits[y, x] |= np.uint32(planes[k, y, x]) << np.uint32(k)
 
 
 @kernel(inline=True)

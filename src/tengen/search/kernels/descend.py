@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.kernels.encode import KATAGO, encode_by_kind
+from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
 from tengen.game.kernels.moves import (
@@ -330,7 +330,7 @@ def _copy_evaluation(forest, g, leaf, transposition):
 def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
     """Show the leaf where the scratch stands to the network."""
     board, scratch = scratch.boards[0], scratch.features
-    if kind == KATAGO:
+    if SEES_LADDERS[kind]:
         for turn in range(1, 3):
             behind, earlier = path.depth - turn, scratch.caught[turn, : len(caught)]
             if behind >= 0:
@@ -338,5 +338,5 @@ def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
     encode_by_kind(kind, board, forest.histories[path.tree], scratch, planes, globals_)
-    if kind == KATAGO:
+    if SEES_LADDERS[kind]:
         copy_values(caught, scratch.caught[0])

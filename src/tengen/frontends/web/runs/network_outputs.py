@@ -17,7 +17,6 @@ from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import CPU, open_evaluator
 from tengen.network.evaluator import Evaluator, encode, evaluate
-from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder
 
@@ -94,7 +93,7 @@ class NetworkOutputs:
 
     def _of_empty_board(self, number: int, path: Path, facts: RunFacts) -> dict[str, Any] | None:
         try:
-            evaluator = _open(path)
+            evaluator = open_evaluator(load_network_file(path), CPU)
             empty = Position(facts.side, facts.rules, facts.komi)
             opinion = evaluate(evaluator, encode(evaluator.features, [empty]))
         except Exception:  # a file from elsewhere fails in many ways, and none may end the thread
@@ -135,19 +134,9 @@ class NetworkOutputs:
     def _opened(self, number: int, stamp: Stamp, path: Path) -> Evaluator:
         """The latest network; it stays open until there is a later one."""
         if self._latest is None or self._latest[:2] != (number, stamp):
-            self._latest = number, stamp, _open(path)
+            evaluator = open_evaluator(load_network_file(path), CPU)
+            self._latest = number, stamp, evaluator
         return self._latest[2]
-
-
-def _open(path: Path) -> Evaluator:
-    """A network of a run of either kind; raises NetworkFileError, ImportError without torch."""
-    try:
-        return open_evaluator(load_network_file(path), CPU)
-    except NetworkFileError:
-        from tengen.network.tutorial_evaluator import TutorialEvaluator
-        from tengen.network.tutorial_file import load_tutorial
-
-        return TutorialEvaluator(load_tutorial(path))
 
 
 def _owned(evaluator: Evaluator, positions: Sequence[Position]) -> list[list[int]]:

@@ -17,6 +17,7 @@ from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
 from tengen.selfplay.params import fair_komi
+from tengen.tutorial import recipe as textbook
 
 LATEST_GAMES = 12  # that are listed
 
@@ -116,7 +117,9 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
     try:
         content = tomllib.loads(folder.config.read_text("utf-8"))
         if "tutorial" in content:
-            return _tutorial_facts(folder)
+            recipe = load_sections(folder.config, textbook.SECTIONS)["tutorial"]
+            terms = recipe.side, recipe.rules, recipe.komi
+            return RunFacts("tutorial", *terms, 0, 0, recipe.iterations)
         config = RunConfig(**load_sections(folder.config, SECTIONS))
     except (OSError, ValueError):
         return None
@@ -124,16 +127,6 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
     side = games.largest_side
     komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
     return RunFacts(run.model, side, games.rules[0], komi, run.minutes, run.games, run.iterations)
-
-
-def _tutorial_facts(folder: RunFolder) -> RunFacts | None:
-    """Raises ValueError, as for other runs; None where torch, which these need, is missing."""
-    try:
-        from tengen.runs.tutorial_recipe import TUTORIAL_SECTIONS
-    except ImportError:
-        return None
-    recipe = load_sections(folder.config, TUTORIAL_SECTIONS)["tutorial"]
-    return RunFacts("tutorial", recipe.side, recipe.rules, recipe.komi, 0, 0, recipe.iterations)
 
 
 def game_files(folder: RunFolder) -> dict[int, Path]:

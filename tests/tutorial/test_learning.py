@@ -6,31 +6,32 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.network.tutorial import TutorialArchitecture, TutorialNetwork
-from tengen.training.tutorial import TutorialParams, TutorialRows, learn, new_optimizer
+from tengen.tutorial.learning import learn, new_optimizer
+from tengen.tutorial.network import TwoHeadNetwork, initial_network
+from tengen.tutorial.recipe import LearningParams
+from tengen.tutorial.self_play import Examples
 
 SIDE = 5
 
 
-def some_rows(count: int) -> TutorialRows:
+def some_rows(count: int) -> Examples:
     draw = np.random.default_rng(1)
-    return TutorialRows(
+    return Examples(
         draw.integers(0, 2, (count, 7, SIDE, SIDE)).astype(np.float32),
         draw.dirichlet(np.full(SIDE * SIDE + 1, 0.1), count).astype(np.float32),
         (2.0 * draw.integers(0, 2, count) - 1).astype(np.float32),
     )
 
 
-def new_network() -> TutorialNetwork:
-    torch.manual_seed(1)
-    return TutorialNetwork(TutorialArchitecture(SIDE, blocks=1, channels=16))
+def new_network() -> TwoHeadNetwork:
+    return initial_network(SIDE, blocks=1, channels=16, seed=1)
 
 
 def test_the_tutorial_learns_its_rows() -> None:
     torch.set_num_threads(1)
-    network, params, rows = new_network(), TutorialParams(), some_rows(129)  # one is left over
+    network, params, rows = new_network(), LearningParams(), some_rows(129)  # one is left over
     optimizer, generator = new_optimizer(network, params), torch.Generator().manual_seed(1)
-    first = learn(network, optimizer, rows, TutorialParams(epochs=1), generator)
+    first = learn(network, optimizer, rows, LearningParams(epochs=1), generator)
     for _ in range(8):
         last = learn(network, optimizer, rows, params, generator)
     assert first.value > 0.9  # as good as saying 0 every time
@@ -47,9 +48,9 @@ def test_a_seed_says_what_is_learned() -> None:
         network = new_network()
         learn(
             network,
-            new_optimizer(network, TutorialParams()),
+            new_optimizer(network, LearningParams()),
             rows,
-            TutorialParams(epochs=2),
+            LearningParams(epochs=2),
             torch.Generator().manual_seed(3),
         )
         ends.append(network.state_dict())
@@ -58,4 +59,4 @@ def test_a_seed_says_what_is_learned() -> None:
 
 def test_parameters_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="epochs"):
-        TutorialParams(epochs=0)
+        LearningParams(epochs=0)

@@ -1,4 +1,4 @@
-"""A run by the tutorial's recipe, small: it plays, learns, saves models, stops and goes on."""
+"""A small run: it plays, learns, saves networks that play, stops and goes on."""
 
 from __future__ import annotations
 
@@ -9,40 +9,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from tengen.features.feature_set import BASIC
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.game.position import Position
-from tengen.network.evaluator import encode
-from tengen.network.tutorial_evaluator import TutorialEvaluator
-from tengen.network.tutorial_file import load_tutorial
+from tengen.network.backends.registry import open_evaluator
+from tengen.network.evaluator import encode, evaluate
+from tengen.network.files.loading import load_network
 from tengen.replay.shard import read_shards
 from tengen.runs.errors import RunError
 from tengen.runs.folder import RunFolder, RunLock, open_or_create_run
 from tengen.runs.json_lines import read_lines
-from tengen.runs.tutorial import (
-    TutorialRun,
-    initial_tutorial,
-    is_tutorial,
-    play_games,
-    player,
-    rows_of,
-    train_tutorial,
-)
-from tengen.runs.tutorial_recipe import (
-    TUTORIAL_CHANGEABLE,
-    TUTORIAL_SECTIONS,
-    TutorialConfig,
-    TutorialRecipe,
-)
 from tengen.selfplay.record import BY_MOVE_LIMIT, FULL, Games, joined
-from tengen.training.tutorial import TutorialParams
+from tengen.tutorial.network import initial_network, network_data
+from tengen.tutorial.recipe import CHANGEABLE, SECTIONS, Config, LearningParams, Recipe
+from tengen.tutorial.run import Run, is_tutorial, train
+from tengen.tutorial.self_play import examples_of, play_games, player
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TINY = TutorialRecipe(
+TINY = Recipe(
     device="cpu",
     iterations=2,
     games=4,
@@ -54,16 +41,14 @@ TINY = TutorialRecipe(
     visits=8,
     sampled_moves=6,
 )
-SMALL = TutorialConfig(TINY, TutorialParams(epochs=2))
+SMALL = Config(TINY, LearningParams(epochs=2))
 
 
 def session(path: Path, iterations: int) -> None:
     """Go on for so many iterations and end as if killed."""
     with RunLock(path):
-        folder, settled = open_or_create_run(
-            path, SMALL.sections(), TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE
-        )
-        with TutorialRun(folder, TutorialConfig(**settled)) as run:
+        folder, settled = open_or_create_run(path, SMALL.sections(), SECTIONS, CHANGEABLE)
+        with Run(folder, Config(**settled)) as run:
             for _ in range(iterations):
                 run.iterate()
 
@@ -72,21 +57,24 @@ def games_of(path: Path) -> Games:
     return joined(list(read_shards(RunFolder(path).shards)))
 
 
-def played(recipe: TutorialRecipe, seed: int = 1) -> Games:
-    network = initial_tutorial(recipe.architecture(), 1)
-    games = play_games(player(network), recipe, seed, lambda _: None, should_stop=lambda: False)
+def played(recipe: Recipe, seed: int = 1) -> Games:
+    network = initial_network(recipe.side, recipe.blocks, recipe.channels, 1)
+    evaluator = player(network_data(network, "initial", {}), "cpu")
+    games = play_games(evaluator, recipe, seed, lambda _: None, should_stop=lambda: False)
     assert games is not None
     return games
 
 
 def test_the_recipe_is_the_tutorials() -> None:
-    recipe, training = TutorialRecipe(), TutorialParams()
+    recipe, training = Recipe(), LearningParams()
     assert (recipe.side, recipe.komi, recipe.blocks, recipe.channels) == (9, 5.5, 4, 64)
     assert (recipe.visits, recipe.noise_alpha, recipe.noise_share) == (100, 0.3, 0.25)
     assert (recipe.sampled_moves, recipe.most_moves) == (30, 200)
     assert (recipe.games, recipe.iterations) == (50, 100)
     assert (training.epochs, training.rate, training.batch) == (10, 1e-3, 32)
-    assert recipe.architecture().planes == 7
+    network = initial_network(recipe.side, recipe.blocks, recipe.channels, recipe.seed)
+    architecture = network_data(network, "initial", {}).architecture
+    assert (architecture.features, architecture.planes) == ("basic", 7)
     assert recipe.selfplay().most_turns == 200
 
 
@@ -99,7 +87,7 @@ def test_every_turn_of_every_game_is_searched_in_full_and_learned_from_once() ->
     assert games.games["n_turns"].max() <= 20
     assert (games.turns["kind"] == FULL).all()
     assert (games.turns["visits"] == 8).all()
-    rows = rows_of(games, 5)
+    rows = examples_of(games, 5)
     assert rows.planes.shape == (len(games.turns), 7, 5, 5)
     np.testing.assert_allclose(rows.policy.sum(1), 1, atol=2e-3)
     # Eight visits, one of them the root's own: shares of seven.
@@ -113,7 +101,7 @@ def test_every_turn_of_every_game_is_searched_in_full_and_learned_from_once() ->
 
 
 def test_moves_are_drawn_first_and_then_the_most_visited_are_played() -> None:
-    def strayed(recipe: TutorialRecipe) -> list[bool]:
+    def strayed(recipe: Recipe) -> list[bool]:
         """For each turn of the first game: was another than a most visited move played?"""
         games = played(recipe)
         found, target = [], 0
@@ -139,9 +127,9 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, other)
     assert games_of(cut).games["number"].tolist() == list(range(8))
     for name in ("000001", "000002"):
-        models = [load_tutorial(path / "networks" / f"{name}.safetensors") for path in (whole, cut)]
-        weights = [model.state_dict() for model in models]
-        assert all(torch.equal(weights[0][each], weights[1][each]) for each in weights[0])
+        models = [load_network(path / "networks" / f"{name}.safetensors") for path in (whole, cut)]
+        weights = [model.weights for model in models]
+        assert all(np.array_equal(weights[0][each], weights[1][each]) for each in weights[0])
     losses = [
         [line["loss/policy"] for line in read_lines(RunFolder(path).metrics)]
         for path in (whole, cut)
@@ -151,12 +139,12 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
 
 
 def test_a_model_learns_and_can_be_asked(tmp_path: Path) -> None:
-    train_tutorial(tmp_path / "run", SMALL)
+    train(tmp_path / "run", SMALL)
     files = sorted((tmp_path / "run" / "networks").iterdir())
     assert [file.name for file in files] == ["000001.safetensors", "000002.safetensors"]
-    models = [load_tutorial(file) for file in files]
+    models = [load_network(file) for file in files]
     found = [
-        TutorialEvaluator(model).submit(encode(BASIC, [Position(5, komi=0.5)])).result()
+        evaluate(open_evaluator(model, "cpu"), encode(BASIC, [Position(5, komi=0.5)]))
         for model in models
     ]
     assert found[0].policy.shape == (1, 26)
@@ -180,8 +168,8 @@ def test_an_interrupt_ends_the_run_in_good_order(
     path = tmp_path / "run"
     session(path, 1)
     with RunLock(path):
-        folder, settled = open_or_create_run(path, None, TUTORIAL_SECTIONS, TUTORIAL_CHANGEABLE)
-        with TutorialRun(folder, TutorialConfig(**settled)) as run:
+        folder, settled = open_or_create_run(path, None, SECTIONS, CHANGEABLE)
+        with Run(folder, Config(**settled)) as run:
             show = run._show_games
 
             def interrupt(ended: int) -> None:
@@ -195,7 +183,7 @@ def test_an_interrupt_ends_the_run_in_good_order(
             assert run.iteration == 1
     said = " ".join(capsys.readouterr().err.split())  # of however wide a terminal
     assert said.endswith(f"go on with: tengen train {path}")
-    train_tutorial(path)
+    train(path)
     assert games_of(path).games["number"].tolist() == list(range(8))
 
 
@@ -211,7 +199,7 @@ def test_the_command_begins_and_goes_on_with_a_tutorial(tmp_path: Path) -> None:
     )
     run_training(path, options)
     assert is_tutorial(path)
-    recipe = TutorialConfig(**open_or_create_run(path, None, TUTORIAL_SECTIONS, set())[1]).tutorial
+    recipe = Config(**open_or_create_run(path, None, SECTIONS, set())[1]).tutorial
     assert recipe == replace(TINY, seed=3, iterations=1, sampled_moves=30)
     run_training(path, TrainOptions(iterations=2))
     run_training(path, TrainOptions(preset="tutorial"))  # it has reached its end
@@ -236,4 +224,4 @@ def test_the_command_begins_and_goes_on_with_a_tutorial(tmp_path: Path) -> None:
 )
 def test_recipes_that_cannot_be_are_refused(values: dict[str, object], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        TutorialRecipe(**values)  # type: ignore[arg-type]
+        Recipe(**values)  # type: ignore[arg-type]

@@ -1,38 +1,37 @@
-"""The tutorial's recipe as data: the simplest that learns, to compare with and to learn from."""
+"""The recipe: every number of the method."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tengen.network.tutorial import TutorialArchitecture
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
-from tengen.training.tutorial import TutorialParams
 
-_SUDDENLY = 1e-3  # a half-life so short that a temperature is gone with the next move
+_AT_ONCE = 1e-3  # a half-life so short that a temperature is gone with the next move
+_MAY_BE_0 = {"seed", "sampled_moves"}
 
 
 @dataclass(frozen=True)
-class TutorialRecipe:
-    """What is played and for how long. Raises ValueError for what cannot be."""
+class Recipe:
+    """What is played, by which network, for how long; raises ValueError for impossible values."""
 
     device: str = "auto"  # auto, cpu or cuda
     seed: int = 1
-    iterations: int = 100  # a model is saved after each
-    games: int = 50  # played in an iteration, all by the network of its beginning
+    iterations: int = 100  # a network is saved after each
+    games: int = 50  # per iteration, all played by the network of its beginning
 
-    side: int = 9  # of the board, to which the network is tied
-    rules: str = "chinese"  # counted by area, dead stones must be captured
+    side: int = 9  # of the board; the network plays on no other
+    rules: str = "chinese"  # area scoring; dead stones must be captured
     komi: float = 5.5
     most_moves: int = 200  # then the board is counted as it stands
     blocks: int = 4
     channels: int = 64
 
     visits: int = 100  # of each search, which begins with an empty tree
-    exploration: float = 1.0  # the prior's weight, times √visits
-    noise_alpha: float = 0.3  # Dirichlet's, on the root's priors
+    exploration: float = 1.0  # weight of the prior, times √visits
+    noise_alpha: float = 0.3  # of the Dirichlet noise on the root's priors
     noise_share: float = 0.25
-    sampled_moves: int = 30  # drawn by their visits; after them the most visited move is played
+    sampled_moves: int = 30  # drawn by their visits; later the most visited move is played
 
     def __post_init__(self) -> None:
         if self.device not in ("auto", "cpu", "cuda"):
@@ -41,15 +40,11 @@ class TutorialRecipe:
             value, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
             if isinstance(value, int) and not least <= value < 1e9:
                 raise ValueError(f"{each.name} must be {least} or more, not {value!r}")
-        self.selfplay()  # which knows what else cannot be
+        self.selfplay()  # checks the rest
         self.search()
 
-    def architecture(self) -> TutorialArchitecture:
-        """The network's size."""
-        return TutorialArchitecture(self.side, self.blocks, self.channels)
-
     def selfplay(self) -> SelfPlayParams:
-        """Games from the empty board, every turn searched in full and learned from."""
+        """Games from the empty board in which every turn is searched in full and learned from."""
         return SelfPlayParams(
             visits=self.visits,
             fast_visits=self.visits,
@@ -63,7 +58,7 @@ class TutorialRecipe:
             opening_share=0.0,
             handicap_share=0.0,
             handicap_stones=0,
-            played_out_share=1.0,  # however clear the outcome is
+            played_out_share=1.0,  # even if the outcome is clear
             surprise_share=0.0,
             move_limit=(self.most_moves + 0.5) / self.side**2,  # rounded down
             pass_from=0.0,
@@ -71,7 +66,7 @@ class TutorialRecipe:
         )
 
     def search(self) -> SelfPlaySearch:
-        """PUCT, noise at the root, and nothing else."""
+        """The search of `mcts`, with noise at the root: everything else is switched off."""
         return SelfPlaySearch(
             exploration=self.exploration,
             fpu_reduction=0.0,
@@ -87,26 +82,37 @@ class TutorialRecipe:
             temperature=0.0,
             temperature_early=1.0 if self.sampled_moves else 0.0,
             temperature_moves=max(0, self.sampled_moves - 1),  # moves before the last of them
-            temperature_halflife=_SUDDENLY,
+            temperature_halflife=_AT_ONCE,
             lcb_stdevs=0.0,
         )
 
 
-_MAY_BE_0 = {"seed", "sampled_moves"}
+@dataclass(frozen=True)
+class LearningParams:
+    """How the network learns; raises ValueError for impossible values."""
+
+    rate: float = 1e-3
+    batch: int = 32
+    epochs: int = 10  # over the examples of an iteration
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "batch", "epochs"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be more than 0, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
-class TutorialConfig:
-    """All settings of a tutorial run, by the sections of its file."""
+class Config:
+    """All settings of a run, by the sections of its file."""
 
-    tutorial: TutorialRecipe = field(default_factory=TutorialRecipe)
-    training: TutorialParams = field(default_factory=TutorialParams)
+    tutorial: Recipe = field(default_factory=Recipe)
+    training: LearningParams = field(default_factory=LearningParams)
 
     def sections(self) -> dict[str, Any]:
         """The parameters by the names of their sections."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-TUTORIAL_SECTIONS: dict[str, type[Any]] = {"tutorial": TutorialRecipe, "training": TutorialParams}
+SECTIONS: dict[str, type[Any]] = {"tutorial": Recipe, "training": LearningParams}
 # What may change when a run goes on.
-TUTORIAL_CHANGEABLE = {"tutorial.device", "tutorial.iterations", "training.rate"}
+CHANGEABLE = {"tutorial.device", "tutorial.iterations", "training.rate"}
