@@ -73,8 +73,10 @@ class TreePool:
         self.free = list(range(len(trees.forest.trees)))[::-1]
         self.running: dict[int, RunningSearch] = {}  # by tree
         self.kept: dict[int, KeptTree] = {}  # by tree
-        deep = kind is None and trees.leaves >= PIPELINE_FROM
-        self.flights_per_tree = 2 if deep else 1
+        # A small tree has one flight at a time; others fill the network meanwhile.
+        pipelined = 2 if trees.leaves >= PIPELINE_FROM else 1
+        parallel = trees.evaluator.parallel_batches
+        self.flights_per_tree = 1 if kind is not None else max(pipelined, parallel)
 
     @property
     def is_idle(self) -> bool:
