@@ -295,7 +295,7 @@ def test_a_finished_game_has_no_move(engine: Engine) -> None:
 
 
 def test_the_documentation_lists_the_levels_as_they_are() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "levels.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "levels.md").read_text(encoding="utf-8")
     rows = [line.strip("| ").split("|") for line in page.splitlines() if line.startswith("| `")]
     stated = [[cell.strip(" `").removesuffix(" points") for cell in row] for row in rows]
     assert stated == [

@@ -6,7 +6,7 @@ import pickle
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -342,8 +342,10 @@ def test_int8_is_close_to_float32(
 ) -> None:
     data, exact, batches = games_of(NETWORKS[0])
     monkeypatch.setenv("TENGEN_CACHE_DIR", str(tmp_path))
-    small = partial(calibration_batches, sizes=(9, 13))
-    monkeypatch.setattr("tengen.network.backends.openvino_evaluator.calibration_batches", small)
+    monkeypatch.setattr(
+        "tengen.network.backends.openvino_evaluator.calibration_batches",
+        lambda evaluator, _: calibration_batches(evaluator, (9, 13)),
+    )
     rounded = OpenVinoEvaluator(data, Precision.INT8)
     error = quantization_error(exact, rounded, batches)
     assert rounded.device == "CPU, OpenVINO int8"

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tengen.features.feature_set import FeatureSet
+from tengen.replay.kernels.encode import HORIZON_SCALES
 
-HORIZON_SCALES = (0.016, 0.056, 0.176)  # KataGo's; see `short_values` below
 HORIZONS = len(HORIZON_SCALES)
 
 Array = TypeVar("Array")

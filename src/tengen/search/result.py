@@ -186,7 +186,7 @@ def read_result(
         policy=root_policy(forest, g, position),
         raw=RawJudgement(
             **judgement(root, sign, own=True),
-            uncertainty=Uncertainty(*root["uncertainty"].tolist()),
+            uncertainty=Uncertainty(*(root["uncertainty"] * bool(root["own_visits"])).tolist()),
         ),
         ownership=ownership,
         ownership_stdev=stdev,

@@ -32,7 +32,7 @@ class ServerProcess(Closeable):
         ]
         self.process = subprocess.Popen(
             program if network is None else [*program, str(network)],
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -15,10 +15,10 @@ from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, play, set_to_play, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS
 from tengen.jit import kernel
-from tengen.replay.schema import HORIZON_SCALES
 from tengen.selfplay.record import FAST, FULL, Records
 
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
+HORIZON_SCALES = (0.016, 0.056, 0.176)  # KataGo's; see `short_values` in replay/schema.py
 
 # float16: bits of the fraction that are dropped, and the distance between the exponents' biases.
 _DROPPED = np.uint32(13)

@@ -58,7 +58,7 @@ _NODE_FIELDS: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [
     ("key", "u8"),  # equal where the same lies before the players
     ("own_weight", "f4"),  # of one own visit
     ("own", "f4", (OWN_STATISTICS,)),
-    ("uncertainty", "f4", (UNCERTAINTIES,)),  # of its own evaluation; 0 where it is unknown
+    ("uncertainty", "f4", (UNCERTAINTIES,)),  # of its own evaluation, once it has one
 ]
 _NODE_SIZE = np.dtype(_NODE_FIELDS, align=True).itemsize
 NODE = np.dtype(
@@ -300,8 +300,6 @@ def new_node(forest, g, to_play):
         node.own[k] = np.float32(0)
     for k in range(STATISTICS):
         node.means[k] = np.float32(0)
-    for k in range(UNCERTAINTIES):
-        node.uncertainty[k] = np.float32(0)
     return index
 
 
