@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.opponents.uct import UctPlayer
 
 from benchmarks.svg_chart import Series, line_chart
-from tengen.evaluation.elo import Tally
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import load_network_file
@@ -65,9 +65,9 @@ def config(minutes: float) -> RunConfig:
     )
 
 
-def play_match(search: Search, games: int) -> Tally:
+def play_match(search: Search, games: int) -> WinDrawLoss:
     """Play games against UCT from the empty board, with alternating colours."""
-    tally = Tally()
+    tally = WinDrawLoss()
     for game in range(games):
         mine = Color.BLACK if game % 2 == 0 else Color.WHITE
         opponent = UctPlayer(PLAYOUTS, seed=game)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tengen.evaluation.elo import Estimate, Tally, elo_of, estimate, share_of
+from tengen.evaluation.elo import Estimate, WinDrawLoss, elo_of, estimate, share_of
 
 
 @pytest.mark.parametrize(
@@ -31,18 +31,19 @@ def test_who_wins_or_loses_all_is_infinitely_far_away() -> None:
 
 
 def test_a_tally_counts_draws_as_halves() -> None:
-    tally = Tally(wins=3, draws=2, losses=5)
+    tally = WinDrawLoss(wins=3, draws=2, losses=5)
     assert tally.games == 10
     assert tally.share == 0.4
     assert str(tally) == "3-2-5"
-    assert Tally().share == 0.5
+    assert WinDrawLoss().share == 0.5
 
 
 @pytest.mark.parametrize(
-    "tally", [Tally(75, 0, 25), Tally(3, 1, 0), Tally(5, 9, 1), Tally(4, 0, 0)]
+    "tally",
+    [WinDrawLoss(75, 0, 25), WinDrawLoss(3, 1, 0), WinDrawLoss(5, 9, 1), WinDrawLoss(4, 0, 0)],
 )
-def test_the_other_sides_estimate_is_the_same_turned_round(tally: Tally) -> None:
-    mine, theirs = estimate(tally), estimate(Tally(tally.losses, tally.draws, tally.wins))
+def test_the_other_sides_estimate_is_the_same_turned_round(tally: WinDrawLoss) -> None:
+    mine, theirs = estimate(tally), estimate(WinDrawLoss(tally.losses, tally.draws, tally.wins))
     assert theirs.elo == pytest.approx(-mine.elo)
     assert theirs.low == pytest.approx(-mine.high)
     assert theirs.high == pytest.approx(-mine.low)
@@ -51,7 +52,7 @@ def test_the_other_sides_estimate_is_the_same_turned_round(tally: Tally) -> None
 
 def test_the_interval_is_wilsons() -> None:
     # Wilson's interval for 75 of 100 is 0.6570 to 0.8246.
-    found = estimate(Tally(75, 0, 25))
+    found = estimate(WinDrawLoss(75, 0, 25))
     assert found.elo == pytest.approx(190.85, abs=0.01)
     assert share_of(found.low) == pytest.approx(0.6570, abs=1e-4)
     assert share_of(found.high) == pytest.approx(0.8246, abs=1e-4)
@@ -60,7 +61,7 @@ def test_the_interval_is_wilsons() -> None:
 def test_the_interval_shrinks_with_the_root_of_the_games() -> None:
     widths = []
     for games in (400, 1600, 6400):
-        found = estimate(Tally(games * 3 // 4, 0, games // 4))
+        found = estimate(WinDrawLoss(games * 3 // 4, 0, games // 4))
         widths.append(found.high - found.low)
         # 1.96 standard errors of the share, times the slope 400 / (ln 10 p (1 - p)), both ways.
         slope = 400 / (math.log(10) * 0.75 * 0.25)
@@ -71,19 +72,19 @@ def test_the_interval_shrinks_with_the_root_of_the_games() -> None:
 
 def test_draws_narrow_the_interval() -> None:
     # Half of the games drawn: half of the variance.
-    decided, drawn = estimate(Tally(500, 0, 500)), estimate(Tally(250, 500, 250))
+    decided, drawn = estimate(WinDrawLoss(500, 0, 500)), estimate(WinDrawLoss(250, 500, 250))
     assert drawn.elo == decided.elo == 0
     ratio = (drawn.high - drawn.low) / (decided.high - decided.low)
     assert ratio == pytest.approx(math.sqrt(0.5), rel=0.01)
 
 
 def test_no_games_say_nothing() -> None:
-    assert estimate(Tally()) == Estimate(0.0, -math.inf, math.inf)
+    assert estimate(WinDrawLoss()) == Estimate(0.0, -math.inf, math.inf)
 
 
 @pytest.mark.parametrize("games", [1, 10, 100])
 def test_wins_alone_leave_the_difference_open_upwards(games: int) -> None:
-    found = estimate(Tally(wins=games))
+    found = estimate(WinDrawLoss(wins=games))
     assert found.elo == math.inf
     assert found.high > 3000
     # Wilson's lower bound is n / (n + 1.96²).
@@ -91,5 +92,5 @@ def test_wins_alone_leave_the_difference_open_upwards(games: int) -> None:
 
 
 def test_an_estimate_is_told_with_its_interval() -> None:
-    assert str(estimate(Tally(75, 0, 25))) == "+191 [+113, +269]"
+    assert str(estimate(WinDrawLoss(75, 0, 25))) == "+191 [+113, +269]"
     assert str(Estimate(-12.4, -30.6, 5.0)) == "-12 [-31, +5]"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import Tally
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.engine_spec import parse_engine
 from tengen.evaluation.gtp_process import EngineError, GtpOpponent
 from tengen.evaluation.match import (
@@ -224,12 +224,12 @@ def test_programs_that_take_rules_are_told_them(program: str) -> None:
 
 def test_the_sequential_test_decides_clear_cases_and_waits_in_others() -> None:
     test = Sprt(0, 50)
-    assert test.verdict(Tally()) is None
-    assert test.verdict(Tally(3, 0, 0)) is None
-    assert test.verdict(Tally(300, 20, 150)) is True
-    assert test.verdict(Tally(150, 20, 300)) is False
+    assert test.verdict(WinDrawLoss()) is None
+    assert test.verdict(WinDrawLoss(3, 0, 0)) is None
+    assert test.verdict(WinDrawLoss(300, 20, 150)) is True
+    assert test.verdict(WinDrawLoss(150, 20, 300)) is False
     # Wald's bound for 5% errors is ln 19; in the middle between both hypotheses the ratio is 0.
-    middle = (test.log_likelihood_ratio(Tally(5360, 0, 4640)),)
+    middle = (test.log_likelihood_ratio(WinDrawLoss(5360, 0, 4640)),)
     assert abs(middle[0]) < 2.94
 
 
@@ -239,7 +239,7 @@ def test_the_sequential_test_is_seldom_wrong() -> None:
     random = np.random.default_rng(1)
     test, wrong, runs = Sprt(0, 100), 0, 200
     for _ in range(runs):
-        tally = Tally()
+        tally = WinDrawLoss()
         while test.verdict(tally) is None:
             won = random.random() < 0.5  # equal players: the low hypothesis is true
             tally = tally._replace(wins=tally.wins + won, losses=tally.losses + (not won))

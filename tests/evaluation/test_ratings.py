@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tengen.evaluation.elo import Tally, estimate, share_of
+from tengen.evaluation.elo import WinDrawLoss, estimate, share_of
 from tengen.evaluation.ratings import ELO, Rating, Result, fit
 
 
@@ -27,8 +27,10 @@ def simulated(
     return results
 
 
-@pytest.mark.parametrize("tally", [Tally(750, 0, 250), Tally(100, 300, 200), Tally(4000, 0, 1000)])
-def test_two_players_are_rated_as_by_their_tally(tally: Tally) -> None:
+@pytest.mark.parametrize(
+    "tally", [WinDrawLoss(750, 0, 250), WinDrawLoss(100, 300, 200), WinDrawLoss(4000, 0, 1000)]
+)
+def test_two_players_are_rated_as_by_their_tally(tally: WinDrawLoss) -> None:
     wanted = estimate(tally)
     found = fit([Result("new", "old", *tally)], "old")["new"]
     assert found.elo == pytest.approx(wanted.elo, abs=1)

@@ -13,7 +13,7 @@ import numba
 import pytest
 
 from tengen.engine.levels import level_named
-from tengen.evaluation.elo import Tally
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.engine_spec import parse_engine
 from tengen.evaluation.match import Played, points, with_points
 from tengen.frontends.match import run_match
@@ -100,19 +100,19 @@ DRAW = Position(3, "tromp-taylor", 0).play_all("pass pass")
 @pytest.mark.parametrize(
     ("end", "black", "expected"),
     [
-        (BLACK_WINS, 0, Tally(2, 1, 1)),
-        (BLACK_WINS, 1, Tally(1, 1, 2)),
-        (WHITE_WINS, 0, Tally(1, 1, 2)),
-        (WHITE_WINS, 1, Tally(2, 1, 1)),
-        (DRAW, 0, Tally(1, 2, 1)),
-        (DRAW, 1, Tally(1, 2, 1)),
+        (BLACK_WINS, 0, WinDrawLoss(2, 1, 1)),
+        (BLACK_WINS, 1, WinDrawLoss(1, 1, 2)),
+        (WHITE_WINS, 0, WinDrawLoss(1, 1, 2)),
+        (WHITE_WINS, 1, WinDrawLoss(2, 1, 1)),
+        (DRAW, 0, WinDrawLoss(1, 2, 1)),
+        (DRAW, 1, WinDrawLoss(1, 2, 1)),
     ],
 )
-def test_results_are_the_first_players(end: Position, black: int, expected: Tally) -> None:
+def test_results_are_the_first_players(end: Position, black: int, expected: WinDrawLoss) -> None:
     assert end.is_over
     outcome = end.outcome()
     assert outcome is not None
-    assert with_points(Tally(1, 1, 1), points(Played(black, end, outcome))) == expected
+    assert with_points(WinDrawLoss(1, 1, 1), points(Played(black, end, outcome))) == expected
 
 
 def test_a_match_is_played_told_and_saved(
@@ -136,7 +136,7 @@ def test_a_match_is_played_told_and_saved(
     assert "Elo difference with its 95% interval: " in shown
 
     names = [engine.name for engine in engines]
-    counted, openings = Tally(), Counter[tuple[str, int]]()
+    counted, openings = WinDrawLoss(), Counter[tuple[str, int]]()
     files = sorted(folder.iterdir())
     assert [file.name for file in files] == [f"{n:05}.sgf" for n in range(6)]
     for file in files:
@@ -150,7 +150,7 @@ def test_a_match_is_played_told_and_saved(
         assert game.root.properties["RE"] == [str(outcome)]
         assert outcome.winner is not None
         won = (outcome.winner is Color.BLACK) == (black == 0)
-        counted = Tally(counted.wins + won, 0, counted.losses + (not won))
+        counted = WinDrawLoss(counted.wins + won, 0, counted.losses + (not won))
         openings[str(end.moves[:3]), black] += 1
     assert counted == tally
     # Each of the three openings was played twice, with colours exchanged.

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.evaluation.elo import Tally, estimate
+from tengen.evaluation.elo import WinDrawLoss, estimate
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
@@ -275,7 +275,7 @@ def test_a_gumbel_player_varies_its_first_move_and_starts_its_rounds_anew() -> N
 
 
 def test_draws_alone_do_not_make_two_players_certainly_equal() -> None:
-    one, many = estimate(Tally(draws=1)), estimate(Tally(draws=100))
+    one, many = estimate(WinDrawLoss(draws=1)), estimate(WinDrawLoss(draws=100))
     assert one.high - one.low > many.high - many.low > 1
 
 

@@ -24,7 +24,7 @@ from tengen.runs.json_lines import read_lines
 from tengen.selfplay.record import BY_MOVE_LIMIT, FULL, Games, joined
 from tengen.tutorial.network import initial_network, network_data
 from tengen.tutorial.recipe import CHANGEABLE, SECTIONS, Config, LearningParams, Recipe
-from tengen.tutorial.run import Run, is_tutorial, train
+from tengen.tutorial.run import TutorialRun, is_tutorial, train
 from tengen.tutorial.self_play import examples_of, play_games, player
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -48,7 +48,7 @@ def session(path: Path, iterations: int) -> None:
     """Go on for so many iterations and end as if killed."""
     with RunLock(path):
         folder, settled = open_or_create_run(path, SMALL.sections(), SECTIONS, CHANGEABLE)
-        with Run(folder, Config(**settled)) as run:
+        with TutorialRun(folder, Config(**settled)) as run:
             for _ in range(iterations):
                 run.iterate()
 
@@ -169,7 +169,7 @@ def test_an_interrupt_ends_the_run_in_good_order(
     session(path, 1)
     with RunLock(path):
         folder, settled = open_or_create_run(path, None, SECTIONS, CHANGEABLE)
-        with Run(folder, Config(**settled)) as run:
+        with TutorialRun(folder, Config(**settled)) as run:
             show = run._show_games
 
             def interrupt(ended: int) -> None:

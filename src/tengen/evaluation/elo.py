@@ -8,7 +8,7 @@ from typing import NamedTuple
 CONFIDENCE = 1.96  # standard deviations of a 95% interval
 
 
-class Tally(NamedTuple):
+class WinDrawLoss(NamedTuple):
     """The results of one side."""
 
     wins: int = 0
@@ -51,7 +51,7 @@ def share_of(elo: float) -> float:
     return 1 / (1 + 10 ** (-elo / 400))
 
 
-def estimate(tally: Tally) -> Estimate:
+def estimate(tally: WinDrawLoss) -> Estimate:
     """Estimate the Elo difference; the interval is Wilson's on the share of the points.
 
     Draws have less variance than wins and losses, which narrows the interval.
@@ -72,7 +72,7 @@ def estimate(tally: Tally) -> Estimate:
     return Estimate(elo_of(share), elo_of(centre - reach), elo_of(centre + reach))
 
 
-def _variance_per_game(tally: Tally) -> float:
+def _variance_per_game(tally: WinDrawLoss) -> float:
     """The variance of the points of one game."""
     share = tally.share
     # Add one decisive game, so that draws alone do not have variance 0.

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import CARE_VISITS, decide
-from tengen.evaluation.elo import Tally
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.engine_spec import EngineSpec
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Game
@@ -184,7 +184,7 @@ def points(played: Played) -> float:
     return float((played.outcome.winner is Color.BLACK) == first_is_black)
 
 
-def with_points(tally: Tally, gained: float) -> Tally:
+def with_points(tally: WinDrawLoss, gained: float) -> WinDrawLoss:
     """A tally with one game more."""
     if gained == 0.5:
         return tally._replace(draws=tally.draws + 1)
@@ -193,9 +193,9 @@ def with_points(tally: Tally, gained: float) -> Tally:
     return tally._replace(losses=tally.losses + 1)
 
 
-def tally_of(games: Iterable[Game]) -> Tally:
+def tally_of(games: Iterable[Game]) -> WinDrawLoss:
     """How games that were played in lockstep ended, the first player's view."""
-    tally = Tally()
+    tally = WinDrawLoss()
     for game in games:
         outcome = game.end.outcome()
         assert outcome is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tengen.evaluation.elo import Tally, share_of
+from tengen.evaluation.elo import WinDrawLoss, share_of
 
 ERROR = 0.05  # probability of a wrong verdict, either way
 
@@ -16,7 +16,7 @@ class Sprt(NamedTuple):
     low: float
     high: float
 
-    def verdict(self, tally: Tally) -> bool | None:
+    def verdict(self, tally: WinDrawLoss) -> bool | None:
         """True: at least `high`; False: at most `low`; None: not clear yet."""
         bound = math.log((1 - ERROR) / ERROR)
         ratio = self.log_likelihood_ratio(tally)
@@ -24,7 +24,7 @@ class Sprt(NamedTuple):
             return True
         return False if ratio <= -bound else None
 
-    def log_likelihood_ratio(self, tally: Tally) -> float:
+    def log_likelihood_ratio(self, tally: WinDrawLoss) -> float:
         """The log-likelihood ratio of `high` to `low`, by a normal approximation."""
         if tally.games == 0:
             return 0.0

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import Tally, estimate
+from tengen.evaluation.elo import WinDrawLoss, estimate
 from tengen.evaluation.engine_spec import EngineSpec
 from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
@@ -33,7 +33,7 @@ MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
 
 
-def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> Tally:
+def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> WinDrawLoss:
     """Play pairs of games with colours exchanged and print the result, the first engine's view."""
     limit = MOVES_PER_POINT * options.board_size**2
     empty = Position(options.board_size, options.rules, options.komi, move_limit=limit)
@@ -45,7 +45,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     )
     store = Store(Path(options.out), names, terms) if options.out else None
     known = store.finished() if store else {}
-    tally = Tally()
+    tally = WinDrawLoss()
     for gained in known.values():
         tally = with_points(tally, gained)
     numbers = [number for number in range(options.games) if number not in known]
@@ -76,7 +76,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     return tally
 
 
-def _summary(names: tuple[str, str], tally: Tally) -> str:
+def _summary(names: tuple[str, str], tally: WinDrawLoss) -> str:
     return f"{names[0]} {tally} {names[1]}, {estimate(tally)} Elo"
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import Tally
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.engine_spec import EngineSpec, parse_engine
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
 from tengen.evaluation.match import (
@@ -103,14 +103,14 @@ def _play(
     seed: int,
     opened: Callable[[NetworkData], Evaluator],
     should_stop: Callable[[], bool],
-) -> Tally:
+) -> WinDrawLoss:
     """Play from each start with both colours: networks in lockstep, programs one game at a time."""
     limits = opponent.limits
     theirs = opened(load_network(opponent.model)) if opponent.model else None
     if theirs is not None and limits.visits is not None:
         players = mine, Player(opponent.name, theirs, limits.visits)
         return tally_of(play_in_lockstep(players, starts, seed, should_stop=should_stop))
-    tally = Tally()
+    tally = WinDrawLoss()
 
     def count(played: Played) -> bool:
         nonlocal tally

@@ -54,11 +54,11 @@ def train(path: str | Path, wanted: Config | None = None) -> None:
     with RunLock(path):
         sections = None if wanted is None else wanted.sections()
         folder, settled = open_or_create_run(path, sections, SECTIONS, CHANGEABLE)
-        with Run(folder, Config(**settled)) as run:
+        with TutorialRun(folder, Config(**settled)) as run:
             run.go()
 
 
-class Run(Closeable):
+class TutorialRun(Closeable):
     """A run under way, in a folder that this process has locked."""
 
     def __init__(self, folder: RunFolder, config: Config) -> None:

@@ -72,7 +72,7 @@ def _serve_pipes(service: AnalysisService, stdout: int, log: Log) -> None:
             time.sleep(GRACE)
             inbox.put(None)
 
-    outbox = Outbox(stdout, hang_up, log)
+    outbox = AnswerWriter(stdout, hang_up, log)
     session = AnalysisClient(service, outbox.put)
     # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
     for work in (lambda: _read(0, inbox), end_when_failed):
@@ -115,7 +115,7 @@ def lines_of(read: Callable[[], bytes]) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-class Outbox:
+class AnswerWriter:
     """A queue of lines for a pipe, written by a thread: no search waits for a slow reader."""
 
     def __init__(self, descriptor: int, hang_up: Callable[[], None], log: Log) -> None:
