@@ -120,7 +120,7 @@ def test_sources_are_the_kernels_and_what_they_import(package: Path) -> None:
         "game/kernels/board.py",
         "game/color.py",
     } <= sources
-    assert not sources & {"frontends/cli.py", "game/position.py", "game/sgf/tree.py"}
+    assert not sources & {"frontends/cli.py", "game/position.py", "game/sgf/syntax.py"}
 
 
 def test_the_key_is_stable_and_follows_the_settings(

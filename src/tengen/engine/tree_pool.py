@@ -13,8 +13,7 @@ from tengen.network.evaluator import Evaluator
 from tengen.search.kernels.forest import node_bytes
 from tengen.search.params import SearchParams
 from tengen.search.request import SearchRequest
-from tengen.search.search import PIPELINE_FROM
-from tengen.search.tree_batch import TreeBatch, node_room
+from tengen.search.tree_batch import PIPELINE_FROM, TreeBatch, node_room
 from tengen.search.tree_search import TreeSearch
 
 # Many small trees fill batches, and find each other's evaluations in the cache. But the fewer there

@@ -18,10 +18,8 @@ from tengen.network.evaluator import Evaluator
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, RUNNING, Limits, RootOptions, Wanted
 from tengen.search.result import MoveResult, SearchResult, Start, start_of
-from tengen.search.tree_batch import LeafFlight, TreeBatch, deep_tree
+from tengen.search.tree_batch import PIPELINE_FROM, LeafFlight, TreeBatch, deep_tree
 from tengen.search.tree_search import TreeSearch
-
-PIPELINE_FROM = 32  # leaves in a flight, from which a deep tree has two flights at a time
 
 
 class Search:

@@ -1,8 +1,10 @@
 """A batch of search trees that share one network: what drives every search outside self-play.
 
 One deep search is a batch of one tree. Searching is a cycle of two steps: `start` finds leaves and
-submits them to the network, `finish` waits for their evaluations and backs them up. Several batches
-of leaves may be in flight, so that the network works while more leaves are found.
+submits them to the network, `finish` waits for their evaluations and backs them up. The engine's
+scheduler, which evaluates leaves of several batches together, calls what these two consist of:
+`find_leaves`, `expand` and `prepare`. Several flights of leaves may be under way, so that the
+network works while more leaves are found.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ from tengen.search.root_symmetry import symmetric_moves_to_avoid, with_symmetric
 from tengen.user_messages import say
 
 ENDLESS = 2**31 - 1
+PIPELINE_FROM = 32  # leaves in a flight, from which a deep tree has two flights at a time
 CHUNKS_PER_THREAD = 4  # so that no thread waits long for another
 _MOVES_AHEAD = 2048  # room in a history before a deep tree has to be allocated again
 _SHARE_OF_LEGAL_MOVES = 0.85  # of the board's area, on average over a deep tree

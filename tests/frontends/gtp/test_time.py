@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tengen.frontends.gtp.genmove import limits_for
+from tengen.frontends.gtp.thinking import limits_for
 from tengen.frontends.gtp_options import GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl

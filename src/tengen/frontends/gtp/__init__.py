@@ -7,7 +7,7 @@ protocol            lines in, replies out; knows no Go
 dispatch            handlers as typed methods
 session             the game, the clocks, the engine: what commands share
 settings            what clients can change, by KataGo's names
-genmove             a move of the engine's own: limits, time, resignation
+thinking            a move of the engine's own: limits, time, resignation
 position_edits      moves of either colour, other rules on the way
 game_end            seki, dead stones to capture, results
 analyze             options and lines of live analysis

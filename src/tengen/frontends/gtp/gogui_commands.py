@@ -122,7 +122,7 @@ class GoguiCommands:
         return ""
 
     def _search(self) -> SearchResult:
-        from tengen.frontends.gtp.genmove import limits_for
+        from tengen.frontends.gtp.thinking import limits_for
         from tengen.search.request import Wanted
 
         session = self._session

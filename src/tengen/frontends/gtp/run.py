@@ -12,9 +12,9 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.analysis_commands import AnalysisCommands
 from tengen.frontends.gtp.dispatch import CommandTable
 from tengen.frontends.gtp.game_commands import GameCommands
+from tengen.frontends.gtp.genmove_commands import GenmoveCommands
 from tengen.frontends.gtp.gogui_commands import GoguiCommands
 from tengen.frontends.gtp.identity_commands import IdentityCommands
-from tengen.frontends.gtp.move_commands import MoveCommands
 from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
 from tengen.frontends.gtp.server_commands import ServerCommands
 from tengen.frontends.gtp.session import GtpSession
@@ -59,7 +59,7 @@ def all_commands(session: GtpSession) -> CommandTable:
     identity.table = CommandTable(
         identity,
         GameCommands(session),
-        MoveCommands(session),
+        GenmoveCommands(session),
         AnalysisCommands(session),
         SettingsCommands(session),
         TimeCommands(session),

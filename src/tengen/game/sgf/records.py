@@ -14,7 +14,7 @@ from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Move, Position
 from tengen.game.rules import MAX_KOMI, Rules, RulesError, check_komi, parse_rules
-from tengen.game.sgf.tree import SgfError, SgfNode, read_trees, write_tree
+from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
 
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
 

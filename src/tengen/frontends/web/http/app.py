@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.web.http.connection import serve_connection
+from tengen.frontends.web.http.play_connection import serve_connection
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.http.server_info import info_view
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave

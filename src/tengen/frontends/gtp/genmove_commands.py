@@ -15,11 +15,11 @@ from tengen.frontends.gtp.analyze import (
 )
 from tengen.frontends.gtp.dispatch import command
 from tengen.frontends.gtp.game_end import points_to_clean_up
-from tengen.frontends.gtp.genmove import Thought, limits_for, looks_lost, think
 from tengen.frontends.gtp.position_edits import for_search, on_terms
 from tengen.frontends.gtp.protocol import Reply, note
 from tengen.frontends.gtp.search_text import moves_text, ownership_text
 from tengen.frontends.gtp.session import GtpSession
+from tengen.frontends.gtp.thinking import Thought, limits_for, looks_lost, think
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ CANCELLED = "cancelled"
 CGOS_MOVES = 10  # that are reported to the server
 
 
-class MoveCommands:
+class GenmoveCommands:
     """The engine's own moves."""
 
     def __init__(self, session: GtpSession) -> None:
