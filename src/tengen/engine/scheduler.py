@@ -14,6 +14,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from queue import SimpleQueue
@@ -31,14 +32,13 @@ from tengen.engine.tree_pool import (
     RunningSearch,
     TreePool,
     pool_kind,
-    small_tree_megabytes,
     small_trees,
     usual_trees,
 )
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode
 from tengen.search.params import SearchParams
-from tengen.search.request import CANCELLED, TIME
+from tengen.search.request import CANCELLED, RUNNING, TIME
 from tengen.search.result import SearchResult, empty_result
 from tengen.search.tree_batch import LeafFlight, deep_tree, tree_megabytes
 from tengen.search.tree_search import TreeSearch
@@ -277,7 +277,9 @@ class Scheduler(Closeable):
         trees.stand_at(g, request.position, request.root, seed=(self._seed, 0), growth=growth)
         search = TreeSearch(trees, g, request.limits, request.wanted)
         interval, first = request.progress_interval, request.first_progress
-        wait = first if first is not None else interval if interval is not None else math.inf
+        wait = interval if first is None else first
+        if wait is None or task.on_progress is None:
+            wait = math.inf  # nobody reads reports
         running = pool.running[g] = RunningSearch(task, search, search.start.time + wait)
         owner = task.owner
         self._running[owner, request.priority] += 1
@@ -342,7 +344,7 @@ class Scheduler(Closeable):
             )
             return TreePool(trees, None, taken)
         wanted = self.searches_at_a_time(kind.visits)
-        each = small_tree_megabytes(evaluator, kind)
+        each = tree_megabytes(kind.visits, kind.size.area, features, ownership=ownership)
         taken = self._take_memory(min(wanted * each, params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
         return TreePool(small_trees(evaluator, kind, n, self.batch_size + n), kind, taken)
@@ -358,8 +360,7 @@ class Scheduler(Closeable):
         running = pool.running.pop(g)
         task = running.task
         self._forget_running(task)
-        result = running.search.result(reason)
-        self._end(task, self._with_root_evaluation(task, result))
+        self._end(task, self._result(running, reason))
         following = task.next_turn
         if following is not None and self._may_follow(following):
             following.begun = True
@@ -394,14 +395,18 @@ class Scheduler(Closeable):
             if not any(owner is task.owner for owner, _ in self._running):
                 self._served.pop(task.owner, None)
 
-    def _with_root_evaluation(self, task: SearchTask, result: SearchResult) -> SearchResult:
-        """The result with the network's output at a root that was kept from another search."""
-        wanted = task.request.wanted.root_evaluation
+    def _result(self, running: RunningSearch, reason: str) -> SearchResult:
+        """What a search has found; a root kept from another search is evaluated once for it."""
+        search = running.search
+        result = search.result(reason)
+        wanted = search.wanted.root_evaluation
         if not wanted or result.root_evaluation is not None or not result.visits:
             return result
         batch = encode(self.evaluator.features, [result.position])
         found = self.evaluator.submit(batch).result()
-        return result.with_root_evaluation(Evaluation(*(values[0] for values in found)))
+        evaluation = Evaluation(*(values[0] for values in found))
+        search.trees.root_evaluations[search.g] = evaluation
+        return replace(result, root_evaluation=evaluation)
 
     def _end(self, task: SearchTask, outcome: SearchResult | Exception | None) -> None:
         """Deliver the outcome of a task; None: it is cancelled."""
@@ -438,9 +443,9 @@ class Scheduler(Closeable):
         if not chosen:
             return False
         parts: list[tuple[TreePool, LeafFlight]] = []
+        leaves = -(-self.batch_size // sum(map(len, chosen.values())))
         for pool, numbers in chosen.items():
             trees, records = pool.trees, np.array(numbers)
-            leaves = -(-self.batch_size // sum(map(len, chosen.values())))
             trees.forest.trees["leaves"][records] = min(trees.leaves, leaves)
             part = trees.find_leaves(records)
             for g in numbers:
@@ -476,7 +481,7 @@ class Scheduler(Closeable):
         ready.sort(key=turn)
         self._clock = self._served[ready[0].running.task.owner]
         size = ready[0].running.task.request.position.size
-        share = -(-self._n_running() // self._max_flights)
+        share = -(-self._running.total() // self._max_flights)
         chosen: dict[TreePool, list[int]] = {}
         for pool, g, running in ready:
             if running.task.request.position.size == size:
@@ -485,9 +490,6 @@ class Scheduler(Closeable):
                 if share <= 0:
                     break
         return chosen
-
-    def _n_running(self) -> int:
-        return sum(self._running.values())
 
     def _ready_trees(self) -> list[_Ready]:
         """The searches that may have another flight; those past a limit are ended on the way."""
@@ -565,7 +567,7 @@ class Scheduler(Closeable):
         interval = task.request.progress_interval
         due = running.next_report + (math.inf if interval is None else interval)
         running.next_report = max(due, time.monotonic())  # a late report does not delay the next
-        result = self._with_root_evaluation(task, running.search.result())
+        result = self._result(running, RUNNING)
 
         def deliver() -> None:
             try:

@@ -10,7 +10,6 @@ from tengen.engine.kept_tree import KeptTree
 from tengen.engine.task import SearchTask
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
-from tengen.search.kernels.forest import node_bytes
 from tengen.search.params import SearchParams
 from tengen.search.request import SearchRequest
 from tengen.search.tree_batch import PIPELINE_FROM, TreeBatch, node_room
@@ -103,10 +102,3 @@ def small_trees(evaluator: Evaluator, kind: PoolKind, trees: int, leaf_room: int
         leaves=leaves,
         leaf_room=min(trees * leaves, leaf_room),
     )
-
-
-def small_tree_megabytes(evaluator: Evaluator, kind: PoolKind) -> float:
-    """The memory of one tree of a pool at most."""
-    area, ladders = kind.size.area, evaluator.features.sees_ladders
-    node = node_bytes(area, area + 2, ladders=ladders, ownership=kind.ownership)
-    return node_room(kind.visits) * node / 1e6

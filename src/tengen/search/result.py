@@ -119,10 +119,6 @@ class SearchResult(Judgement):
         """The line expected from here."""
         return self.moves[0].pv if self.moves else ()
 
-    def with_root_evaluation(self, evaluation: Evaluation) -> SearchResult:
-        """The same with the network's full output at the root."""
-        return replace(self, root_evaluation=evaluation)
-
     @property
     def score_lead(self) -> float:
         """Points by which the side to play leads."""
