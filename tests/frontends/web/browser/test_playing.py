@@ -14,12 +14,9 @@ DIVIDED = ["C1", "D1", "C2", "D2", "C3", "D3", "C4", "D4", "C5", "D5"]
 
 
 def test_the_board_is_painted_within_a_second(visit: Visit, page: Page) -> None:
-    paints: list[float] = []
-    while not paints or (min(paints) >= 1000 and len(paints) < 3):  # a busy machine may stall
-        visit.open()
-        paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-        paints.append(page.evaluate(paint))
-    assert min(paints) < 1000
+    visit.open()
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint < 1000
     expect(page.locator("#network")).to_have_text("fake")
     visit.shoot("play-desktop")
 
