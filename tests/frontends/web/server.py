@@ -46,7 +46,7 @@ def serving(
         Autosave(folder) as autosave,
         EngineLoader(make or engine, low_priority=True) as loader,
     ):
-        app = make_app(loader, autosave, access or AccessPolicy("127.0.0.1"), FIRST_GAME)
+        app = make_app(loader, autosave, access or AccessPolicy(), FIRST_GAME)
         server = uvicorn.Server(server_config(app))
         thread = threading.Thread(target=server.run, args=[[listening]])
         thread.start()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tengen.engine.engine import Engine, wait_for
-from tengen.frontends.web.play.refusal import not_now
+from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.position import Position
 from tengen.search.request import Limits, SearchRequest

@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from concurrent.futures import Future
 from urllib.parse import quote
 
 import uvicorn
@@ -70,11 +71,15 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine])
     ):
         app = make_app(loader, autosave, access, first_game, options.run)
         server = uvicorn.Server(server_config(app))
-        loader.future.add_done_callback(lambda loading: _end_if_failed(loading.exception(), server))
+
+        def end_if_failed(loading: Future[Engine]) -> None:
+            server.should_exit |= loading.exception() is not None
+
+        loader.future.add_done_callback(end_if_failed)
         address = _address(options, access, listening)
         say(f"open {address} to play; Ctrl-C stops the server, games are kept")
-        if options.browser:
-            _open_browser(address)
+        if options.browser:  # some browsers block until they are closed
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
         if loader.future.done():
@@ -143,13 +148,3 @@ def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socke
     token = f"?token={quote(access.token)}" if access.token else ""
     page = "" if options.run is None else "run"
     return f"http://{host}:{port}/{page}{token}"
-
-
-def _open_browser(address: str) -> None:
-    """Open the page from a thread: some browsers block until they are closed."""
-    threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-
-
-def _end_if_failed(error: BaseException | None, server: uvicorn.Server) -> None:
-    if error is not None:
-        server.should_exit = True

@@ -2,25 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+import tengen
+from tengen.engine.levels import LEVELS
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.board_text import board_text
+from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
+from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
 from tengen.search.result import MoveResult, SearchResult
 
 Json: TypeAlias = dict[str, Any]
 MOST_MOVES = 12  # that are shown of a search
+_FIRST_RULES = ("chinese", "japanese", "aga")  # that are listed first
+_RULE_NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
+
+
+def info_view(loader: EngineLoader, has_run: bool) -> Json:
+    """What clients are told about the server: version, network, levels, rules, limits."""
+    engine = loader.engine_if_ready
+    return {
+        "version": tengen.__version__,
+        "network": {
+            "name": "" if engine is None else engine.name,
+            "file": "" if engine is None else engine.network.file,
+        },
+        "device": "" if engine is None else engine.device,
+        "ready": engine is not None,
+        "levels": [{"id": each.id, "name": each.name, "elo": each.elo} for each in LEVELS],
+        "rules": [{"id": id_, "name": name, "komi": NAMED[id_][1]} for id_, name in _rule_names()],
+        "limits": {
+            "visits": limits.VISITS,
+            "review_visits": limits.REVIEW_VISITS,
+            "upload_bytes": limits.UPLOAD_BYTES,
+            "sizes": list(range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)),
+        },
+        "run": has_run,
+    }
+
+
+def _rule_names() -> Iterator[tuple[str, str]]:
+    """Each distinct set of rules, by id and as people read it; the best known first."""
+    for id_ in dict.fromkeys([*_FIRST_RULES, *(str(rules) for rules, _ in NAMED.values())]):
+        yield id_, _RULE_NAMES.get(id_) or id_.replace("-", " ").title()
+
+
+def error_view(refusal: RefusedError, request: int | None = None) -> Json:
+    """Why a request is refused; its number, unless given, is what the refusal knows."""
+    return {
+        "type": "error",
+        "request": refusal.request if request is None else request,
+        "code": refusal.code,
+        "message": str(refusal),
+        "data": refusal.data,
+    }
 
 
 def game_view(game: GameState) -> Json:
@@ -177,9 +224,7 @@ def analysis_view(result: SearchResult, node: int, speed: float) -> Json:
     """The result of a search at a node."""
     known = known_from(result)
     sign = 1 if result.position.to_play is Color.BLACK else -1
-    ownership: Any = None
-    if result.ownership is not None:
-        ownership = _rounded(sign * result.ownership, 2)
+    ownership = result.ownership
     return {
         "type": "analysis",
         "node": node,
@@ -188,7 +233,7 @@ def analysis_view(result: SearchResult, node: int, speed: float) -> Json:
         "winrate": round(known.winrate, 4),
         "lead": round(known.lead, 2),
         "moves": moves_view(result.moves, result.position),
-        "ownership": ownership,
+        "ownership": None if ownership is None else _rounded(sign * ownership, 2),
         "policy": _rounded(result.policy, 4),
     }
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from tengen.browser import STATIC
@@ -29,10 +29,6 @@ def run_app(folder: Path) -> FastAPI:
     @app.get("/")
     def first() -> Response:
         return RedirectResponse("/run")
-
-    @app.get("/run")
-    def page() -> Response:
-        return FileResponse(STATIC / "run.html")
 
     return app
 
