@@ -117,25 +117,20 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
 
     Raises ValueError that says why there is none.
     """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
     wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
-    why = ""
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     for number in wanted:
         try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
+            place = (address[0], number, *address[2:])
+            return socket.create_server(place, family=family, dualstack_ipv6=both)
         except OSError as error:
-            raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind(address)
-            bound.listen()
-        except OSError as error:
-            bound.close()
-            why = error.strerror or str(error)
-        else:
-            return bound
+            why = os.strerror(error.errno or 0)
     raise ValueError(f"cannot serve at {host} port {wanted[0]}: {why}; try --port 0")
 
 

@@ -185,53 +185,44 @@ class Known(NamedTuple):
     lead: float
     visits: int
 
+    def view(self) -> Json:
+        """The evaluation as JSON."""
+        winrate, lead = round(self.winrate, 4), round(self.lead, 2)
+        return {"winrate": winrate, "lead": lead, "visits": self.visits}
+
 
 def known_from(result: SearchResult) -> Known:
     """The evaluation of a position by a search."""
-    black = result.position.to_play is Color.BLACK
-    winrate = result.winrate if black else 1 - result.winrate
-    return Known(winrate, result.lead if black else -result.lead, result.visits)
+    return _for_black(result.position, result.winrate, result.lead, result.visits)
 
 
 def known_from_network(positions: list[Position], found: Evaluation) -> list[Known]:
     """The evaluation of positions by the network alone."""
-    known = []
-    for i, position in enumerate(positions):
-        win, _, nothing = (float(chance) for chance in found.value[i])
-        winrate, lead = win + nothing / 2, float(found.lead[i])
-        black = position.to_play is Color.BLACK
-        known.append(Known(winrate if black else 1 - winrate, lead if black else -lead, 1))
-    return known
+    winrates = found.value[:, 0] + found.value[:, 2] / 2  # wins, and half of what has no result
+    values = zip(positions, winrates.tolist(), found.lead.tolist(), strict=True)
+    return [_for_black(position, winrate, lead, 1) for position, winrate, lead in values]
+
+
+def _for_black(position: Position, winrate: float, lead: float, visits: int) -> Known:
+    if position.to_play is Color.BLACK:
+        return Known(winrate, lead, visits)
+    return Known(1 - winrate, -lead, visits)
 
 
 def graph_view(known: Iterable[tuple[int, Known]]) -> Json:
     """Points of the graph."""
-    return {
-        "type": "graph",
-        "points": [
-            {
-                "node": node,
-                "winrate": round(each.winrate, 4),
-                "lead": round(each.lead, 2),
-                "visits": each.visits,
-            }
-            for node, each in known
-        ],
-    }
+    return {"type": "graph", "points": [{"node": node, **each.view()} for node, each in known]}
 
 
 def analysis_view(result: SearchResult, node: int, speed: float) -> Json:
     """The result of a search at a node."""
-    known = known_from(result)
     sign = 1 if result.position.to_play is Color.BLACK else -1
     ownership = result.ownership
     return {
         "type": "analysis",
         "node": node,
-        "visits": result.visits,
+        **known_from(result).view(),
         "speed": round(speed, 1),
-        "winrate": round(known.winrate, 4),
-        "lead": round(known.lead, 2),
         "moves": moves_view(result.moves, result.position),
         "ownership": None if ownership is None else _rounded(sign * ownership, 2),
         "policy": _rounded(result.policy, 4),
