@@ -26,7 +26,7 @@ from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 
 LIMIT = 20.0  # seconds
-FIRST_GAME = NewGame(type="new_game", size=9, colour="black")
+FIRST_GAME = NewGame(size=9, colour="black")
 
 
 @contextmanager

@@ -6,7 +6,7 @@
 //                           by `actions.send(type, fields)`.
 //   css/panels.css          its styles
 //   languages/{en,zh-Hant,ar}.json  its texts
-//   frontends/web/play/client_messages.py  its message, with what the server does about it. An answer
+//   frontends/web/play/session.py  its message, as a method that does what the message asks for. An answer
 //                           {"type": NAME, ...} is found in `store.state.NAME`.
 
 import { createBoard } from "./board/board.js";

@@ -61,7 +61,6 @@ def make_app(
             sessions.network_ready(info())
 
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.sessions = sessions
     app.add_middleware(AccessMiddleware, access=access)
 
     @app.get("/", include_in_schema=False)

@@ -49,7 +49,6 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
     if position.width < limits.SMALLEST_BOARD:
         raise ValueError(f"the board must have at least {limits.SMALLEST_BOARD} lines")
     first_game = NewGame(
-        type="new_game",
         size=position.width,
         colour="black" if human is Color.BLACK else "white",
         level=level.id,

@@ -40,12 +40,6 @@ class ClientMessage(StrictModel):
     type: str
     request: Annotated[int, Field(ge=0, le=2**53)] | None = None
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """What the message has of its own, by name."""
-        own = type(self).model_fields.keys() - ClientMessage.model_fields.keys()
-        return {name: getattr(self, name) for name in own}
-
 
 class Hello(ClientMessage):
     """The first message of a connection."""

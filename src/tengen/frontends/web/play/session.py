@@ -137,7 +137,8 @@ class PlaySession:
         elif isinstance(received, Hello):
             raise not_now("hello is only the first message of a connection")
         else:
-            await getattr(self, received.type)(**received.fields)  # one of those marked below
+            fields = received.model_dump(exclude={"type", "request"})
+            await getattr(self, received.type)(**fields)  # one of those marked below
 
     async def _show_all(self) -> None:
         game = self.game

@@ -28,9 +28,6 @@ class PlaySessions:
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
         self._sessions: dict[str, PlaySession] = {}
 
-    def __len__(self) -> int:
-        return len(self._sessions)
-
     async def welcome(self, id_: str | None) -> tuple[PlaySession, bool]:
         """The session of a client, and whether it existed; raises RefusedError if all are taken.
 
