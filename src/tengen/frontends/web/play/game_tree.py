@@ -141,8 +141,8 @@ class GameTree:
         try:
             after = position.play(move)
         except IllegalMoveError as error:
-            why, data = f"{error.move}: {error.why}", {"reason": _reason(error), "move": error.move}
-            raise RefusedError("illegal_move", why, **data) from None
+            why, reason = f"{error.move}: {error.why}", _reason(error)
+            raise RefusedError("illegal_move", why, reason=reason, move=error.move) from None
         played = after.last_move
         assert played is not None
         child = next((each for each in parent.children if self._is(each, played)), None)
