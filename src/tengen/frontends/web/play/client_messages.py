@@ -76,11 +76,10 @@ def message(method: Method) -> Method:
     """Let clients send messages with the name and the parameters of a method."""
     name, types = method.__name__, get_type_hints(method, include_extras=True)
     _, *parameters = inspect.signature(method).parameters.values()
-    fields: dict[str, Any] = {
-        each.name: (types[each.name], ... if each.default is each.empty else each.default)
-        for each in parameters
-    }
-    _MODELS.append(create_model(name, __base__=ClientMessage, type=(Literal[name], ...), **fields))
+    fields: dict[str, Any] = {"type": (Literal[name], ...)}
+    for each in parameters:
+        fields[each.name] = types[each.name], ... if each.default is each.empty else each.default
+    _MODELS.append(create_model(name, __base__=ClientMessage, **fields))
     return method
 
 

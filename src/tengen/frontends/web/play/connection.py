@@ -107,11 +107,11 @@ async def _greet(
             if not isinstance(hello, Hello):
                 raise RefusedError("hello_first", "the first message is hello")
         except RefusedError as refusal:
-            outbox.put(error_view(refusal, hello and hello.request))
+            outbox.put(error_view(refusal, hello))
     try:
         session, had_one = await sessions.welcome(hello.session)
     except RefusedError as refusal:
-        outbox.put(error_view(refusal, hello.request))
+        outbox.put(error_view(refusal, hello))
         await asyncio.sleep(0.2)  # so that the message arrives before the close
         return None
     welcome = {"type": "welcome", "session": session.id, "info": info(), "saved": had_one}
@@ -127,11 +127,11 @@ async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> No
             message = parse_message(text)
             await session.receive(message)
         except RefusedError as refusal:
-            outbox.put(error_view(refusal, message and message.request))
+            outbox.put(error_view(refusal, message))
         except Exception as error:  # a bug must not end the game
             what = f"internal error: {type(error).__name__}: {error}"
             say(what)
-            outbox.put(error_view(RefusedError("server_error", what), message and message.request))
+            outbox.put(error_view(RefusedError("server_error", what), message))
 
 
 async def _received(socket: WebSocket) -> str | bytes:

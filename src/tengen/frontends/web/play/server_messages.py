@@ -14,6 +14,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.board_text import board_text
 from tengen.frontends.web.limits import RefusedError
+from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
 from tengen.game.color import Color
@@ -59,11 +60,11 @@ def _rule_names() -> Iterator[tuple[str, str]]:
         yield id_, _RULE_NAMES.get(id_) or id_.replace("-", " ").title()
 
 
-def error_view(refusal: RefusedError, request: int | None = None) -> Json:
-    """Why a request is refused; its number, unless given, is what the refusal knows."""
+def error_view(refusal: RefusedError, asked: ClientMessage | None = None) -> Json:
+    """Why a message is refused; of one that was not understood, the refusal knows the number."""
     return {
         "type": "error",
-        "request": refusal.request if request is None else request,
+        "request": refusal.request if asked is None else asked.request,
         "code": refusal.code,
         "message": str(refusal),
         "data": refusal.data,
