@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tengen.engine.engine import Engine, wait_for
-from tengen.engine.kept_tree import KeptTree
+from tengen.engine.task import KeptTree
 from tengen.frontends.web import limits
 from tengen.frontends.web.play.game_tree import TreeNode
 from tengen.frontends.web.play.server_messages import (
