@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.geometry import index_point
 from tengen.game.kernels.moves import PASS
+from tengen.game.outcome import Outcome
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
 from tengen.search.kernels.root import choose_move
@@ -34,13 +37,25 @@ class Player:
     gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
 
 
-class Game(NamedTuple):
-    """A game that was played to its end."""
+class Played(NamedTuple):
+    """A finished game."""
 
+    number: int  # even: the first player had Black
     start: Position
     end: Position
-    black: int  # which of the two players had Black
-    number: int
+    outcome: Outcome
+    remark: str = ""  # what went wrong, if something did
+
+    @property
+    def points(self) -> float:
+        """The first player's points: 1, 0.5 or 0."""
+        winner = self.outcome.winner
+        return 0.5 if winner is None else float((winner is Color.BLACK) == (self.number % 2 == 0))
+
+
+def tally_of(games: Iterable[Played]) -> WinDrawLoss:
+    """The results of games, the first player's view."""
+    return reduce(WinDrawLoss.plus, (game.points for game in games), WinDrawLoss())
 
 
 class _PlayerTrees:
@@ -95,10 +110,10 @@ def play_in_lockstep(
     players: tuple[Player, Player],
     starts: Sequence[Position],
     seed: int = 0,
-    on_end: Callable[[Game], None] | None = None,
+    on_end: Callable[[Played], None] | None = None,
     numbers: Sequence[int] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> list[Game]:
+) -> list[Played]:
     """Play two games from each position, colours exchanged; every start needs a move limit.
 
     With numbers, only those games: 2k and 2k + 1 begin at starts[k], the even one with Black for
@@ -110,7 +125,7 @@ def play_in_lockstep(
     boards = [starts[number // 2] for number in numbers]
     positions = list(boards)
     sides = tuple(_PlayerTrees(player, boards, seed + i) for i, player in enumerate(players))
-    games: list[Game] = []
+    games: list[Played] = []
 
     def to_move(g: int) -> int:
         black = numbers[g] % 2  # the player that has Black
@@ -130,7 +145,9 @@ def play_in_lockstep(
                 positions[g] = positions[g].play(move)
                 side.rest(g)
                 if positions[g].is_over:
-                    games.append(Game(boards[g], positions[g], numbers[g] % 2, numbers[g]))
+                    outcome = positions[g].outcome()
+                    assert outcome is not None
+                    games.append(Played(numbers[g], boards[g], positions[g], outcome))
                     if on_end:
                         on_end(games[-1])
                     going -= 1
