@@ -18,7 +18,7 @@ def read(**fields: Any) -> Query:
     return read_query(query(**fields), QuerySettings())
 
 
-def blamed(**fields: Any) -> str:
+def blamed(**fields: Any) -> str | None:
     with pytest.raises(QueryError) as caught:
         read(**fields)
     assert str(caught.value)

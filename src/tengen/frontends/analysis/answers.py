@@ -29,13 +29,13 @@ _KO = 3  # marks a forbidden point among the stones that are hashed
 
 
 def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = False) -> Answer:
-    """The answer for one position: a result with visits, at the end or during the search."""
+    """The answer for one position, at the end or during the search."""
     include, position = query.include, result.position
     sign = sign_for(query.settings.perspective, position.to_play)
-    answer: Answer = {
-        "id": query.id,
-        "turnNumber": turn.number,
-        "isDuringSearch": during,
+    answer: Answer = {"id": query.id, "turnNumber": turn.number, "isDuringSearch": during}
+    if not result.visits:
+        return answer | {"noResults": True}
+    answer |= {
         "moveInfos": [_move(move, position, sign, include) for move in result.moves],
         "rootInfo": _root(result, sign),
     }
@@ -50,16 +50,6 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
             legal &= turn.position.legal_mask()
         answer["policy"] = [_number(p) for p in _policy(result.root_evaluation.policy, legal)]
     return answer
-
-
-def nothing_found(query: Query, turn: QueryTurn) -> Answer:
-    """The answer for a position whose search ended without a visit."""
-    return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": False, "noResults": True}
-
-
-def failed(query: Query, turn: QueryTurn, text: str) -> Answer:
-    """The answer for a position that could not be searched."""
-    return {"id": query.id, "turnNumber": turn.number, "error": text}
 
 
 def _move(move: MoveResult, position: Position, sign: int, include: ReportFields) -> Answer:

@@ -51,29 +51,27 @@ class QuerySettings:
             forced_playouts=0.0,
         )
 
+    def overridden(self, given: Mapping[str, Any]) -> tuple[QuerySettings, list[str]]:
+        """The settings changed by `overrideSettings`, and a text for each that was left out."""
+        settings, left_out = self, []
+        for name, value in given.items():
+            try:
+                settings = settings.changed(name, value)
+            except ValueError as error:
+                left_out.append(f"{name[:80]} ({error})")
+        return settings, left_out
 
-def override(settings: QuerySettings, given: Mapping[str, Any]) -> tuple[QuerySettings, list[str]]:
-    """The settings changed by `overrideSettings`, and a text for each that was left out."""
-    left_out = []
-    for name, value in given.items():
-        try:
-            settings = changed(settings, name, value)
-        except ValueError as error:
-            left_out.append(f"{name[:80]} ({error})")
-    return settings, left_out
-
-
-def changed(settings: QuerySettings, name: str, value: Any) -> QuerySettings:
-    """The settings with one of them changed; raises ValueError that says what is needed."""
-    param = KATAGO_PARAMS.get(name)
-    if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
-        return settings
-    if param is None or ANALYSIS not in param.takers:
-        raise ValueError("not known here")
-    parsed = parse_value(param, value)
-    if param.is_switch:
-        parsed = getattr(ANALYSIS_PARAMS, param.field) if parsed else 0.0
-    change = {param.field: parsed}
-    if param.of_search:
-        change = {"params": replace(settings.params, **change)}
-    return replace(settings, **change)
+    def changed(self, name: str, value: Any) -> QuerySettings:
+        """The settings with one of them changed; raises ValueError that says what is needed."""
+        param = KATAGO_PARAMS.get(name)
+        if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
+            return self
+        if param is None or ANALYSIS not in param.takers:
+            raise ValueError("not known here")
+        parsed = parse_value(param, value)
+        if param.is_switch:
+            parsed = getattr(ANALYSIS_PARAMS, param.field) if parsed else 0.0
+        change = {param.field: parsed}
+        return replace(
+            self, **{"params": replace(self.params, **change)} if param.of_search else change
+        )
