@@ -7,8 +7,7 @@
 - geometry: points, coordinates, board sizes, handicap points, symmetries
 - color: colours of points and players
 - illegal_moves: the exceptions for illegal moves
-- scoring, outcome: the score of a board, the result of a game
-- dead_stones: dead stones from an ownership estimate
+- scoring: the score of a board, dead stones, the result of a game
 - diagram: boards as text and SVG
 - sgf: SGF files
 - kernels: the rules as Numba kernels

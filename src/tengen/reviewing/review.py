@@ -11,9 +11,9 @@ from tengen.engine.engine import Engine
 from tengen.engine.task import SearchTask
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
+from tengen.game.scoring import Reason
 from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.turns import Turn, main_line
 from tengen.search.request import CANCELLED, Limits, SearchRequest, Wanted

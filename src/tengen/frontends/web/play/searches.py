@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tengen.engine.engine import Engine, wait_for
-from tengen.game.dead_stones import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.game.scoring import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.search.request import Limits, SearchRequest, Wanted
 from tengen.search.result import SearchResult
 
