@@ -19,7 +19,7 @@ from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_thread
 from tengen.search.kernels.root import choose_move
 from tengen.search.params import SearchParams
 from tengen.search.request import RootOptions
-from tengen.search.tree_batch import LeafFlight, TreeBatch
+from tengen.search.tree_batch import TreeBatch
 
 _SPARE_NODES = 16
 _FLATNESS = (1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # of the policies that openings are drawn from
@@ -75,7 +75,6 @@ class _PlayerTrees:
             leaves=player.leaves,
             threads=feeding_threads(player.evaluator),
         )
-        self._all = np.arange(len(starts))
         self._weights = np.zeros(self.trees.forest.policy.shape[1], np.float32)
         root = RootOptions(gumbel=player.gumbel)
         for g, start in enumerate(starts):
@@ -89,10 +88,6 @@ class _PlayerTrees:
     def rest(self, g: int) -> None:
         """Search the position of game g no more."""
         self.trees.forest.trees[g]["target"] = 0
-
-    def start(self) -> LeafFlight:
-        """Start a flight of leaves of all games."""
-        return self.trees.start(self._all)
 
     def done(self) -> list[int]:
         """The games whose search has its visits, or has filled its memory."""
@@ -131,11 +126,11 @@ def play_in_lockstep(
         black = numbers[g] % 2  # the player that has Black
         return black if positions[g].to_play is Color.BLACK else 1 - black
 
-    going = len(boards)
+    going, everywhere = len(boards), np.arange(len(boards))
     for g in range(len(boards)):
         sides[to_move(g)].think(g)
     while going and not should_stop():
-        flights = [side.start() for side in sides]
+        flights = [side.trees.start(everywhere) for side in sides]
         for side, flight in zip(sides, flights, strict=True):
             side.trees.finish(flight)
         for side in sides:

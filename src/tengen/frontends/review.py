@@ -18,8 +18,7 @@ from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import GameReview, Searched, TurnReview, review_game
-from tengen.reviewing.turns import main_line
+from tengen.reviewing.review import GameReview, Searched, TurnReview, main_line, review_game
 from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
 from tengen.user_messages import say
 

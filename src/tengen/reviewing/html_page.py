@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import re
-from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -18,8 +17,15 @@ from tengen.browser.inline_modules import inline_modules
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame
-from tengen.reviewing.review import MISTAKE, GameReview, SideReview, Standing, TurnReview
-from tengen.reviewing.turns import Turn, main_line
+from tengen.reviewing.review import (
+    MISTAKE,
+    GameReview,
+    SideReview,
+    Standing,
+    Turn,
+    TurnReview,
+    main_line,
+)
 from tengen.reviewing.wording import move_text, remarks, standing_text, verdict_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -31,7 +37,8 @@ def html_page(game: SgfGame, review: GameReview) -> str:
     The board is drawn by the web page's own painter. Text of the record is never markup: a content
     security policy allows only the page's own script and style.
     """
-    style, script = _style(), _script()
+    style = (STATIC / "css" / "review.css").read_text("utf-8")
+    script = inline_modules(STATIC / "js" / "review" / "main.js")
     data = _data(game, review)
     parts = {
         "title": html.escape(data["title"].encode("utf-8", "replace").decode("utf-8")),
@@ -43,16 +50,6 @@ def html_page(game: SgfGame, review: GameReview) -> str:
     }
     template = REVIEW_TEMPLATE.read_text("utf-8")
     return _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], template)
-
-
-@cache
-def _style() -> str:
-    return (STATIC / "css" / "review.css").read_text("utf-8")
-
-
-@cache
-def _script() -> str:
-    return inline_modules(STATIC / "js" / "review" / "main.js")
 
 
 def _hash(text: str) -> str:
