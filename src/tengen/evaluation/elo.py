@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -139,6 +140,10 @@ class Result(NamedTuple):
     draws: int
     losses: int
 
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
 
 class _Pairs(NamedTuple):
     """The pairs that played each other; [pairs] each. Players are indices, the smaller first."""
@@ -157,8 +162,10 @@ def fit(results: Iterable[Result], anchor: str) -> dict[str, Rating]:
     Players whom no games connect to the anchor get NaN. Raises ValueError for impossible results,
     and if there are games but none of the anchor.
     """
-    results = list(results)
-    games = _games_by_player(results)
+    results = [result for result in results if _checked(result).games]
+    games: Counter[str] = Counter()
+    for result in results:
+        games.update({result.first: result.games, result.second: result.games})
     if games and anchor not in games:
         raise ValueError(f"the anchor {anchor!r} played no game; there are {', '.join(games)}")
     connected = _connected(results, anchor)
@@ -166,7 +173,7 @@ def fit(results: Iterable[Result], anchor: str) -> dict[str, Rating]:
     pairs = _pairs([each for each in results if each.first in connected], index)
     strengths = _strengths(pairs, len(index))
     errors = _errors(pairs, strengths)
-    ratings = {anchor: Rating(0.0, 0.0, 0.0, games.get(anchor, 0))}
+    ratings = {anchor: Rating(0.0, 0.0, 0.0, games[anchor])}
     for name, played in games.items():
         if name not in index:
             ratings[name] = Rating(math.nan, -math.inf, math.inf, played)
@@ -177,25 +184,19 @@ def fit(results: Iterable[Result], anchor: str) -> dict[str, Rating]:
     return ratings
 
 
-def _games_by_player(results: list[Result]) -> dict[str, int]:
-    """The number of games of each player who played any; raises ValueError."""
-    games: dict[str, int] = {}
-    for result in results:
-        counts = result.wins, result.draws, result.losses
-        if min(counts) < 0 or result.first == result.second:
-            raise ValueError(f"{result} cannot be: it needs two players and no negative counts")
-        for name in (result.first, result.second):
-            games[name] = games.get(name, 0) + sum(counts)
-    return {name: played for name, played in games.items() if played}
+def _checked(result: Result) -> Result:
+    """The result; raises ValueError if it is impossible."""
+    if min(result[2:]) < 0 or result.first == result.second:
+        raise ValueError(f"{result} cannot be: it needs two players and no negative counts")
+    return result
 
 
 def _connected(results: list[Result], anchor: str) -> set[str]:
     """The anchor, its opponents, their opponents, and so on."""
     opponents: dict[str, set[str]] = {}
     for result in results:
-        if result.wins + result.draws + result.losses:
-            opponents.setdefault(result.first, set()).add(result.second)
-            opponents.setdefault(result.second, set()).add(result.first)
+        opponents.setdefault(result.first, set()).add(result.second)
+        opponents.setdefault(result.second, set()).add(result.first)
     connected, todo = {anchor}, [anchor]
     while todo:
         fresh = opponents.get(todo.pop(), set()) - connected
@@ -208,8 +209,6 @@ def _pairs(results: list[Result], index: dict[str, int]) -> _Pairs:
     """Add up the results of each pair of players."""
     totals: dict[tuple[int, int], list[float]] = {}
     for first, second, wins, draws, losses in results:
-        if wins + draws + losses == 0:
-            continue
         a, b = index[first], index[second]
         total = totals.setdefault((min(a, b), max(a, b)), [0.0, 0.0, 0.0])
         total[0] += (wins if a < b else losses) + draws / 2

@@ -15,6 +15,7 @@ import numpy as np
 from tengen.browser import REVIEW_TEMPLATE, STATIC
 from tengen.browser.inline_modules import inline_modules
 from tengen.game.color import Color
+from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.review import (
@@ -114,12 +115,8 @@ def _step(
 ) -> dict[str, Any]:
     """A move: how it changes the board, and its review."""
     height = turn.after.height
-    step: dict[str, Any] = {
+    step = _played(turn.color, turn.move, earlier, turn.after) | {
         "number": turn.number,
-        "color": str(turn.color),
-        "move": move_text(turn.move, height),
-        "place": _place(turn.move, turn.after.width),
-        "changes": _changes(earlier.stones, turn.after),
         "taken": _taken(turn.after),
         "comment": comments[turn.node],
     }
@@ -143,16 +140,18 @@ def _line(before: Position, review: TurnReview) -> list[dict[str, Any]]:
     moves = []
     for move in review.line:
         after = before.play(move)
-        moves.append(
-            {
-                "color": str(before.to_play),
-                "move": move_text(move, before.height),
-                "place": _place(move, before.width),
-                "changes": _changes(before.stones, after),
-            }
-        )
+        moves.append(_played(before.to_play, move, before, after))
         before = after
     return moves
+
+
+def _played(color: Color, move: Point | None, before: Position, after: Position) -> dict[str, Any]:
+    return {
+        "color": str(color),
+        "move": move_text(move, after.height),
+        "place": _place(move, after.width),
+        "changes": _changes(before.stones, after),
+    }
 
 
 def _side(side: SideReview) -> dict[str, Any]:

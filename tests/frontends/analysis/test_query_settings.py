@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.query_settings import QuerySettings
+from tengen.frontends.analysis.query import QuerySettings
 from tests.frontends.analysis.conversation import Conversation, query
 
 

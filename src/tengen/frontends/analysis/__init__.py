@@ -2,9 +2,8 @@
 
 server, websocket  one client on stdin and stdout, or many over a WebSocket; what all share
 client             the lines of one client: actions, queries, answers
-query              a checked query from JSON, and the searches that it asks for
+query              a checked query from JSON: its settings, and the searches that it asks for
 query_fields       its fields by their kinds
 query_game         its game: board, rules, stones, moves
-query_settings     its settings, and what `overrideSettings` changes
 answers            results in KataGo's format
 """

@@ -23,7 +23,7 @@ from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
-    from tengen.frontends.analysis.query_settings import QuerySettings
+    from tengen.frontends.analysis.query import QuerySettings
 
 CHUNK = 1 << 16
 MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
@@ -43,7 +43,7 @@ class AnalysisService(Closeable):
 
     def settings(self) -> QuerySettings:
         """The defaults of queries."""
-        from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
+        from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
 
         options = self.options
         params = {"megabytes": options.megabytes, **options.search}
@@ -99,9 +99,11 @@ def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
             if options.listen is None:
                 _serve_pipes(service, stdout, log)
             else:
+                import asyncio
+
                 from tengen.frontends.analysis.websocket import serve_websocket
 
-                serve_websocket(service, log)
+                asyncio.run(serve_websocket(service, log))
         except BaseException:
             if service.loader.ready:
                 service.loader.engine.close()

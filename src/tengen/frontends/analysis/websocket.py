@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import logging
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
@@ -43,29 +44,22 @@ def check_listening(listen: str, token: str | None) -> tuple[str, int]:
     return host, int(port)
 
 
-def serve_websocket(service: AnalysisService, log: Log) -> None:
+async def serve_websocket(service: AnalysisService, log: Log) -> None:
     """Serve clients until interrupted, or until the network fails to load."""
-    asyncio.run(_serve(service, log))
-
-
-async def _serve(service: AnalysisService, log: Log) -> None:
     loader, token = service.loader, service.options.token
     host, port = check_listening(service.options.listen or "", token)
-
-    async def converse(connection: ServerConnection) -> None:
-        await _converse(connection, service, log)
 
     def admit(connection: ServerConnection, request: Request) -> Response | None:
         refusal = why_refused(request, token)
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{refusal}\n") if refusal else None
 
     async with listen_at(
-        converse,
+        partial(_converse, service=service, log=log),
         host,
         port,
         process_request=admit,
         max_size=LONGEST_LINE,
-        logger=_silent_logger(),
+        logger=logging.Logger("silent", logging.CRITICAL + 1),  # broken connections are normal
     ) as server:
         port = next(iter(server.sockets)).getsockname()[1]  # the system chooses one for 0
         say(f"listening at ws://{f'[{host}]' if ':' in host else host}:{port}")
@@ -128,11 +122,3 @@ async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: L
             text = await lines.get()
             log.add("<", text)
             await connection.send(text)
-
-
-def _silent_logger() -> logging.Logger:
-    """A logger that drops everything: broken connections are normal."""
-    logger = logging.getLogger("tengen.websocket")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
-    return logger
