@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
@@ -85,20 +85,15 @@ class _PlayerTrees:
         self.trees.prepare(np.array([g]))
         self.trees.forest.trees[g]["target"] = self.player.visits
 
-    def rest(self, g: int) -> None:
-        """Search the position of game g no more."""
-        self.trees.forest.trees[g]["target"] = 0
-
-    def done(self) -> list[int]:
-        """The games whose search has its visits, or has filled its memory."""
+    def moves(self) -> Iterator[tuple[int, int]]:
+        """Games whose search has its visits or has filled its memory, and the points to play."""
         forest = self.trees.forest
         trees = forest.trees
         enough = forest.nodes[trees["root"]]["visits"] >= trees["target"]
-        return np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0))).tolist()
-
-    def choose(self, g: int) -> int:
-        """The point of the move to play in game g."""
-        return int(choose_move(self.trees.forest, g, self.trees.settings, self._weights))
+        done = np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0)))
+        for g in done.tolist():
+            trees[g]["target"] = 0
+            yield g, int(choose_move(forest, g, self.trees.settings, self._weights))
 
 
 def play_in_lockstep(
@@ -134,11 +129,9 @@ def play_in_lockstep(
         for side, flight in zip(sides, flights, strict=True):
             side.trees.finish(flight)
         for side in sides:
-            for g in side.done():
-                point = side.choose(g)
+            for g, point in side.moves():
                 move = None if point == PASS else index_point(point, positions[g].width)
                 positions[g] = positions[g].play(move)
-                side.rest(g)
                 if positions[g].is_over:
                     outcome = positions[g].outcome()
                     assert outcome is not None

@@ -2,8 +2,7 @@
 
 - position: Position, the immutable game state that all Python code uses
 - board_view: what can be read off one board; the base of Position
-- rules: rule sets, their names and spellings
-- kernel_rules: rules and komi as the record that kernels read
+- rules: rule sets, their names and spellings, and as the record that kernels read
 - geometry: points, coordinates, board sizes, handicap points, symmetries
 - color: colours of points and players
 - illegal_moves: the exceptions for illegal moves

@@ -76,8 +76,13 @@ def policy_point(index: int, size: Size) -> Point | None:
     return Point(index % size.width, index // size.width) if index < size.area else None
 
 
-def point_text(point: tuple[int, int], height: int) -> str:
-    """Coordinates as players and GTP write them: columns skip I, rows count from the bottom."""
+def point_text(point: tuple[int, int] | None, height: int) -> str:
+    """Coordinates as players and GTP write them: columns skip I, rows count from the bottom.
+
+    None is a pass.
+    """
+    if point is None:
+        return "pass"
     x, y = point
     return f"{COLUMN_LETTERS[x]}{height - y}"
 

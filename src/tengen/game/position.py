@@ -31,10 +31,9 @@ from tengen.game.illegal_moves import (
     SuicideError,
     SuperkoError,
 )
-from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
-from tengen.game.rules import Rules, check_komi, parse_rules
+from tengen.game.rules import Rules, check_komi, parse_rules, terms_of
 from tengen.game.scoring import Outcome, Reason, Score, count_board
 
 MoveLike: TypeAlias = PointLike | None
@@ -438,9 +437,8 @@ class Position(BoardView):
         return Move(color, None if index == kernels.PASS else index_point(index, self.width))
 
     def _text(self, index: int) -> str:
-        if index == kernels.PASS:
-            return "pass"
-        return point_text(index_point(index, self.width), self.height)
+        point = None if index == kernels.PASS else index_point(index, self.width)
+        return point_text(point, self.height)
 
 
 def _restored(state: dict[str, object]) -> Position:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from tengen.game.color import Color
-from tengen.game.geometry import Point
+from tengen.game.geometry import Point, point_text
 from tengen.game.sgf.records import SgfGame, SgfNode, letters, read_sgf, save_sgf
 from tengen.reviewing.review import GameReview, TurnReview
 from tengen.reviewing.wording import (
     line_text,
-    move_text,
     points_text,
     remarks,
     side_text,
@@ -69,7 +68,7 @@ def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
     first = _child_by(parent, turn.color, turn.best)
     _add_comment(
         first,
-        f"Better by {points_text(turn.points_lost)} than {move_text(turn.move, height)}.\n"
+        f"Better by {points_text(turn.points_lost)} than {point_text(turn.move, height)}.\n"
         f"Expected: {line_text(turn.line, height)}\n"
         f"Then {standing_text(turn.better)}.",
     )
@@ -92,7 +91,7 @@ def _summary(game: SgfGame, review: GameReview) -> str:
         if played:
             lines.append(f"{str(color).capitalize()}: {played}.")
         worst = [
-            f"move {turn.number} {move_text(turn.move, game.size.height)} "
+            f"move {turn.number} {point_text(turn.move, game.size.height)} "
             f"({points_text(turn.points_lost)})"
             for turn in review.side(color).mistakes[:WORST]
         ]

@@ -15,7 +15,7 @@ import numpy as np
 from tengen.browser import REVIEW_TEMPLATE, STATIC
 from tengen.browser.inline_modules import inline_modules
 from tengen.game.color import Color
-from tengen.game.geometry import Point
+from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.review import (
@@ -27,7 +27,7 @@ from tengen.reviewing.review import (
     TurnReview,
     main_line,
 )
-from tengen.reviewing.wording import move_text, remarks, standing_text, verdict_text
+from tengen.reviewing.wording import remarks, standing_text, verdict_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -126,7 +126,7 @@ def _step(
         **_standing(review.after),
         "lost": round(review.points_lost, 2),
         "winrateLost": round(review.winrate_lost, 4),
-        "best": move_text(review.best, height),
+        "best": point_text(review.best, height),
         "bestPlace": _place(review.best, turn.after.width),
         "verdict": verdict_text(review, height),
         "now": _sentence(standing_text(review.after)),
@@ -148,7 +148,7 @@ def _line(before: Position, review: TurnReview) -> list[dict[str, Any]]:
 def _played(color: Color, move: Point | None, before: Position, after: Position) -> dict[str, Any]:
     return {
         "color": str(color),
-        "move": move_text(move, after.height),
+        "move": point_text(move, after.height),
         "place": _place(move, after.width),
         "changes": _changes(before.stones, after),
     }

@@ -186,8 +186,8 @@ def review_game(
     for turn in reversed(line.turns):
         positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
     in_order = sorted(positions.values(), key=lambda each: each[0])
-    nodes = [node if node >= 0 else None for node, _ in in_order]  # a root may hold a move
-    searches.run([position for _, position in in_order], nodes)
+    # A root may hold a move; the position before it has no node.
+    searches.run([(node if node >= 0 else None, position) for node, position in in_order])
     judged = [
         turn for turn in line.turns if searches.knows(turn.before) and searches.knows(turn.after)
     ]
@@ -196,7 +196,7 @@ def review_game(
         for turn in judged
         if _seems_to_lose(searches, turn)
     }
-    searches.run(list(alternatives.values()), [None] * len(alternatives))
+    searches.run([(None, position) for position in alternatives.values()])
     turns = tuple(_judged(searches, turn, alternatives.get(turn.number)) for turn in judged)
     return GameReview(
         turns=turns,
@@ -232,25 +232,25 @@ class _Searches:
         """Is it known how this position stands?"""
         return id(position) in self.standings
 
-    def run(self, positions: Sequence[Position], nodes: Sequence[int | None]) -> None:
-        """Search positions, together; the ends of games need no search."""
+    def run(self, positions: Sequence[tuple[int | None, Position]]) -> None:
+        """Search positions by their nodes, together; the ends of games need no search."""
         self._total += len(positions)
-
-        def note(index: int, standing: Standing) -> None:
-            self.standings[id(positions[index])] = standing
-            self._done += 1
-            self._on_turn(Searched(self._done, self._total, nodes[index], standing))
-
-        going_on = [i for i, position in enumerate(positions) if not position.is_over]
-        for i, position in enumerate(positions):
+        for node, position in positions:
             if position.is_over:
-                note(i, _final(self._engine, position))
+                self._note(node, position, _final(self._engine, position))
+        going_on = [(node, position) for node, position in positions if not position.is_over]
         if not going_on or self._stopped():
             return
-        requests = [SearchRequest(positions[i], self._limits, wanted=LINE) for i in going_on]
+        requests = [SearchRequest(each, self._limits, wanted=LINE) for _, each in going_on]
         for k, result in self._finished(self._engine.submit_game(requests, owner=self._owner)):
-            self.results[id(positions[going_on[k]])] = result
-            note(going_on[k], _standing(result, result.position.to_play))
+            node, position = going_on[k]
+            self.results[id(position)] = result
+            self._note(node, position, _standing(result, result.position.to_play))
+
+    def _note(self, node: int | None, position: Position, standing: Standing) -> None:
+        self.standings[id(position)] = standing
+        self._done += 1
+        self._on_turn(Searched(self._done, self._total, node, standing))
 
     def _finished(self, tasks: list[SearchTask]) -> Iterator[tuple[int, SearchResult]]:
         """The tasks as they finish, by their number; those that are stopped before are left out."""
