@@ -50,13 +50,10 @@ def board_size(size: int | tuple[int, int]) -> Size:
         width, height = (size, size) if isinstance(size, int) else size
     except (TypeError, ValueError):
         raise ValueError(f"a board size is one number or two, not {size!r}") from None
-    if not (_is_side(width) and _is_side(height)):
+    sides = isinstance(width, int | np.integer) and isinstance(height, int | np.integer)
+    if not (sides and 1 <= min(width, height) <= max(width, height) <= MAX_SIDE):
         raise ValueError(f"board sides run from 1 to {MAX_SIDE}, not {width}x{height}")
     return Size(int(width), int(height))
-
-
-def _is_side(side: object) -> bool:
-    return isinstance(side, int | np.integer) and 1 <= int(side) <= MAX_SIDE
 
 
 def point_index(point: tuple[int, int], width: int) -> int:

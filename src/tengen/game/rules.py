@@ -1,4 +1,5 @@
 """Rules of Go as data: options, named rule sets, how both are spelled, and as kernels read them."""
+
 from __future__ import annotations
 
 import json

@@ -126,9 +126,8 @@ class SgfGame:
                 if to_play is None and given and black:
                     to_play = "w"
                 position = position.set_up(black, white, empty, to_play, handicap)
-            for color in Color:
-                for value in node.properties.get(color.letter, ()):
-                    position = self._played(position, Move(color, self._move_to(node, value)))
+            for move in self._moves(node):
+                position = self._played(position, move)
         except (ValueError, IllegalMoveError) as error:
             if isinstance(error, SgfError):
                 raise
@@ -145,16 +144,13 @@ class SgfGame:
 
     def move(self, node: SgfNode) -> Move | None:
         """The first move of a node, None if there is none; raises SgfError."""
+        return next(self._moves(node), None)
+
+    def _moves(self, node: SgfNode) -> Iterator[Move]:
         for color in Color:
             for value in node.properties.get(color.letter, ()):
-                return Move(color, self._move_to(node, value))
-        return None
-
-    def _move_to(self, node: SgfNode, value: str) -> Point | None:
-        text = value.strip()
-        if text == "" or text.lower() in ("tt", "pass"):
-            return None
-        return self._point(node, text)
+                is_pass = value.strip().lower() in ("", "tt", "pass")
+                yield Move(color, None if is_pass else self._point(node, value))
 
     def points(self, node: SgfNode, name: str) -> list[Point]:
         """The points of a property, ``aa:cc`` being a rectangle; raises SgfError."""
