@@ -81,8 +81,8 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
 
 def export_to_katago(source: str | Path, target: str | Path) -> None:
     """Convert a network to a file that KataGo reads."""
-    model = save_katago(load_network(source), target)
-    _say(f"Wrote {target}, model version {model.version}.")
+    version = save_katago(load_network(source), target)
+    _say(f"Wrote {target}, model version {version}.")
 
 
 def export_to_onnx(source: str | Path, target: str | Path) -> None:
