@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import AnalysisOptions, GtpOptions
 from tengen.frontends.settings_file import (
     SECTIONS,
     load_settings,

@@ -14,11 +14,11 @@ import typer
 
 import tengen
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
-from tengen.frontends.analysis_options import AnalysisOptions
 from tengen.frontends.command_options import with_options
-from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
+    AnalysisOptions,
     BenchmarkOptions,
+    GtpOptions,
     MatchOptions,
     PlayOptions,
     ReviewOptions,

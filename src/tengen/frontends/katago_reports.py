@@ -28,12 +28,6 @@ class ReportFields:
     pv_edge_visits: bool = False
     no_result: bool = False
 
-    @property
-    def any_ownership(self) -> bool:
-        """Does the search have to keep ownership?"""
-        root = self.ownership or self.ownership_stdev
-        return root or self.moves_ownership or self.moves_ownership_stdev
-
     def wanted(self, pv_length: int) -> Wanted:
         """What the search has to find out for it."""
         from tengen.search.request import Wanted

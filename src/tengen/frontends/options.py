@@ -1,12 +1,15 @@
-"""The options of all commands but `gtp` and `analysis`, which have their own packages."""
+"""The options of all commands, as dataclasses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tengen.config import drawn_option, option
-from tengen.engine.settings import DEVICE, NetworkOptions
+from tengen.engine.katago_params import PERSPECTIVES, SIDE_TO_MOVE
+from tengen.engine.settings import DEVICE, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO
 
@@ -22,6 +25,79 @@ def any_seed() -> int:
     from secrets import randbits
 
     return randbits(32)
+
+
+def _check_perspective(word: str) -> None:
+    if word not in PERSPECTIVES:
+        raise ValueError(f"{word!r} is none of {', '.join(PERSPECTIVES)}")
+
+
+@dataclass(frozen=True)
+class GtpOptions(EngineOptions):
+    """How `tengen gtp` plays and reports, until the client says otherwise; raises ValueError."""
+
+    level: str | None = option(None, LEVEL)
+    adaptive: bool = option(False, "fewer visits where the move is clear", flag="--adaptive")
+    board_size: int = option(19, f"{BOARD_SIZE}, until the client sets it", low=2, high=19)
+    rules: str = option("tromp-taylor", "name of a rule set")
+    komi: float | None = option(None, "points for White; else the usual komi of the rules")
+    resign: bool = option(True, "resign lost games")
+    resign_winrate: float = 0.05  # resign below this winrate
+    resign_turns: int = 3  # at so many own moves in a row
+    resign_least_moves: float = 0.2  # after so many moves for each point of the board
+    ponder: bool = option(False, "think in the opponent's time")
+    lag: float = 0.1  # seconds that a move may cost beyond its thought
+    perspective: str = SIDE_TO_MOVE  # whose winrates and points are reported
+    pv_length: int = 15  # moves of a variation that is reported
+    analysis_noise: float = 0.0  # makes analysis look at more moves
+    symmetry_pruning: bool = False  # search one of several moves that a symmetry makes equal
+    name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
+    seed: int = drawn_option(any_seed, SEED)
+    config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    log: str | None = option(None, LOG, metavar="FILE")
+    # Fields of SearchParams that differ from its defaults: the section [search] of a file.
+    search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("lag", "resign_winrate", "resign_least_moves", "analysis_noise"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+        for name in ("resign_turns", "pv_length"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)!r}")
+        _check_perspective(self.perspective)
+
+
+@dataclass(frozen=True)
+class AnalysisOptions(NetworkOptions):
+    """Options of `tengen analysis`; raises ValueError for values out of range."""
+
+    visits: int = option(500, "for each position, where a query does not say", low=1)
+    searches: int | None = option(
+        None, "positions of a client to search at a time; else what suits the device", low=1
+    )
+    megabytes: float = 2048.0  # for all search trees together
+    cache_megabytes: float = 256.0  # for evaluations that queries share; 0: none are kept
+    perspective: str = option("BLACK", "whose win rates: BLACK, WHITE or SIDETOMOVE")
+    listen: str | None = option(None, "serve a WebSocket in place of stdin", metavar="HOST:PORT")
+    token: str | None = option(None, "secret of WebSocket clients; needed beyond loopback")
+    quit_without_waiting: bool = option(
+        False, "drop open queries at the end of input", flag="--quit-without-waiting"
+    )
+    config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    log: str | None = option(None, LOG, metavar="FILE")
+    # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
+    search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+
+    def __post_init__(self) -> None:
+        if self.visits < 1:
+            raise ValueError(f"visits must be at least 1, not {self.visits}")
+        if self.searches is not None and not 1 <= self.searches <= 1024:
+            raise ValueError(f"searches at a time run from 1 to 1024, not {self.searches}")
+        if not self.megabytes > 0 or not self.cache_megabytes >= 0:
+            raise ValueError("megabytes must be over 0, those of the cache 0 or more")
+        _check_perspective(self.perspective)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from typing import Any
 from tengen.config import load_keys, load_sections, write_sections
 from tengen.engine.katago_params import SEARCH_FIELDS
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import AnalysisOptions, GtpOptions
 from tengen.search.params import SearchParams
 
 SECTIONS: dict[str, type[Any]] = {

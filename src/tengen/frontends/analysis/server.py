@@ -12,9 +12,8 @@ from queue import Queue
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.service import AnalysisService
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.log import Log
-from tengen.frontends.protocol_stdout import own_stdout
+from tengen.frontends.options import AnalysisOptions
+from tengen.frontends.protocol_stdio import Log, own_stdout
 from tengen.network.loaded_network import LoadedNetwork, open_network
 
 CHUNK = 1 << 16

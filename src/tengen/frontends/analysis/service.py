@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.analysis_options import AnalysisOptions
+from tengen.frontends.options import AnalysisOptions
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_messages import say
 

@@ -1,18 +1,29 @@
-"""Live analysis: what a client asks for, and the lines it gets."""
+"""Live analysis: the commands, what a client asks for, and the lines it gets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tengen.frontends.gtp.dispatch import Vertex, parse_bool, parse_float, parse_int, parse_vertex
-from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp.positions import for_search
+from tengen.frontends.gtp.protocol import (
+    GtpError,
+    Reply,
+    Vertex,
+    command,
+    parse_bool,
+    parse_float,
+    parse_int,
+    parse_vertex,
+)
+from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.frontends.katago_reports import (
     ReportFields,
     all_moves_but,
     reported_uncertainty,
+    sign_for,
     winrate_for,
 )
 from tengen.game.color import Color, parse_color
@@ -24,6 +35,8 @@ if TYPE_CHECKING:
     from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
 DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
+LONGEST_ANALYSIS = 1e9  # seconds
+LOOK_EVERY = 0.02  # seconds, while the network loads
 
 
 class Style(Enum):
@@ -55,7 +68,7 @@ class AnalyzeRequest(ReportFields):
     restrictions: tuple[Restriction, ...] = ()
 
 
-_SWITCHES = {
+_SWITCHES: dict[str, Any] = {
     "rootinfo": "root_info",
     "ownership": "ownership",
     "ownershipstdev": "ownership_stdev",
@@ -65,7 +78,50 @@ _SWITCHES = {
     "pvedgevisits": "pv_edge_visits",
     "noresultvalue": "no_result",
 }
-_COUNTS = {"minmoves": "min_moves", "maxmoves": "max_moves"}
+_COUNTS: dict[str, Any] = {"minmoves": "min_moves", "maxmoves": "max_moves"}
+
+
+class AnalyzeCommands(Commands):
+    """Live analysis."""
+
+    @command("kata-analyze", "analyze")
+    @command("lz-analyze", style=Style.LZ)
+    def analyze(self, reply: Reply, *arguments: str, style: Style = Style.KATA) -> None:
+        """Report on the position until any input comes."""
+        session = self.session
+        asked = parse_analysis(style, arguments)
+        position = for_search(session.position, asked.color or session.position.to_play)
+        options = root_options(asked, position, session.settings.symmetry_pruning)
+        session.check_engine()
+        reply.begin()
+        while not session.loading_is_over:
+            if session.inbox.wait(LOOK_EVERY):
+                return
+        from tengen.search.request import Limits
+
+        request = session.request(
+            position,
+            Limits(seconds=LONGEST_ANALYSIS),
+            root=options,
+            wanted=asked.wanted(session.settings.pv_length),
+            progress_interval=asked.interval,
+            analysis=True,
+        )
+        session.search(request, on_progress=reporter(session, reply, asked), until_input=True)
+        session.inbox.wait()  # a search may end by itself; the command does not
+
+
+def reporter(
+    session: GtpSession, reply: Reply, asked: AnalyzeRequest
+) -> Callable[[SearchResult], None]:
+    """What writes a line about a result."""
+
+    def report(result: SearchResult) -> None:
+        sign = sign_for(session.settings.perspective, result.position.to_play)
+        if line := analysis_line(result, asked, sign):
+            reply.line(line)
+
+    return report
 
 
 def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
@@ -92,18 +148,15 @@ def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeReque
         raise GtpError(f"not a key of this analysis: {key[:40]!r}")
     if len(words) < (3 if name in ("avoid", "allow") else 1):
         raise GtpError(f"{key} lacks its value")
-    values: dict[str, Any] = {}
     if name == "interval":
         return replace(asked, interval=_interval(words.pop(0)))
     if name in _COUNTS:
         count = parse_int(words.pop(0))
         if count < 0:
             raise GtpError(f"{key} must be 0 or more, not {count}")
-        values[_COUNTS[name]] = count
-        return replace(asked, **values)
+        return replace(asked, **{_COUNTS[name]: count})
     if name in _SWITCHES:
-        values[_SWITCHES[name]] = parse_bool(words.pop(0))
-        return replace(asked, **values)
+        return replace(asked, **{_SWITCHES[name]: parse_bool(words.pop(0))})
     color, depth = parse_color(words.pop(0)), words.pop(1)
     moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
     restriction = Restriction(color, moves, parse_int(depth), name == "allow")

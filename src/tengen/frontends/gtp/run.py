@@ -9,20 +9,16 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.analysis_commands import AnalysisCommands
-from tengen.frontends.gtp.dispatch import CommandTable
+from tengen.frontends.gtp.analyze import AnalyzeCommands
 from tengen.frontends.gtp.game_commands import GameCommands
-from tengen.frontends.gtp.genmove_commands import GenmoveCommands
-from tengen.frontends.gtp.gogui_commands import GoguiCommands
-from tengen.frontends.gtp.identity_commands import IdentityCommands
-from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
-from tengen.frontends.gtp.server_commands import ServerCommands
+from tengen.frontends.gtp.genmove import GenmoveCommands
+from tengen.frontends.gtp.gogui import GoguiCommands
+from tengen.frontends.gtp.inspection import InspectionCommands
+from tengen.frontends.gtp.protocol import CommandTable, Inbox, Outlet, note, serve
 from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
-from tengen.frontends.gtp.time_commands import TimeCommands
-from tengen.frontends.gtp_options import GtpOptions
-from tengen.frontends.log import Log
-from tengen.frontends.protocol_stdout import own_stdout
+from tengen.frontends.options import GtpOptions
+from tengen.frontends.protocol_stdio import Log, own_stdout
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
@@ -36,7 +32,7 @@ def run_gtp(options: GtpOptions) -> None:
         stdin = open(0, "rb", closefd=False)  # noqa: SIM115
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = GtpSession(options, loader, inbox)
-        serve(inbox, outlet, all_commands(session), log)
+        serve(inbox, outlet, all_commands(session).call, log)
         session.rest()
         if not session.loading_is_over:
             # A thread in native code does not survive an orderly end of the process.
@@ -55,18 +51,16 @@ def _load(options: GtpOptions) -> Engine:
 
 def all_commands(session: GtpSession) -> CommandTable:
     """Everything that a session obeys."""
-    identity = IdentityCommands(session)
-    identity.table = CommandTable(
-        identity,
+    table = CommandTable(
+        SettingsCommands(session),
         GameCommands(session),
         GenmoveCommands(session),
-        AnalysisCommands(session),
-        SettingsCommands(session),
-        TimeCommands(session),
-        ServerCommands(session),
+        AnalyzeCommands(session),
+        InspectionCommands(session),
         GoguiCommands(session),
     )
-    return identity.table
+    session.command_names = table.names
+    return table
 
 
 @contextmanager

@@ -1,13 +1,19 @@
-"""Positions after GTP's commands: moves of either colour, handicap, other rules on the way."""
+"""Positions after GTP's commands, and the end of a game: seki, stones to capture, results.
+
+Moves are of either colour; handicap is laid out by moves, rules change on the way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.handicap import stones_before_white
 from tengen.game.color import Color
+from tengen.game.illegal_moves import IllegalMoveError, SuicideError
+from tengen.game.outcome import Outcome, Reason
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
@@ -15,23 +21,15 @@ if TYPE_CHECKING:
     from tengen.game.rules import Rules
 
 
-class Stones(NamedTuple):
-    """The points of a board by what stands on them."""
-
-    black: list[Point]
-    white: list[Point]
-    empty: list[Point]
-
-
-def stones_of(position: Position) -> Stones:
-    """Sort the points of a board by what stands on them."""
+def stones_of(position: Position) -> tuple[list[Point], list[Point], list[Point]]:
+    """The points with black stones, with white ones, and the empty ones."""
     from tengen.game.geometry import Point
 
-    by_color: tuple[list[Point], ...] = ([], [], [])
+    empty, black, white = [], [], []
     for y, row in enumerate(position.stones.tolist()):
         for x, stone in enumerate(row):
-            by_color[stone].append(Point(x, y))
-    return Stones(by_color[1], by_color[2], by_color[0])
+            (empty, black, white)[stone].append(Point(x, y))
+    return black, white, empty
 
 
 def vertices(position: Position, points: list[Point]) -> str:
@@ -74,8 +72,6 @@ def played(position: Position, color: Color, vertex: str) -> Position:
     Servers have rules of their own: ko, superko, suicide of several stones and the end of the
     game stop no move.
     """
-    from tengen.game.illegal_moves import IllegalMoveError, SuicideError
-
     try:
         return position.play(vertex, color)
     except SuicideError as error:
@@ -125,3 +121,56 @@ def before_last_move(position: Position) -> Position:
     if any(each.move_number for each in position.line()):
         return position.undo()
     raise GtpError("cannot undo")
+
+
+def result_text(outcome: Outcome | None) -> str:
+    """A result as GTP writes it, which has 0 for a draw and for a game without a result."""
+    return "0" if outcome is None or outcome.reason is Reason.NO_RESULT else str(outcome)
+
+
+def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point]:
+    """The stones that live without two eyes, once the dead ones are off the board.
+
+    Players leave dame open, so this has a meaning at the end of a game alone: elsewhere none.
+    """
+    if not position.is_over:
+        return frozenset()
+    from tengen.game.geometry import point_index
+    from tengen.game.kernels.board import NO_CHAIN, remove_chain
+    from tengen.game.kernels.life import new_life_scratch
+    from tengen.game.kernels.scoring import area, mark_seki
+    from tengen.game.scoring import on_board
+
+    boards, _ = position.arrays(room=0)
+    for point in dead:
+        head = int(boards[0]["head"][point_index(point, position.width)])
+        if head != NO_CHAIN:
+            remove_chain(boards[0], head)
+    scratch = new_life_scratch(1)[0]
+    area(boards[0], scratch)
+    mark_seki(boards[0], scratch, False, scratch["groups"])
+    seki = on_board(scratch["seki"], position.width, position.height)
+    gone = set(dead)
+    black, white, _ = stones_of(position)
+    return frozenset(p for p in (*black, *white) if seki[p.y, p.x] and p not in gone)
+
+
+def points_to_clean_up(position: Position, color: Color, dead: Iterable[Point]) -> list[Point]:
+    """Where a colour may play to capture the opponent's dead stones.
+
+    These are the empty points of the places that dead stones lie in.
+    """
+    from tengen.game.geometry import Point
+
+    stones = position.stones
+    todo = [point for point in dead if position.at(point) is color.opponent]
+    gone = set(dead)
+    found = set(todo)
+    while todo:
+        x, y = todo.pop()
+        for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
+            inside = 0 <= near.x < position.width and 0 <= near.y < position.height
+            if inside and near not in found and (near in gone or not stones[near.y, near.x]):
+                found.add(near)
+                todo.append(near)
+    return sorted(point for point in found if not stones[point.y, point.x])
