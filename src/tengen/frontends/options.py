@@ -1,14 +1,20 @@
-"""The options of all commands, as dataclasses."""
+"""The options of all commands, as dataclasses, and the settings files that set them.
+
+A file has sections for the engine, for its search and for commands. The section [search] takes
+KataGo's names of parameters, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from tengen.config import drawn_option, option
-from tengen.engine.katago_params import PERSPECTIVES, SIDE_TO_MOVE
+from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
+from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
 from tengen.engine.settings import DEVICE, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO
@@ -102,8 +108,6 @@ class AnalysisOptions(NetworkOptions):
 
 @dataclass(frozen=True)
 class PlayOptions(NetworkOptions):
-    """Options of `tengen play`."""
-
     level: str = option("casual", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
@@ -125,8 +129,6 @@ class PlayOptions(NetworkOptions):
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Options of `tengen match`."""
-
     games: int = option(100, "games, half with each colour", low=1)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("tromp-taylor", "name of a rule set")
@@ -143,8 +145,6 @@ class MatchOptions:
 
 @dataclass(frozen=True)
 class ReviewOptions(NetworkOptions):
-    """Options of `tengen review`."""
-
     visits: int = option(100, "for each position", low=2)
     out: str | None = option(None, "where to write; else beside the game", metavar="FOLDER")
 
@@ -169,8 +169,6 @@ class TrainOptions:
 
 @dataclass(frozen=True)
 class SelfPlayOptions:
-    """Options of `tengen selfplay`."""
-
     out: Path = option(..., "where the games go", metavar="FOLDER")
     games: int = option(1000, "how many games", low=1)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
@@ -182,9 +180,66 @@ class SelfPlayOptions:
 
 
 @dataclass(frozen=True)
-class BenchmarkOptions(NetworkOptions):
-    """Options of `tengen benchmark`."""
+class ExportOptions:
+    """What `tengen net export` writes."""
 
+    katago: str | None = option(None, "write a file that KataGo reads", metavar="OUT.bin.gz")
+    onnx: str | None = option(None, "write ONNX; needs tengen[train]", metavar="OUT.onnx")
+    half: str | None = option(
+        None, "write Tengen's own format as float16", metavar="OUT.safetensors"
+    )
+    name: str | None = option(None, "what it is called then, with --half")
+    rules: str | None = option(
+        None, "with --half: it learned by these alone, and takes others for them"
+    )
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(NetworkOptions):
     board_size: int = option(19, BOARD_SIZE, low=2, high=19)
     seconds: float = option(3.0, "for each measurement", low=0.1)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
+
+
+@cache
+def sections() -> dict[str, type[Any]]:
+    """The dataclasses that a settings file fills."""
+    from tengen.search.params import SearchParams
+
+    return {
+        "engine": EngineOptions,
+        "search": SearchParams,
+        "gtp": GtpOptions,
+        "analysis": AnalysisOptions,
+    }
+
+
+def load_settings(path: str | Path) -> dict[str, Any]:
+    """A dataclass for each section of a file; raises ValueError that names section and key."""
+    return load_sections(path, sections(), SEARCH_FIELDS)
+
+
+def write_settings(settings: dict[str, Any] | None = None) -> str:
+    """A file that explains each setting; sections that are left out have their defaults."""
+    given = settings or {}
+    return write_sections({name: given.get(name, kind()) for name, kind in sections().items()})
+
+
+def options_in_file(
+    kind: type[Any], path: str | Path, given: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """What a file sets of a command's options; `given` ones come from the command line.
+
+    Raises ValueError that names section and key.
+    """
+    keys = load_keys(path, sections(), SEARCH_FIELDS)
+    own = next((name for name, section in sections().items() if section is kind), "")
+    known = {each.name: each for each in fields(kind)}
+    inherited = {each.name for each in fields(EngineOptions) if known.get(each.name) is each}
+    found = {key: value for key, value in keys.get("engine", {}).items() if key in inherited}
+    found |= keys.get(own, {})
+    if "search" in known:
+        found["search"] = keys.get("search", {})
+    if {**found, **given}.get("level"):  # which has limits of its own
+        found = {key: value for key, value in found.items() if key not in ("visits", "seconds")}
+    return found

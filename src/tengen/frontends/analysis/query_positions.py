@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tengen.frontends.handicap import stones_before_white
+from tengen.frontends.katago_reports import stones_before_white
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, parse_point
 from tengen.game.position import Position

@@ -23,8 +23,6 @@ _STATUSES = ("alive", "seki", "dead")
 
 
 class GameCommands(Commands):
-    """The game."""
-
     @command("boardsize", "rectangular_boardsize")
     def board_size(self, width: str, height: int | None = None) -> None:
         try:
@@ -237,7 +235,4 @@ def _position_before(game: SgfGame, number: int | None, rules: Rules) -> Positio
         if number is not None and moves >= number:
             break
         nodes.append(node)
-    position = game.start(rules)
-    for position in game.positions(nodes, rules):  # noqa: B007
-        pass
-    return position
+    return [game.start(rules), *game.positions(nodes, rules)][-1]

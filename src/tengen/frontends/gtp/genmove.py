@@ -41,8 +41,6 @@ CGOS_LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 
 
 class GenmoveCommands(Commands):
-    """The engine's own moves."""
-
     @command("genmove", play=True)
     @command("genmove_debug", play=True, debug=True)
     @command("kata-search", "reg_genmove")
@@ -198,10 +196,8 @@ def think(
 
 def is_unsettled(result: SearchResult) -> bool:
     """Is another move about as much looked at as the best one?"""
-    if len(result.moves) < 2:
-        return False
-    best, *others = (move.visits for move in result.moves)
-    return max(others) > CLOSE * best
+    best, *others = [move.visits for move in result.moves] or [0]
+    return bool(others) and max(others) > CLOSE * best
 
 
 def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:

@@ -37,8 +37,6 @@ _COMMANDS = (
 
 
 class GoguiCommands(Commands):
-    """Pictures for GoGui: rows of colours from the top of the board."""
-
     @command("gogui-analyze_commands")
     def analyze_commands(self) -> str:
         self.session.draws = True  # nobody else asks for this

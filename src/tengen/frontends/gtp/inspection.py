@@ -29,8 +29,6 @@ NUMBERED_MOVES = 3  # the last ones on the board
 
 
 class InspectionCommands(Commands):
-    """The position, the network and the last search as text."""
-
     @command()
     def showboard(self) -> str:
         return board_text(self.session.position)

@@ -6,11 +6,12 @@ Moves are of either colour; handicap is laid out by moves, rules change on the w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.handicap import stones_before_white
+from tengen.frontends.katago_reports import stones_before_white
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError, SuicideError
 from tengen.game.outcome import Outcome, Reason
@@ -74,16 +75,13 @@ def played(position: Position, color: Color, vertex: str) -> Position:
     """
     try:
         return position.play(vertex, color)
-    except SuicideError as error:
-        after = position.play(vertex, color, strict=False)
-        if after.captured(color) - position.captured(color) < 2:
-            raise GtpError(f"illegal move: {error}") from None
-        return after
     except IllegalMoveError as error:
-        try:
-            return position.play(vertex, color, strict=False)
-        except IllegalMoveError:
-            raise GtpError(f"illegal move: {error}") from None
+        with suppress(IllegalMoveError):
+            after = position.play(vertex, color, strict=False)
+            lost = after.captured(color) - position.captured(color)
+            if lost > 1 or not isinstance(error, SuicideError):
+                return after
+        raise GtpError(f"illegal move: {error}") from None
 
 
 def with_handicap_moves(position: Position, given: int) -> Position:
@@ -93,27 +91,17 @@ def with_handicap_moves(position: Position, given: int) -> Position:
     otherwise. Two white moves in a row after them show that a position is being laid out.
     """
     moves = position.moves
-    first = moves[:2]
-    if position.handicap == given and not (
-        first and all(move.color is Color.BLACK for move in first) and (given or len(first) == 2)
-    ):
-        return position
-    extra = stones_before_white(moves)
-    handicap = given + extra if given + extra > 1 else given
+    laid_out = given + stones_before_white(moves)
+    handicap = laid_out if laid_out > 1 else given
     if position.handicap == handicap:
         return position
-    base = _start(position)
+    base = next(each for each in reversed(list(position.line())) if each.move_number == 0)
     black, white, empty = stones_of(base)
     before = base.previous or base
     start = before.set_up(black, white, empty, base.to_play, handicap)
     for color, point in moves:
         start = start.play(point, color, strict=False)
     return start
-
-
-def _start(position: Position) -> Position:
-    """Where the history of a position begins."""
-    return next(each for each in reversed(list(position.line())) if each.move_number == 0)
 
 
 def before_last_move(position: Position) -> Position:

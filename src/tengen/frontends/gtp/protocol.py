@@ -9,8 +9,6 @@ import inspect
 import math
 import re
 import threading
-import types
-import typing
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -252,19 +250,19 @@ def _arguments(
     usage = " ".join(["write", request.name, *words])
     left = deque(request.arguments)
     for parameter in parameters:
+        many = parameter.kind is parameter.VAR_POSITIONAL
         if parameter.annotation is Reply:
             yield reply
-            continue
-        many = parameter.kind is parameter.VAR_POSITIONAL
-        if not left and not many and parameter.default is parameter.empty:
-            raise GtpError(f"syntax error: {usage}")
-        if not left and not many:
-            yield parameter.default
-        for _ in range(len(left) if many else min(1, len(left))):
+        elif left or many:
             try:
-                yield _value(parameter.annotation, left.popleft())
+                for _ in range(len(left) if many else 1):
+                    yield _PARSERS[parameter.annotation](left.popleft())
             except ValueError as error:
                 raise GtpError(f"syntax error: {error}; {usage}") from None
+        elif parameter.default is parameter.empty:
+            raise GtpError(f"syntax error: {usage}")
+        else:
+            yield parameter.default
     if left:
         raise GtpError(f"syntax error: {usage}")
 
@@ -275,12 +273,6 @@ def _usage(parameter: inspect.Parameter) -> str:
     if parameter.kind is parameter.VAR_POSITIONAL:
         return f"[{word} ...]"
     return word if parameter.default is parameter.empty else f"[{word}]"
-
-
-def _value(kind: Any, text: str) -> Any:
-    if isinstance(kind, types.UnionType):  # X | None for an argument that may be left out
-        kind = next(option for option in typing.get_args(kind) if option is not type(None))
-    return _PARSERS[kind](text)
 
 
 def parse_int(text: str) -> int:
@@ -317,7 +309,9 @@ def parse_vertex(text: str) -> Vertex:
 
 _PARSERS: dict[Any, Callable[[str], Any]] = {
     str: str,
+    str | None: str,
     int: parse_int,
+    int | None: parse_int,
     float: parse_float,
     bool: parse_bool,
     Color: parse_color,

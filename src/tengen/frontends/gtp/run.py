@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.analyze import AnalyzeCommands
@@ -26,10 +25,15 @@ if TYPE_CHECKING:
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
-    with Log(options.log) as log, _stdout() as stdout:
+    # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
+    stdin = open(0, "rb", closefd=False)  # noqa: SIM115
+    with (
+        Log(options.log) as log,
+        own_stdout() as descriptor,
+        suppress(OSError),  # nobody may be listening any more
+        open(descriptor, "wb", closefd=False) as stdout,
+    ):
         loader = EngineLoader(lambda: _load(options))
-        # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
-        stdin = open(0, "rb", closefd=False)  # noqa: SIM115
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = GtpSession(options, loader, inbox)
         serve(inbox, outlet, all_commands(session).call, log)
@@ -61,14 +65,3 @@ def all_commands(session: GtpSession) -> CommandTable:
     )
     session.command_names = table.names
     return table
-
-
-@contextmanager
-def _stdout() -> Iterator[BinaryIO]:
-    with own_stdout() as descriptor:
-        stream = open(descriptor, "wb", closefd=False)  # noqa: SIM115
-        try:
-            yield stream
-        finally:
-            with suppress(OSError):  # nobody may be listening any more
-                stream.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -28,19 +29,9 @@ _KGS_RULES = {
     "new_zealand": "new-zealand",
 }
 NAMES = tuple(name for name, param in KATAGO_PARAMS.items() if GTP in param.takers)
-_TIME_SETTINGS = {
-    "none": "",
-    "absolute": "MAIN_TIME",
-    "byoyomi": "MAIN_TIME PERIOD_TIME PERIODS",
-    "canadian": "MAIN_TIME PERIOD_TIME STONES",
-    "fischer": "MAIN_TIME INCREMENT",
-    "fischer-capped": "MAIN_TIME INCREMENT MAIN_TIME_LIMIT MAX_TIME_PER_MOVE",
-}
 
 
 class SettingsCommands(Commands):
-    """Names, rules, parameters and clocks."""
-
     # The engine itself
 
     @command()
@@ -217,27 +208,16 @@ def _time_control(kind: str, texts: tuple[str, ...]) -> TimeControl:
     if kind not in _TIME_SETTINGS:
         known = ", ".join(_TIME_SETTINGS)
         raise GtpError(f"unknown time settings {kind[:40]!r}; known are {known}")
-    if len(texts) < len(_TIME_SETTINGS[kind].split()):
-        raise GtpError(f"syntax error: write {kind} {_TIME_SETTINGS[kind]}")
-    times = [parse_float(text) for text in texts]
-    match kind:
-        case "none":
-            return TimeControl.none()
-        case "absolute":
-            return TimeControl.absolute(times[0])
-        case "canadian":
-            return _canadian(times[0], times[1], parse_int(texts[2]))
-        case "byoyomi":
-            periods = parse_int(texts[2])
-            if periods == 0:
-                return TimeControl.absolute(times[0])
-            return TimeControl.byo_yomi(times[0], times[1], periods)
-        case "fischer":
-            return TimeControl.fischer(times[0], times[1])
-        case _:
-            # Below 0 there is no limit.
-            limit, per_move = (time if time >= 0 else MAX_SECONDS for time in times[2:4])
-            return TimeControl.fischer(times[0], times[1], max(limit, times[0]), per_move)
+    usage, make = _TIME_SETTINGS[kind]
+    words = usage.split()
+    if len(texts) < len(words):
+        raise GtpError(f"syntax error: write {kind} {usage}")
+    counts = ("PERIODS", "STONES")
+    values = [
+        parse_int(text) if word in counts else parse_float(text)
+        for word, text in zip(words, texts, strict=False)
+    ]
+    return make(*values)
 
 
 def _canadian(main: float, period: float, stones: int) -> TimeControl:
@@ -245,3 +225,25 @@ def _canadian(main: float, period: float, stones: int) -> TimeControl:
     if stones == 0:
         return TimeControl.none() if period > 0 else TimeControl.absolute(main)
     return TimeControl.canadian(main, period, stones)
+
+
+def _byo_yomi(main: float, period: float, periods: int) -> TimeControl:
+    return TimeControl.byo_yomi(main, period, periods) if periods else TimeControl.absolute(main)
+
+
+def _fischer_capped(main: float, increment: float, limit: float, per_move: float) -> TimeControl:
+    limit, per_move = (time if time >= 0 else MAX_SECONDS for time in (limit, per_move))
+    return TimeControl.fischer(main, increment, max(limit, main), per_move)
+
+
+_TIME_SETTINGS: dict[str, tuple[str, Callable[..., TimeControl]]] = {
+    "none": ("", TimeControl.none),
+    "absolute": ("MAIN_TIME", TimeControl.absolute),
+    "byoyomi": ("MAIN_TIME PERIOD_TIME PERIODS", _byo_yomi),
+    "canadian": ("MAIN_TIME PERIOD_TIME STONES", _canadian),
+    "fischer": ("MAIN_TIME INCREMENT", TimeControl.fischer),
+    "fischer-capped": (
+        "MAIN_TIME INCREMENT MAIN_TIME_LIMIT MAX_TIME_PER_MOVE",
+        _fischer_capped,
+    ),
+}
