@@ -49,6 +49,5 @@ class Log(Closeable):
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()

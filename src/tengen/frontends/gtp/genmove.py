@@ -82,7 +82,7 @@ class GenmoveCommands(Commands):
         return f"play {self._move(color, thought, play=play)}"
 
     @command("cgos-genmove_analyze")
-    def cgos_genmove_analyze(self, reply: Reply, color: Color, *_: str) -> str:
+    def cgos_genmove_analyze(self, reply: Reply, color: Color, *_arguments: str) -> str:
         self.session.check_engine()
         reply.begin()
         thought = think(self.session, color, AnalyzeRequest(color=color, ownership=True))

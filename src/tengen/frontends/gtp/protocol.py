@@ -206,10 +206,7 @@ def command(*names: str, **fixed: Any) -> Callable[[Handler], Handler]:
 
     def mark(function: Handler) -> Handler:
         known = function.__dict__.get("gtp_names", {})
-        function.__dict__["gtp_names"] = {
-            **dict.fromkeys(names or [function.__name__], fixed),
-            **known,
-        }
+        function.__dict__["gtp_names"] = dict.fromkeys(names or [function.__name__], fixed) | known
         return function
 
     return mark
@@ -269,7 +266,7 @@ def _arguments(
 
 def _usage(parameter: inspect.Parameter) -> str:
     """How an argument is written, such as VERTEX or [HEIGHT]."""
-    word = parameter.name.upper()
+    word = parameter.name.strip("_").upper()
     if parameter.kind is parameter.VAR_POSITIONAL:
         return f"[{word} ...]"
     return word if parameter.default is parameter.empty else f"[{word}]"

@@ -231,7 +231,7 @@ def _byo_yomi(main: float, period: float, periods: int) -> TimeControl:
     return TimeControl.byo_yomi(main, period, periods) if periods else TimeControl.absolute(main)
 
 
-def _fischer_capped(main: float, increment: float, limit: float, per_move: float) -> TimeControl:
+def _capped(main: float, increment: float, limit: float, per_move: float) -> TimeControl:
     limit, per_move = (time if time >= 0 else MAX_SECONDS for time in (limit, per_move))
     return TimeControl.fischer(main, increment, max(limit, main), per_move)
 
@@ -242,8 +242,5 @@ _TIME_SETTINGS: dict[str, tuple[str, Callable[..., TimeControl]]] = {
     "byoyomi": ("MAIN_TIME PERIOD_TIME PERIODS", _byo_yomi),
     "canadian": ("MAIN_TIME PERIOD_TIME STONES", _canadian),
     "fischer": ("MAIN_TIME INCREMENT", TimeControl.fischer),
-    "fischer-capped": (
-        "MAIN_TIME INCREMENT MAIN_TIME_LIMIT MAX_TIME_PER_MOVE",
-        _fischer_capped,
-    ),
+    "fischer-capped": ("MAIN_TIME INCREMENT MAIN_TIME_LIMIT MAX_TIME_PER_MOVE", _capped),
 }
