@@ -68,7 +68,7 @@ class AnalyzeRequest(ReportFields):
     restrictions: tuple[Restriction, ...] = ()
 
 
-_SWITCHES: dict[str, Any] = {
+_SWITCHES = {
     "rootinfo": "root_info",
     "ownership": "ownership",
     "ownershipstdev": "ownership_stdev",
@@ -78,7 +78,7 @@ _SWITCHES: dict[str, Any] = {
     "pvedgevisits": "pv_edge_visits",
     "noresultvalue": "no_result",
 }
-_COUNTS: dict[str, Any] = {"minmoves": "min_moves", "maxmoves": "max_moves"}
+_COUNTS = {"minmoves": "min_moves", "maxmoves": "max_moves"}
 
 
 class AnalyzeCommands(Commands):
@@ -146,15 +146,17 @@ def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeReque
         raise GtpError(f"not a key of this analysis: {key[:40]!r}")
     if len(words) < (3 if name in ("avoid", "allow") else 1):
         raise GtpError(f"{key} lacks its value")
+    change: dict[str, Any] = {}
     if name == "interval":
-        return replace(asked, interval=_interval(words.pop(0)))
-    if name in _COUNTS:
-        count = parse_int(words.pop(0))
-        if count < 0:
-            raise GtpError(f"{key} must be 0 or more, not {count}")
-        return replace(asked, **{_COUNTS[name]: count})
-    if name in _SWITCHES:
-        return replace(asked, **{_SWITCHES[name]: parse_bool(words.pop(0))})
+        change["interval"] = _interval(words.pop(0))
+    elif name in _SWITCHES:
+        change[_SWITCHES[name]] = parse_bool(words.pop(0))
+    elif name in _COUNTS:
+        change[_COUNTS[name]] = parse_int(words.pop(0))
+        if change[_COUNTS[name]] < 0:
+            raise GtpError(f"{key} must be 0 or more, not {change[_COUNTS[name]]}")
+    if change:
+        return replace(asked, **change)
     color, depth = parse_color(words.pop(0)), words.pop(1)
     moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
     restriction = Restriction(color, moves, parse_int(depth), name == "allow")

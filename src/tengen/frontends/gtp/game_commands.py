@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -200,10 +201,9 @@ class GameCommands(Commands):
         )
         game = record(position, black, white)
         if session.resigned is not None or position.is_over:
-            try:
+            outcome = position.outcome()
+            with suppress(GtpError):  # without a network, as the board stands
                 outcome = session.outcome()
-            except GtpError:  # there is no network: as the board stands
-                outcome = position.outcome()
             game.root.set_text("RE", result_text(outcome))
         data = save_sgf(game)
         if not file or file == ("-",):

@@ -26,11 +26,11 @@ def stones_of(position: Position) -> tuple[list[Point], list[Point], list[Point]
     """The points with black stones, with white ones, and the empty ones."""
     from tengen.game.geometry import Point
 
-    empty, black, white = [], [], []
+    points: tuple[list[Point], ...] = ([], [], [])
     for y, row in enumerate(position.stones.tolist()):
         for x, stone in enumerate(row):
-            (empty, black, white)[stone].append(Point(x, y))
-    return black, white, empty
+            points[stone].append(Point(x, y))
+    return points[1], points[2], points[0]
 
 
 def vertices(position: Position, points: list[Point]) -> str:
