@@ -144,9 +144,8 @@ class GameCommands(Commands):
         from tengen.game.dead_stones import SEARCH_VISITS
         from tengen.search.request import Limits
 
-        session = self.session
-        limits = Limits(visits=SEARCH_VISITS)
-        found = session.search(session.request(anew(session.position), limits))
+        position, limits = anew(self.session.position), Limits(visits=SEARCH_VISITS)
+        found = self.session.search(self.session.request(position, limits))
         color = found.position.to_play if found.lead > 0 else found.position.to_play.opponent
         return f"{color.letter}+{abs(found.lead):.1f}"
 

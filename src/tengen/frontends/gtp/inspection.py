@@ -46,8 +46,7 @@ class InspectionCommands(Commands):
             raise GtpError("syntax error: write kata-raw-nn [COLOR] SYMMETRY, 0 to 7 or all")
         engine = self.session.engine()
         self.session.rest()
-        every = words[0].lower() == "all"
-        symmetries = list(Symmetry) if every else [Symmetry(parse_int(words[0]))]
+        symmetries = Symmetry if words[0].lower() == "all" else [Symmetry(parse_int(words[0]))]
         return "\n".join(raw_text(engine, position, symmetry) for symmetry in sorted(symmetries))
 
     @command("kata-raw-human-nn")
