@@ -13,10 +13,10 @@ import pytest
 
 import tengen
 from tengen.engine.settings import NetworkOptions
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
+    AnalysisOptions,
     BenchmarkOptions,
+    GtpOptions,
     MatchOptions,
     PlayOptions,
     ReviewOptions,
