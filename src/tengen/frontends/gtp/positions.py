@@ -14,7 +14,7 @@ from tengen.frontends.gtp.protocol import GtpError
 from tengen.frontends.katago_reports import stones_before_white
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError, SuicideError
-from tengen.game.scoring import Outcome, Reason
+from tengen.game.outcome import Outcome, Reason
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
