@@ -61,6 +61,9 @@ class RootOptions:
     avoid: tuple[Avoid, ...] = ()
     symmetry_pruning: bool = False  # search only one of several symmetric moves
     fresh: bool = False  # start without a tree, whatever is known already
+    # The network is told that this side has 2^advantage times as many playouts as the other one.
+    playout_advantage: float = 0.0
+    advantage_of: Color | None = None  # None: the side to play at the root
 
 
 ROOT_DEFAULTS = RootOptions()

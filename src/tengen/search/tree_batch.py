@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
+from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import PASS
@@ -62,7 +63,9 @@ _TREE_GOES_ON = {
     *("exploration", "exploration_log", "exploration_base"),
     *("stdev_scale", "stdev_prior", "stdev_prior_weight"),
     *("fpu_reduction", "root_fpu_reduction", "fpu_trusts_tried", "virtual_loss"),
-    *("static_score", "dynamic_score", "score_scale", "centre_to_zero", "value_weight"),
+    *("win_utility", "white_no_result_utility", "value_weight", "value_bias_exponent"),
+    *("noise_pruning", "noise_pruning_scale", "noise_pruning_cap"),
+    *("static_score", "dynamic_score", "score_scale", "centre_to_zero"),
     *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
 }
 
@@ -123,6 +126,7 @@ class TreeBatch:
             moves=moves + MAX_DEPTH,
             ladders=self._features.sees_ladders,
             ownership=ownership,
+            biases=params.value_bias > 0,
         )
         self._settings: NDArray[np.void] = settings_array(params)
         self.params = params
@@ -223,6 +227,9 @@ class TreeBatch:
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
         tree["leaves"] = self.leaves
+        tree["draw_komi"] = self.params.white_draw_wins - 0.5 if may_be_drawn(position) else 0.0
+        side = position.to_play if root.advantage_of is None else root.advantage_of
+        tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
         avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
         tree["avoids"] = bool(avoid)
         forest.avoid[g] = 0
@@ -350,11 +357,9 @@ class TreeBatch:
 
     def used_bytes(self, g: int) -> int:
         """The memory that the nodes of tree g take now."""
-        area, ladders = self.forest.ownership.shape[1], self._features.sees_ladders
-        tree = self.forest.trees[g]
-        nodes = int(tree["n_nodes"])
-        node = node_bytes(area, 0, ladders=ladders, ownership=self.ownership)
-        return nodes * node + 4 * int(tree["n_candidates"])
+        tree, area = self.forest.trees[g], self.forest.ownership.shape[1]
+        node = _node_bytes(area, 0, self._features, self.params, self.ownership)
+        return int(tree["n_nodes"]) * node + 4 * int(tree["n_candidates"])
 
     # Reading
 
@@ -399,13 +404,26 @@ def node_room(visits: int) -> int:
     return 2 * (visits + _SPARE_NODES)
 
 
-def tree_megabytes(visits: float, area: int, features: FeatureSet, *, ownership: bool) -> float:
+def tree_megabytes(
+    visits: float, area: int, features: FeatureSet, params: SearchParams, *, ownership: bool
+) -> float:
     """The memory that a tree of so many visits needs at most, or infinity."""
     if visits == math.inf:
         return math.inf
-    room = node_room(int(visits))
-    ladders = features.sees_ladders
-    return room * node_bytes(area, area + 2, ladders=ladders, ownership=ownership) / 1e6
+    node = _node_bytes(area, area + 2, features, params, ownership)
+    return node_room(int(visits)) * node / 1e6
+
+
+def _node_bytes(
+    area: int, candidates: float, features: FeatureSet, params: SearchParams, ownership: bool
+) -> int:
+    return node_bytes(
+        area,
+        candidates,
+        ladders=features.sees_ladders,
+        ownership=ownership,
+        biases=params.value_bias > 0,
+    )
 
 
 def deep_tree(
@@ -423,7 +441,7 @@ def deep_tree(
     """
     area, features = position.size.area, evaluator.features
     candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
-    node = node_bytes(area, candidates, ladders=features.sees_ladders, ownership=ownership)
+    node = _node_bytes(area, candidates, features, params, ownership)
     available = (params.megabytes if megabytes is None else megabytes) * 1e6
     room = max(2 * (area + 2), int(available / node))  # at least the root's moves
     return TreeBatch(
@@ -455,6 +473,11 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
         and position.move_limit == before.move_limit
     )
     return moves[::-1] if same else None
+
+
+def may_be_drawn(position: Position) -> bool:
+    """Can both sides have as many points in the end?"""
+    return position.komi.is_integer() != position.rules.button
 
 
 def _point_index(move: Point | None, position: Position) -> int:

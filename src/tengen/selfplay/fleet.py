@@ -77,6 +77,7 @@ class _Half:
             moves=params.most_turns + MAX_DEPTH,
             ladders=features.sees_ladders,
             ownership=False,
+            biases=search.value_bias > 0,
         )
         self.game_params = new_game_params(params, slots, first)
         self.slots = new_game_slots(params, games, first, seed)

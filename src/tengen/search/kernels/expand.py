@@ -12,6 +12,7 @@ from tengen.search.kernels.forest import (
     EXPANDED,
     LEAD,
     NO_RESULT,
+    NONE,
     SCORE,
     SCORE_ERROR,
     SCORE_SQUARE,
@@ -26,12 +27,12 @@ from tengen.search.kernels.forest import (
     pack_move,
     sign_of,
 )
-from tengen.search.kernels.utility import score_centre, utility_of
+from tengen.search.kernels.utility import score_centre, utility_of, utility_of_a_point
 
 
 @kernel
 def expand_leaves(forest, batch, begin, end, evaluation, settings, shares):
-    """Expand the leaves of the batch begin..end with batch of an Evaluation, and count them.
+    """Expand the leaves in rows begin..end of a batch with their evaluations, and back them up.
 
     shares [MAX_POINTS] is working memory.
     """
@@ -41,6 +42,7 @@ def expand_leaves(forest, batch, begin, end, evaluation, settings, shares):
         _evaluate(forest, path, n, evaluation, settings)
         if path.final:
             forest.nodes[leaf].status = TERMINAL
+            forest.nodes[leaf].bias = NONE
         else:
             _expand(forest, path, n, evaluation, settings, shares)
             enter_in_table(forest, path.tree, leaf)
@@ -73,12 +75,21 @@ def _evaluate(forest, path, n, evaluation, settings):
     own[SCORE_SQUARE] += share * (square - own[SCORE_SQUARE])
     own[LEAD] += share * (sign * evaluation.lead[n] - own[LEAD])
     own[UTILITY] = utility_of(
-        settings, own[VALUE], own[SCORE], own[SCORE_SQUARE], tree.centre, root_area
+        settings,
+        own[VALUE],
+        own[NO_RESULT],
+        own[SCORE],
+        own[SCORE_SQUARE],
+        tree.centre,
+        root_area,
     )
     node.uncertainty[VALUE_ERROR] = evaluation.value_error[n]
     node.uncertainty[SCORE_ERROR] = evaluation.score_error[n]
     node.uncertainty[VARIANCE_TIME] = evaluation.variance_time[n]
-    node.own_weight = _weight_of(evaluation.value_error[n], evaluation.score_error[n], settings)
+    point = utility_of_a_point(settings, score, tree.centre, root_area)
+    node.own_weight = _weight_of(
+        evaluation.value_error[n], point * evaluation.score_error[n], settings
+    )
     if forest.ownership.shape[0]:
         owner = forest.ownership[leaf]
         for y in range(board.height):
@@ -90,11 +101,11 @@ def _evaluate(forest, path, n, evaluation, settings):
 @kernel(inline=True)
 def _weight_of(value_error, score_error, settings):
     """How much an evaluation weighs: less where the network expects to be wrong; 1 where it does
-    not say.
+    not say. Both errors are in units of utility.
     """
     if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
         return np.float32(1)
-    error = value_error + settings.score_error_weight * score_error
+    error = settings.win_utility * value_error + score_error
     return settings.uncertainty / (error + settings.uncertainty / settings.most_weight)
 
 
@@ -113,7 +124,7 @@ def _expand(forest, path, n, evaluation, settings, shares):
     moves = _list_moves(
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
-    total = _softmax(shares, moves)
+    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
     each = np.float32(1) / total
     least = settings.least_prior * total if path.depth else np.float32(-1)
     at = block
@@ -149,13 +160,13 @@ def _list_moves(legal, board, policy, tensor_width, points, logits):
 
 
 @kernel(inline=True)
-def _softmax(logits, n):
+def _softmax(logits, n, sharpness):
     """Turn the first n into shares, the largest of which is 1; returns their sum."""
     top = np.float32(-1e30)
     for k in range(n):
         top = max(top, logits[k])
     for k in range(n):
-        logits[k] = exp_below_zero(min(logits[k] - top, np.float32(0)))
+        logits[k] = exp_below_zero(min(sharpness * (logits[k] - top), np.float32(0)))
     total = np.float32(0)
     for k in range(n):
         total += logits[k]
