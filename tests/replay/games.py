@@ -7,9 +7,8 @@ import random
 import numpy as np
 
 from tengen.game.color import Color
-from tengen.game.kernel_rules import terms_of
 from tengen.game.position import Position
-from tengen.game.rules import KoRule, Rules, Scoring, Tax
+from tengen.game.rules import KoRule, Rules, Scoring, Tax, terms_of
 from tengen.selfplay.record import (
     BY_DECISION,
     BY_MOVE_LIMIT,

@@ -10,13 +10,13 @@ from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
-    from tengen.game.outcome import Outcome
     from tengen.game.position import Position
+    from tengen.game.scoring import Outcome
 
 
 def result_text(outcome: Outcome) -> str:
     """A result as GTP writes it, which has 0 for a draw and for a game without a result."""
-    from tengen.game.outcome import Reason
+    from tengen.game.scoring import Reason
 
     return "0" if outcome.reason is Reason.NO_RESULT else str(outcome)
 

@@ -27,7 +27,7 @@ class ServerCommands:
     def estimate_score(self) -> str:
         """What the search expects, which is not the score by the rules."""
         from tengen.game.color import Color
-        from tengen.game.dead_stones import SEARCH_VISITS
+        from tengen.game.scoring import SEARCH_VISITS
         from tengen.search.request import Limits
 
         session = self._session
