@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,8 @@ class SearchParams:
     megabytes: float = (
         512.0  # for a tree; when they are used up, its thinnest branches are given up
     )
+
+    RETIRED: ClassVar[dict[str, float]] = {"score_error_weight": 0.02}
 
     def __post_init__(self) -> None:
         for field in fields(self):
