@@ -63,6 +63,10 @@ class SearchParams:
     least_prior: float = 1e-4
 
     policy_temperature: float = 1.0  # of the network's policy, everywhere
+    # The share of a network's optimistic policy, if it has one: moves that may turn out better than
+    # it expects. Below the root a search soon finds out; at the root others should not be missed.
+    optimism: float = 1.0
+    root_optimism: float = 0.2
 
     virtual_loss: float = 1.0  # visits that a descent under way counts as lost
     graph: bool = False  # positions reached by several ways share their statistics
@@ -106,7 +110,7 @@ class SearchParams:
         ):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0")
-        for name in ("noise_share", "white_draw_wins"):
+        for name in ("noise_share", "white_draw_wins", "optimism", "root_optimism"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} must be at most 1, not {getattr(self, name)}")
         for name in ("root_temperature", "root_temperature_early"):

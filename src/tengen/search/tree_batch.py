@@ -87,7 +87,8 @@ class LeafFlight:
     @property
     def inputs(self) -> Batch:
         """What the network sees."""
-        return Batch(self.leaves.planes[: self.rows], self.leaves.globals[: self.rows])
+        rows, leaves = slice(self.rows), self.leaves
+        return Batch(leaves.planes[rows], leaves.globals[rows], leaves.optimism[rows])
 
 
 class TreeBatch:
@@ -255,6 +256,13 @@ class TreeBatch:
             reset_tree(self.forest, g)  # its rounds begin without visits
         elif self.visits(g):
             recenter_utility(self.forest, g, self.settings)
+            self.forest.trees[g]["renew"] = self._is_seen_otherwise_at_root
+
+    @property
+    def _is_seen_otherwise_at_root(self) -> bool:
+        """Would the network say something else of a position if it were the root?"""
+        params = self.params
+        return self.evaluator.has_optimism and params.optimism != params.root_optimism
 
     def _read_earlier_ladders(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago, which are inputs of the network."""
@@ -332,9 +340,6 @@ class TreeBatch:
         self._spare.append(leaves)
 
     def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:
-        unevaluated = self.forest.nodes["visits"][self.forest.trees["root"][flight.trees]] == 0
-        if not unevaluated.any():
-            return
         paths = flight.leaves.paths[: flight.rows]
         for row in np.flatnonzero(paths["depth"] == 0).tolist():
             g = int(paths["tree"][row])

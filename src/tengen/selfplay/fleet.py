@@ -88,6 +88,7 @@ class _Half:
             np.zeros((games, words_for(side * side) if features.sees_ladders else 0), np.uint64),
             buffers.planes,
             buffers.globals,
+            np.zeros(games, np.float32),
         )
         self._settings = settings_array(search)
         self._scratches = new_descent_scratches(threads)

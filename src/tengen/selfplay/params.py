@@ -36,6 +36,8 @@ class SelfPlaySearch(SearchParams):
     uncertainty: float = 0.0
     noise_pruning: bool = False
     value_bias: float = 0.0
+    optimism: float = 0.0
+    root_optimism: float = 0.0
     # All moves are kept, so that noise can find every one.
     least_prior: float = 0.0
     temperature: float = 0.15

@@ -64,6 +64,10 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
     """
     for k in range(trees.shape[0]):
         g = trees[k]
+        if n < last and forest.trees[g].renew == 1:
+            _show_root(forest, g, batch.paths[n], scratch)
+            _encode_row(forest, batch, n, scratch, settings, kind)
+            n += 1
         for _ in range(leaves_at_a_time(forest, g)):
             if n == last or enough(forest, g):
                 break
@@ -72,11 +76,30 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
             if found == BLOCKED:
                 break
             if found == TO_EVALUATE:
-                encode_leaf(
-                    forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n]
-                )
+                _encode_row(forest, batch, n, scratch, settings, kind)
                 n += 1
     return n
+
+
+@kernel(inline=True)
+def _encode_row(forest, batch, n, scratch, settings, kind):
+    """Show the leaf of row n, where the scratch stands, to the network."""
+    path = batch.paths[n]
+    encode_leaf(forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n])
+    batch.optimism[n] = settings.root_optimism if path.depth == 0 else settings.optimism
+
+
+@kernel
+def _show_root(forest, g, path, scratch):
+    """Let the network see the root of tree g again, as a root: it was kept from below another one."""
+    board, tree = scratch.boards[0], forest.trees[g]
+    copy_board(board, forest.boards[g])
+    path.tree = g
+    path.depth = 0
+    path.final = 0
+    path.nodes[0] = tree.root
+    path.key = _list_legal_moves(board, forest.histories[g], path)
+    tree.renew = 2
 
 
 @kernel(inline=True)

@@ -24,7 +24,10 @@ from tengen.search.kernels.forest import (
     bring_best_forward,
     copy_values,
     enter_in_table,
+    nth_edge,
     pack_move,
+    packed_point,
+    packed_prior,
     sign_of,
 )
 from tengen.search.kernels.utility import score_centre, utility_of, utility_of_a_point
@@ -39,6 +42,9 @@ def expand_leaves(forest, batch, begin, end, evaluation, settings, shares):
     for n in range(begin, end):
         path = batch.paths[n]
         leaf = path.nodes[path.depth]
+        if path.depth == 0 and forest.trees[path.tree].renew == 2:
+            _renew_root(forest, path, n, evaluation, settings, shares)
+            continue
         _evaluate(forest, path, n, evaluation, settings)
         if path.final:
             forest.nodes[leaf].status = TERMINAL
@@ -140,6 +146,41 @@ def _expand(forest, path, n, evaluation, settings, shares):
     node.tried_prior = np.float32(0)
     node.status = EXPANDED
     tree.n_candidates += at - block + 1
+
+
+@kernel
+def _renew_root(forest, path, n, evaluation, settings, shares):
+    """Give a kept root the priors that the network has for it as a root."""
+    g = path.tree
+    board, tree, own = forest.boards[g], forest.trees[g], forest.policy[g]
+    node = forest.nodes[tree.root]
+    tree.renew = 0
+    tree.prepared = 0
+    if node.status != EXPANDED:
+        return
+    if tree.avoids:
+        _strike_avoided(path, board, forest.avoid[g, node.to_play])
+    points = forest.gumbel[g].view(np.int32)  # working memory until the root is prepared
+    moves = _list_moves(
+        path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
+    )
+    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
+    for p in range(n_points(board)):
+        own[p] = 0
+    for k in range(moves):
+        own[points[k]] = shares[k] / total
+    node.tried_prior = np.float32(0)
+    for k in range(node.n_tried):
+        edge = forest.edges[nth_edge(forest, node, k)]
+        point = packed_point(edge.packed)
+        edge.packed = pack_move(own[point], point)
+        node.tried_prior += packed_prior(edge.packed)
+    first, end = node.block + node.n_tried, node.block + node.n_candidates
+    for i in range(first, end):
+        point = packed_point(forest.candidates[i])
+        forest.candidates[i] = pack_move(own[point], point)
+    if first < end:
+        bring_best_forward(forest.candidates, first, end)
 
 
 @kernel(inline=True)
