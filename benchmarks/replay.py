@@ -17,12 +17,13 @@ import numpy as np
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.features.kernels import katago
 from tengen.features.scratch import new_feature_scratch
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards, point_of
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, new_history, play, start_game
 from tengen.game.kernels.playout import random_move
 from tengen.game.position import Position
-from tengen.game.rules import Rules, terms_of
+from tengen.game.rules import Rules
 from tengen.jit import kernel
 from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shard, write_shard

@@ -7,8 +7,9 @@ import random
 import numpy as np
 
 from tengen.game.color import Color
+from tengen.game.kernel_rules import terms_of
 from tengen.game.position import Position
-from tengen.game.rules import KoRule, Rules, Scoring, Tax, terms_of
+from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.selfplay.record import (
     BY_DECISION,
     BY_MOVE_LIMIT,

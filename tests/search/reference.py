@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeAlias
 from tengen.game.color import Color
 from tengen.game.geometry import Point, index_point, point_index, policy_point
 from tengen.game.kernels.moves import PASS
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule
-from tengen.game.scoring import Reason
 from tengen.search.params import SearchParams
 
 Statistics: TypeAlias = dict[str, float]

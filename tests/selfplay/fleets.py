@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size
+from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
-from tengen.game.rules import rules_of
 from tengen.network.fake import FakeEvaluator
 from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet

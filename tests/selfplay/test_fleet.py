@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.scoring import Reason
+from tengen.game.outcome import Reason
 from tengen.network.fake import uniform
 from tengen.selfplay import fleet as fleet_module
 from tengen.selfplay.fleet import Counts

@@ -5,9 +5,9 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.kernel_rules import rules_of, terms_of
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
-from tengen.game.rules import rules_of, terms_of
-from tengen.game.scoring import Reason
 from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.selfplay.record import FAST, FULL, GAME, OPENING, SETUP, TARGET, TURN, Games
 from tengen.selfplay.sgf_text import game_record, sgf_text

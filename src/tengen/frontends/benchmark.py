@@ -12,8 +12,7 @@ from rich.table import Table
 
 from tengen.engine.engine import Engine
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.options import BenchmarkOptions
-from tengen.frontends.settings_file import load_settings, write_settings
+from tengen.frontends.options import BenchmarkOptions, load_settings, write_settings
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator

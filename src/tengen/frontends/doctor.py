@@ -37,12 +37,10 @@ def examine(model: str) -> bool:
     table = Table("", "", "what", "to mend it")
     probes = list(probe_devices())
     checks = [*_installation(), *_kernels(), *_network(model)]
-    for check in checks:
-        row = (check.name, "ok" if check.well else "FAILED", check.what, check.remedy)
+    rows = [(each.name, "ok" if each.well else "FAILED", each.what, each.remedy) for each in checks]
+    rows += [(name, "ready" if it.ready else "-", it.what, it.remedy) for name, it in probes]
+    for row in rows:
         table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
-    for device, probe in probes:
-        row = (device, "ready" if probe.ready else "-", probe.what, probe.remedy)
-        table.add_row(*map(Text, row))
     console.print(table)
     console.print(f"Networks run on: {best_device(probes)}")
     return all(check.well for check in checks)

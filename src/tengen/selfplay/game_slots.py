@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import TERMS
-from tengen.game.rules import terms_of
 from tengen.selfplay.params import SelfPlayParams, fair_komi
 from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records
 

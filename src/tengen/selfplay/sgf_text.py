@@ -9,8 +9,8 @@ import numpy as np
 
 from tengen.game.color import BLACK, WHITE, Color
 from tengen.game.geometry import Point, policy_point
+from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
-from tengen.game.rules import rules_of
 from tengen.game.sgf.records import letters
 from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records, offsets
 

@@ -15,8 +15,7 @@ from tengen.frontends.gtp.analyze import (
     parse_analysis,
     root_options,
 )
-from tengen.frontends.gtp.dispatch import Vertex
-from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp.protocol import GtpError, Vertex
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tests.frontends.gtp.client import NO_NETWORK, SMALL, Client, session

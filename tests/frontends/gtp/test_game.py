@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import load_sgf
 from tests.frontends.gtp.client import NO_NETWORK, Client, session

@@ -20,7 +20,7 @@ from tests.katago_data import FOLDER, needs_katago_data
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"
 RUN = (
-    "from tengen.frontends.gtp_options import GtpOptions\n"
+    "from tengen.frontends.options import GtpOptions\n"
     "from tengen.frontends.gtp.run import run_gtp\n"
     "run_gtp(GtpOptions({}))"
 )

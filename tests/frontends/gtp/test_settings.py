@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tengen.frontends.gtp.settings import NAMES
+from tengen.frontends.gtp.settings_commands import NAMES
 from tengen.game.position import Position
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits

@@ -11,8 +11,8 @@ from tengen.frontends.web.play.game_clock import GameClock
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome, Reason
 from tengen.game.sgf.records import record
 
 Mode: TypeAlias = Literal["play", "analyse"]

@@ -18,9 +18,10 @@ from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
 from tengen.game.color import Color
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
-from tengen.game.scoring import Reason, Tally
+from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
 from tengen.search.result import MoveResult, SearchResult
 

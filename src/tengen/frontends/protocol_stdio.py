@@ -1,13 +1,30 @@
-"""A log file of all input and output, to find the cause of problems."""
+"""What protocols on stdin and stdout need: stdout of their own, and a log of all lines."""
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tengen.closeable import Closeable
+
+
+@contextmanager
+def own_stdout() -> Iterator[int]:
+    """A descriptor of stdout for the protocol; all other prints go to stderr meanwhile."""
+    sys.stdout.flush()
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield descriptor
+    finally:
+        sys.stdout.flush()
+        os.dup2(descriptor, 1)
+        os.close(descriptor)
 
 
 class Log(Closeable):
@@ -32,6 +49,5 @@ class Log(Closeable):
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
