@@ -48,7 +48,7 @@ from tengen.search.result import (
     read_moves_below,
     read_result,
 )
-from tengen.search.root_symmetry import symmetric_moves_to_avoid, with_symmetric_moves
+from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
 from tengen.user_messages import say
 
 ENDLESS = 2**31 - 1
@@ -135,6 +135,7 @@ class TreeBatch:
         self.roots: list[RootOptions] = [ROOT_DEFAULTS] * trees
         self.root_evaluations: list[Evaluation | None] = [None] * trees  # without the batch axis
         self.keeps_root_evaluation: set[int] = set()  # trees whose root's evaluation is wanted
+        self._averages_root: set[int] = set()  # trees whose root is evaluated by symmetries
         self._chunks = 1 if threads == 1 else min(trees, CHUNKS_PER_THREAD * threads)
         self._scratches = new_descent_scratches(self._chunks)
         self._reuse_scratch = np.zeros((2, node_room), np.int32)
@@ -224,6 +225,7 @@ class TreeBatch:
 
     def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
         forest, tree = self.forest, self.forest.trees[g]
+        (self._averages_root.add if root.symmetries > 1 else self._averages_root.discard)(g)
         tree["noisy"] = root.noisy
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
@@ -256,13 +258,13 @@ class TreeBatch:
             reset_tree(self.forest, g)  # its rounds begin without visits
         elif self.visits(g):
             recenter_utility(self.forest, g, self.settings)
-            self.forest.trees[g]["renew"] = self._is_seen_otherwise_at_root
+            self.forest.trees[g]["renew"] = self._is_seen_otherwise(g)
 
-    @property
-    def _is_seen_otherwise_at_root(self) -> bool:
-        """Would the network say something else of a position if it were the root?"""
+    def _is_seen_otherwise(self, g: int) -> bool:
+        """Would the network say something else of the root of tree g than of other positions?"""
         params = self.params
-        return self.evaluator.has_optimism and params.optimism != params.root_optimism
+        differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
+        return differs or g in self._averages_root
 
     def _read_earlier_ladders(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago, which are inputs of the network."""
@@ -322,6 +324,8 @@ class TreeBatch:
             # One memory layout, whatever the network returned: each other compiles kernels anew.
             evaluation = Evaluation(*(np.ascontiguousarray(field) for field in evaluation))
             if self._chunks == 1:
+                if self._averages_root:
+                    self._average_roots(flight, evaluation)
                 if self.keeps_root_evaluation:
                     self._keep_root_evaluations(flight, evaluation)
                 shares = self._scratches.shares[0]
@@ -338,6 +342,22 @@ class TreeBatch:
                     self._scratches,
                 )
         self._spare.append(leaves)
+
+    def _average_roots(self, flight: LeafFlight, evaluation: Evaluation) -> None:
+        """Average the evaluations of new roots over symmetries, where that is wanted."""
+        paths = flight.leaves.paths[: flight.rows]
+        for row in np.flatnonzero(paths["depth"] == 0).tolist():
+            g = int(paths["tree"][row])
+            position, symmetries = self.positions[g], self.roots[g].symmetries
+            if g in self._averages_root and position is not None:
+                one = Evaluation(*(field[row] for field in evaluation))
+                seed = position.stones_hash
+                for field, mean in zip(
+                    evaluation,
+                    averaged(one, self.evaluator, position, symmetries, seed),
+                    strict=True,
+                ):
+                    field[row] = mean
 
     def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:
         paths = flight.leaves.paths[: flight.rows]

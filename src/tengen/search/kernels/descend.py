@@ -91,7 +91,7 @@ def _encode_row(forest, batch, n, scratch, settings, kind):
 
 @kernel
 def _show_root(forest, g, path, scratch):
-    """Let the network see the root of tree g again, as a root: it was kept from below another one."""
+    """Let the network see the root of tree g again, as a root: it was kept from below another."""
     board, tree = scratch.boards[0], forest.trees[g]
     copy_board(board, forest.boards[g])
     path.tree = g

@@ -107,7 +107,10 @@ TREE = np.dtype(
                 ("move_limit", "i4"),  # the game ends at this ply
                 ("leaves", "i4"),  # to look for at a time; 0: the tree rests
                 ("target", "i4"),  # visits after which it needs no more
-                ("renew", "i4"),  # 1: a kept root needs an evaluation of its own, 2: it is under way
+                (
+                    "renew",
+                    "i4",
+                ),  # 1: a kept root needs an evaluation of its own, 2: it is under way
                 ("prepared", "i4"),  # 1: `policy` has the root's own priors
                 ("noisy", "i4"),  # 1: noise and temperature on the root's priors
                 ("centre", "f4"),  # score around which points count most, Black's
