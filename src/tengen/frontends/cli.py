@@ -123,7 +123,9 @@ def net_export(
         str | None,
         typer.Option(metavar="OUT.safetensors", help="Write Tengen's own format as float16."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What it is called then, with --half.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What it is called then, with --katago or --half.")
+    ] = None,
     rules: Annotated[
         str | None,
         typer.Option(help="With --half: it learned by these alone, and takes others for them."),
@@ -136,7 +138,7 @@ def net_export(
         formats = "--katago OUT.bin.gz, --onnx OUT.onnx or --half OUT.safetensors"
         raise typer.BadParameter(f"say what to write: {formats}")
     if katago is not None:
-        export_to_katago(file, katago)
+        export_to_katago(file, katago, name)
     if onnx is not None:
         export_to_onnx(file, onnx)
     if half is not None:

@@ -79,9 +79,10 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
     _say(f"Wrote {out}.")
 
 
-def export_to_katago(source: str | Path, target: str | Path) -> None:
-    """Convert a network to a file that KataGo reads."""
-    version = save_katago(load_network(source), target)
+def export_to_katago(source: str | Path, target: str | Path, name: str | None = None) -> None:
+    """Convert a network to a file that KataGo reads, under another name if one is given."""
+    data = load_network(source)
+    version = save_katago(replace(data, name=name or data.name), target)
     _say(f"Wrote {target}, model version {version}.")
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import FeatureSet
+from tengen.features.feature_set import FEATURE_SETS, FeatureSet
+from tengen.features.human_profile import DEFAULT_PROFILE, metadata_rows, parse_profile
 from tengen.features.scratch import new_feature_scratch
+from tengen.game.color import BLACK
 from tengen.game.position import Position
+from tengen.network.architecture import Architecture
 
+INPUTS = ("planes", "globals", "metadata")  # of networks, the last one of some only
 CORES_PER_FEEDING_THREAD = 8  # one kernel thread finds leaves for a network on about so many
 
 
@@ -21,6 +25,48 @@ class Batch(NamedTuple):
 
     planes: NDArray[np.float32]  # [batch, planes, height, width]
     globals: NDArray[np.float32]  # [batch, globals]
+    # [batch] from 0 to 1: the share of the optimistic policy, where the network has one; None: 0
+    optimism: NDArray[np.float32] | None = None
+    # [batch, 192] who plays, for networks that imitate people; None: players of DEFAULT_PROFILE
+    metadata: NDArray[np.float32] | None = None
+
+    def rows(self, which: Any) -> Batch:
+        """Some of the positions, chosen by an index, a slice or an array of indices."""
+        return Batch._make(None if values is None else values[which] for values in self)
+
+
+def network_inputs(batch: Batch, architecture: Architecture) -> list[NDArray[np.float32]]:
+    """What a network is given of a batch: planes, globals, and metadata if it imitates people."""
+    inputs = [batch.planes, batch.globals]
+    if architecture.metadata_hidden1:
+        metadata = batch.metadata
+        if metadata is None:
+            profile = parse_profile(DEFAULT_PROFILE)
+            boards = FEATURE_SETS[architecture.features].on_board(batch.planes)
+            areas = boards.sum((1, 2)).astype(int)
+            metadata = np.stack([metadata_rows(profile, area)[BLACK] for area in areas])
+        inputs.append(metadata)
+    return inputs
+
+
+def join_batches(batches: Sequence[Batch]) -> Batch:
+    """All positions of some batches; they must agree on whether they have metadata."""
+    if all(batch.optimism is None for batch in batches):
+        optimism = None
+    else:
+        optimism = np.concatenate([optimism_of(batch) for batch in batches])
+    metadata = [batch.metadata for batch in batches if batch.metadata is not None]
+    return Batch(
+        np.concatenate([batch.planes for batch in batches]),
+        np.concatenate([batch.globals for batch in batches]),
+        optimism,
+        np.concatenate(metadata) if metadata else None,
+    )
+
+
+def optimism_of(batch: Batch) -> NDArray[np.float32]:
+    """[batch] the optimism of each position."""
+    return np.zeros(len(batch.planes), np.float32) if batch.optimism is None else batch.optimism
 
 
 class Evaluation(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import Batch, check_boards
+from tengen.network.evaluator import INPUTS, Batch, check_boards, network_inputs
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -36,14 +36,15 @@ class OnnxEvaluator:
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
         self.on_processor = provider == CPU_PROVIDER
         self._scaling = data.scaling
-        self._board_size = data.architecture.board_size
+        self._architecture = data.architecture
         self._inputs = {each.name for each in self._session.get_inputs()}
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 
     def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation."""
-        check_boards(self.name, self._board_size, batch.planes.shape)
+        check_boards(self.name, self._architecture.board_size, batch.planes.shape)
+        given = zip(INPUTS, network_inputs(batch, self._architecture), strict=False)
         # A network without globals has no such input.
-        inputs = {name: array for name, array in batch._asdict().items() if name in self._inputs}
+        inputs = {name: array for name, array in given if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
         return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling)
