@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tengen.engine.engine import Engine, wait_for
-from tengen.engine.kept_tree import KeptTree
 from tengen.engine.loading import EngineLoader
+from tengen.engine.task import KeptTree
 from tengen.frontends.web import limits
 from tengen.frontends.web.play.searches import unfinished
 from tengen.frontends.web.play.server_messages import (
