@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -62,7 +63,7 @@ def random_kind(version: int, blocks: tuple[Block, ...] = CONVOLUTIONS, **fields
     four = fields.pop("q_values", False)
     scaling = fields.pop("scaling", Scaling(halved_errors=version >= HALVED_ERRORS_VERSION))
     kind = Activation.RELU if version < NAMED_ACTIVATIONS_VERSION else Activation.MISH
-    usual = {
+    usual: dict[str, Any] = {
         "activation": kind,
         "tip_activation": kind,
         "pass_hidden": MID if version >= PASS_LAYERS_VERSION else 0,
@@ -88,7 +89,7 @@ def random_data(architecture: Architecture, scaling: Scaling) -> NetworkData:
     random = np.random.default_rng(7)
     weights = {}
     for name, shape, *_ in weights_of(architecture):
-        values = random.normal(size=shape) / np.sqrt(max(1, np.prod(shape[1:])))
+        values = random.normal(size=shape) / math.sqrt(math.prod(shape[1:]))
         if name.endswith((".scale", "norm.weight")):
             values = 1 + 0.3 * random.normal(size=shape)
         elif name.endswith(".variance"):
@@ -110,6 +111,17 @@ def without_norm_parts(kind: Kind, part: str, value: float) -> Kind:
     return kind._replace(data=replace(kind.data, weights=weights))
 
 
+def with_one_pass_layer(version: int) -> Kind:
+    """A network with one layer for the pass, and a second one in the file that does nothing."""
+    kind = random_kind(version, pass_hidden=0)
+    a, weights = kind.data.architecture, dict(kind.data.weights)
+    empty = np.zeros((MID - a.policy_outputs, 3 * a.policy_pool), np.float32)
+    weights["policy.pass1.weight"] = np.concatenate([weights["policy.pass1.weight"], empty])
+    weights["policy.pass1.bias"] = np.zeros(MID, np.float32)
+    weights["policy.pass2.weight"] = np.eye(a.policy_outputs, MID, dtype=np.float32)
+    return kind._replace(data=replace(kind.data, weights=weights))
+
+
 def all_kinds() -> Iterator[tuple[str, Kind]]:
     """Kinds by name: each version, and each option of the format in a version that has it."""
     newest = NEWEST_VERSION
@@ -117,25 +129,24 @@ def all_kinds() -> Iterator[tuple[str, Kind]]:
         yield f"version {version}", random_kind(version)
     for version in (NAMED_ACTIVATIONS_VERSION, newest):
         for activation in Activation:
-            fields = {"activation": activation, "tip_activation": activation}
-            yield f"version {version}, {activation}", random_kind(version, NESTED, **fields)
-    mixed = {"activation": Activation.MISH, "tip_activation": Activation.RELU}
-    yield "another activation at the tip", random_kind(newest, **mixed)
+            kind = random_kind(version, NESTED, activation=activation, tip_activation=activation)
+            yield f"version {version}, {activation}", kind
+    yield "another activation at the tip", random_kind(newest, tip_activation=Activation.RELU)
     for kernel in (1, 5, 7):
         yield f"first kernel {kernel}", random_kind(newest, first_kernel=kernel)
     for version in (PASS_LAYERS_VERSION, newest):
-        yield f"one layer for the pass, version {version}", random_kind(version, pass_hidden=0)
+        yield f"one layer for the pass, version {version}", with_one_pass_layer(version)
         for spatial in (False, True):
-            fields = {"tip_rms_norm": True, "tip_spatial": spatial}
-            name = f"RMS norm at the tip, spatial {spatial}, version {version}"
-            yield name, random_kind(version, NESTED, **fields)
+            kind = random_kind(version, NESTED, tip_rms_norm=True, tip_spatial=spatial)
+            yield f"RMS norm at the tip, spatial {spatial}, version {version}", kind
         areas = random_kind(version, features=KATAGO_WITH_SUICIDE_AREAS.name)
         yield f"suicide areas, version {version}", areas
         human = random_kind(version, NESTED, metadata_hidden1=7, metadata_hidden2=6)
         yield f"metadata, version {version}", human
     yield "Q values, version 17", random_kind(newest, q_values=True)
     for version in (SCALING_VERSION, newest):
-        scaling = Scaling(11, 12, 13, 14, 0.5, 16, halved_errors=version >= HALVED_ERRORS_VERSION)
+        halved = version >= HALVED_ERRORS_VERSION
+        scaling = Scaling(11.0, 12.0, 13.0, 14.0, 0.5, 16.0, halved_errors=halved)
         yield f"scaling, version {version}", random_kind(version, scaling=scaling)
     for part, value in (("scale", 1.0), ("bias", 0.0)):
         yield f"norms without {part}", without_norm_parts(random_kind(newest), part, value)
@@ -162,7 +173,7 @@ def transformers() -> Iterator[tuple[str, Kind]]:
             gates = "gated" if gated else "not gated"
             yield f"attention, {name}, {gates}", random_kind(newest, blocks, **silu, **tip)
     inner = Bottleneck(8, (Ordinary(8), PLAIN_ATTENTION, FeedForward(6, gated=True)))
-    beside = (inner, PLAIN_ATTENTION, Pooling(6, 4), FeedForward(9, gated=False))
+    beside = (inner, PLAIN_ATTENTION, Pooling(6, 4), FeedForward(9, gated=True))
     yield "attention in and beside bottlenecks", random_kind(newest, beside, **silu)
 
 

@@ -44,7 +44,7 @@ from tengen.network.backends.openvino_int8 import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation, encode, evaluate, network_inputs
+from tengen.network.evaluator import Batch, Evaluation, batch_for, encode, evaluate, network_inputs
 from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data
@@ -105,9 +105,8 @@ def random_batch(*sizes: tuple[int, int], seed: int = 0) -> Batch:
 
 def by_torch(data: NetworkData, batch: Batch) -> RawOutputs:
     with torch.no_grad():
-        outputs = network_from(data)(
-            *map(torch.from_numpy, network_inputs(batch, data.architecture))
-        )
+        inputs = network_inputs(batch_for(batch, data.name, data.architecture))
+        outputs = network_from(data)(*map(torch.from_numpy, inputs))
     return RawOutputs(*(output.numpy() for output in outputs))
 
 

@@ -35,18 +35,27 @@ class Batch(NamedTuple):
         return Batch._make(None if values is None else values[which] for values in self)
 
 
-def network_inputs(batch: Batch, architecture: Architecture) -> list[NDArray[np.float32]]:
-    """What a network is given of a batch: planes, globals, and metadata if it imitates people."""
-    inputs = [batch.planes, batch.globals]
-    if architecture.metadata_hidden1:
-        metadata = batch.metadata
-        if metadata is None:
-            profile = parse_profile(DEFAULT_PROFILE)
-            boards = FEATURE_SETS[architecture.features].on_board(batch.planes)
-            areas = boards.sum((1, 2)).astype(int)
-            metadata = np.stack([metadata_rows(profile, area)[BLACK] for area in areas])
-        inputs.append(metadata)
-    return inputs
+def batch_for(batch: Batch, name: str, architecture: Architecture) -> Batch:
+    """A batch with what a network of this name takes; raises ValueError for boards it cannot play.
+
+    Networks that imitate people know no optimism, as in KataGo, and the others no metadata.
+    """
+    check_boards(name, architecture.board_size, batch.planes.shape)
+    if not architecture.metadata_hidden1:
+        return batch if batch.metadata is None else batch._replace(metadata=None)
+    metadata = batch.metadata
+    if metadata is None:
+        profile = parse_profile(DEFAULT_PROFILE)
+        areas = FEATURE_SETS[architecture.features].on_board(batch.planes).sum((1, 2))
+        metadata = np.stack([metadata_rows(profile, int(area))[BLACK] for area in areas])
+    return batch._replace(optimism=None, metadata=metadata)
+
+
+def network_inputs(batch: Batch) -> list[NDArray[np.float32]]:
+    """The arrays that a network is given, in the order of `INPUTS`."""
+    return [
+        values for values in (batch.planes, batch.globals, batch.metadata) if values is not None
+    ]
 
 
 def join_batches(batches: Sequence[Batch]) -> Batch:

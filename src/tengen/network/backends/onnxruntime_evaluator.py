@@ -8,7 +8,7 @@ from pathlib import Path
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import INPUTS, Batch, check_boards, network_inputs
+from tengen.network.evaluator import INPUTS, Batch, batch_for, network_inputs
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -42,8 +42,8 @@ class OnnxEvaluator:
 
     def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation."""
-        check_boards(self.name, self._architecture.board_size, batch.planes.shape)
-        given = zip(INPUTS, network_inputs(batch, self._architecture), strict=False)
+        batch = batch_for(batch, self.name, self._architecture)
+        given = zip(INPUTS, network_inputs(batch), strict=False)
         # A network without globals has no such input.
         inputs = {name: array for name, array in given if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)

@@ -23,7 +23,7 @@ from tengen.network.backends.openvino_int8 import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import INPUTS, Batch, Evaluation, check_boards, network_inputs
+from tengen.network.evaluator import INPUTS, Batch, Evaluation, batch_for, network_inputs
 from tengen.user_messages import say
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
@@ -122,10 +122,9 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller must not change the batch until it has the result."""
-        check_boards(self.name, self._data.architecture.board_size, batch.planes.shape)
+        batch = batch_for(batch, self.name, self._data.architecture)
         compiled, size = self._network_for(batch)
-        inputs = network_inputs(batch, self._data.architecture)
-        return OpenVinoPending(self, compiled, batch, inputs, size)
+        return OpenVinoPending(self, compiled, batch, size)
 
     def decode(self, raw: RawOutputs, batch: Batch) -> Evaluation:
         """Turn raw outputs into probabilities and points."""
@@ -214,7 +213,6 @@ class OpenVinoPending:
         evaluator: OpenVinoEvaluator,
         compiled: _Compiled,
         batch: Batch,
-        inputs: list[NDArray[np.float32]],
         size: int,
     ) -> None:
         """The graph takes batches of `size`; smaller ones are padded."""
@@ -222,6 +220,7 @@ class OpenVinoPending:
         self._evaluation: Evaluation | None = None
         self._request = compiled.take()
         more = size - len(batch.planes)
+        inputs = network_inputs(batch)
         self._inputs = [_padded(each, more) for each in inputs] if more else inputs
         self._request.start_async(self._inputs, share_inputs=True)
 

@@ -170,7 +170,7 @@ class _Graph:
     def metadata(self, x: Node, kind: Activation) -> Node:
         """[batch, channels] from what is told of the players"""
         for layer in ("linear1", "linear2"):
-            x = _activate(self.linear(f"metadata.{layer}", x), kind)
+            x = _activate_hidden(self.linear(f"metadata.{layer}", x), kind)
         return self.linear("metadata.linear3", x)
 
     # Blocks
@@ -279,7 +279,7 @@ class _Graph:
         inner, pooled = self.pooling("policy", "norm1", x, kind)
         passing = self.linear("policy.pass1", pooled)
         if architecture.pass_hidden:
-            passing = self.linear("policy.pass2", _activate(passing, kind))
+            passing = self.linear("policy.pass2", _activate_hidden(passing, kind))
         outputs = architecture.policy_outputs
         points = op.reshape(
             self.conv("policy.conv2", inner), np.array([0, outputs, -1]), special_zero=True
@@ -333,6 +333,17 @@ def _activate(x: Node, kind: Activation) -> Node:
             return op.swish(x)
         case Activation.IDENTITY:
             return x
+
+
+def _activate_hidden(x: Node, kind: Activation) -> Node:
+    """An activation of x [batch, channels] between two linear layers.
+
+    OpenVINO 2026.4 joins Mish with such layers, and then cannot compile it; not with another axis.
+    """
+    if kind is not Activation.MISH:
+        return _activate(x, kind)
+    axis = np.array([2])
+    return op.squeeze(op.mish(op.unsqueeze(x, axis)), axis)
 
 
 def _angles(frequencies: Floats, x: Node) -> Node:

@@ -11,7 +11,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import Batch, check_boards, network_inputs
+from tengen.network.evaluator import Batch, batch_for, network_inputs
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
@@ -46,12 +46,12 @@ class TorchEvaluator:
 
         On the CPU a thread of its own would not help: torch is a third slower in a second thread.
         """
-        check_boards(self.name, self._network.architecture.board_size, batch.planes.shape)
+        batch = batch_for(batch, self.name, self._network.architecture)
         if self._half:
             return self._launch(batch)
         with torch.inference_mode():
-            inputs = network_inputs(batch, self._network.architecture)
-            outputs = self._network(*(torch.from_numpy(a).to(self._device) for a in inputs))
+            inputs = (torch.from_numpy(a).to(self._device) for a in network_inputs(batch))
+            outputs = self._network(*inputs)
         return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling)
 
     def _launch(self, batch: Batch) -> PendingOutputs:
@@ -63,7 +63,7 @@ class TorchEvaluator:
             self._graphs[key] = [_Graph(self._network, shape) for _ in range(IN_FLIGHT)]
         self._turn += 1
         graph = self._graphs[key][self._turn % IN_FLIGHT]
-        graph.launch(network_inputs(batch, self._network.architecture))
+        graph.launch(network_inputs(batch))
         return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling)
 
 

@@ -20,6 +20,7 @@ from tengen.network.architecture import Activation
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError, one_line
+from tengen.network.files.katago_older import PLAIN_ERRORS, with_plain_errors
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.tengen_format import check_network, write_atomically
 
@@ -55,6 +56,8 @@ def to_katago(data: NetworkData) -> tuple[int, list[Token]]:
     data = _without_empty_planes(data)
     if data.architecture.policy_outputs == 1 and version >= kata.SECOND_POLICY_VERSION:
         data = _with_repeated_policy(data)
+    if version == kata.PLAIN_ERRORS_VERSION:
+        data = with_plain_errors(data)
     if version >= kata.PASS_LAYERS_VERSION and not data.architecture.pass_hidden:
         data = _with_second_pass_layer(data)
     return version, kata.write_network(data, version).tokens
@@ -107,19 +110,22 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
         return f"version {version} knows ReLU and plain blocks only"
     if a.policy_outputs not in policies and (a.policy_outputs, policies[0]) != (1, 2):
         return f"version {version} has no {a.policy_outputs} policy outputs"
+    if version == kata.PLAIN_ERRORS_VERSION:
+        usual = PLAIN_ERRORS
     if version < kata.SCALING_VERSION and scaling != usual:
         return f"version {version} has a fixed scaling"
-    if has_errors and scaling.halved_errors != (version >= kata.HALVED_ERRORS_VERSION):
+    halved = version >= kata.HALVED_ERRORS_VERSION or version == kata.PLAIN_ERRORS_VERSION
+    if has_errors and scaling.halved_errors != halved:
         return f"version {version} computes its errors another way"
     if version < kata.PASS_LAYERS_VERSION and a.pass_hidden:
         return f"version {version} has one layer for the pass"
-    if version < kata.PASS_LAYERS_VERSION and (a.metadata_hidden1 or a.features == sets[2].name):
-        return f"version {version} has no imitation of people and no choice of areas"
+    if version < kata.PASS_LAYERS_VERSION and (
+        a.metadata_hidden1 or a.tip_rms_norm or a.features == KATAGO_WITH_SUICIDE_AREAS.name
+    ):
+        return f"version {version} has no metadata, RMS norms or choice of areas"
     if a.pass_hidden and a.pass_hidden != a.policy_mid:
         return f"its layers for the pass have {a.pass_hidden} channels, not {a.policy_mid}"
-    if version < kata.TRANSFORMER_VERSION and (
-        a.tip_rms_norm or blocks & {arch.Attention, arch.FeedForward}
-    ):
+    if version < kata.TRANSFORMER_VERSION and blocks & {arch.Attention, arch.FeedForward}:
         return f"version {version} has no transformers"
     return None
 
