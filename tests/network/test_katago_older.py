@@ -1,4 +1,4 @@
-"""Networks of KataGo's versions 6 and 7 say of V7's inputs what they said of their own."""
+"""Networks of KataGo's older versions say of V7's inputs what they said of their own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from tests.network.test_katago_files import there_and_back, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 
 OLD_SCALING = Scaling(halved_errors=False)
-SIZES = {6: (13, 12), 7: (22, 16)}  # planes and globals by version
+SIZES = {3: (22, 14), 4: (22, 14), 6: (13, 12), 7: (22, 16)}  # planes and globals by version
+SCORES = {3: 1, 4: 2, 6: 2, 7: 2}
 V8 = replace(named_architecture("b2c32"), score_outputs=4)
 
 
@@ -46,12 +47,13 @@ def unchanged(version: int, seed: int = 5) -> NetworkData:
     def normal(*shape: int) -> NDArray[np.float32]:
         return random.normal(scale=0.3, size=shape).astype(np.float32)
 
-    architecture = replace(V8, planes=planes, globals=globals_, score_outputs=2)
+    scores = SCORES[version]
+    architecture = replace(V8, planes=planes, globals=globals_, score_outputs=scores)
     weights = base.weights | {
         "conv.weight": normal(V8.channels, planes, 3, 3),
         "globals.weight": normal(V8.channels, globals_),
-        "value.score.weight": normal(2, V8.value_hidden),
-        "value.score.bias": normal(2),
+        "value.score.weight": normal(scores, V8.value_hidden),
+        "value.score.bias": normal(scores),
     }
     return NetworkData("random", architecture, weights, OLD_SCALING)
 
@@ -87,8 +89,12 @@ def clipped_komi(position: Position) -> float:
     return max(-most, min(most, own_komi(position)))
 
 
-def in_scope(position: Position) -> bool:
-    return clipped_komi(position) == own_komi(position)
+def in_scope(version: int, position: Position) -> bool:
+    if clipped_komi(position) != own_komi(position):
+        return False
+    # Under other rules the areas of the oldest inputs are others; KataGo does not show them any.
+    rules = position.rules
+    return version > 4 or (rules.scoring is Scoring.AREA and rules.tax is Tax.NONE)
 
 
 def parity(komi: float, area: int) -> float:
@@ -128,6 +134,10 @@ def older_inputs(version: int, position: Position, newest: Batch) -> Batch:
         ko, moves, clean_up = same[6:9], same[9:14], same[20:22]
         planes = [*stone_planes(position), *ko, *moves, *clean_up]
         globals_ = [*passes, *rule_values(position, 15), *no_clean_up]
+    elif version < 5:
+        planes = [*stone_planes(position), *liberty_planes(position), *same[6:22]]
+        wave = parity(clipped_komi(position), position.size.area) if area else 0.0
+        globals_ = [*passes, *rule_values(position, 15), *no_clean_up, ending, wave]
     else:
         planes = [*stone_planes(position), *liberty_planes(position), *same[6:22]]
         tax = position.rules.tax
@@ -162,9 +172,9 @@ def chosen_positions() -> list[Position]:
 def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int) -> None:
     mapped, original = read_katago(as_bytes(older(version)), "test"), unchanged(version)
     assert mapped.architecture == V8
-    positions = [position for position in chosen_positions() if in_scope(position)]
-    assert len(positions) > 80
-    assert len({position.rules for position in positions}) > 40
+    positions = [position for position in chosen_positions() if in_scope(version, position)]
+    assert len(positions) > (80 if version > 4 else 15)
+    assert len({position.rules for position in positions}) > (40 if version > 4 else 6)
     leads = set()
     for position in positions:
         batch = encode(KATAGO, [position])
@@ -173,18 +183,21 @@ def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int
         for name, value, expected in zip(Evaluation._fields, mine, theirs, strict=True):
             np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4, err_msg=name)
         leads.add(round(float(mine.lead[0]), 3))
-    assert len(leads) > 60  # the network does look at what it is shown
+    assert len(leads) > 0.7 * len(positions)  # the network does look at what it is shown
 
 
 def test_where_v7_has_what_older_inputs_have() -> None:
     planes = {
         version: [PLANES.index(name) for name in INPUTS[version].planes] for version in INPUTS
     }
-    assert planes == {6: [0, 1, 2, 6, 7, 8, *range(9, 14), 20, 21], 7: [*range(22)]}
+    everything = [*range(22)]
+    some = [0, 1, 2, 6, 7, 8, *range(9, 14), 20, 21]
+    assert planes == {3: everything, 4: everything, 6: some, 7: everything}
     globals_ = {
         version: [GLOBALS.index(name) for name in INPUTS[version].globals] for version in INPUTS
     }
-    assert globals_ == {6: [*range(10), 12, 13], 7: [*range(15), 18]}
+    oldest = [*range(10), 12, 13, 14, 18]
+    assert globals_ == {3: oldest, 4: oldest, 6: [*range(10), 12, 13], 7: [*range(15), 18]}
 
 
 @pytest.mark.parametrize("version", INPUTS)
@@ -195,10 +208,9 @@ def test_a_mapped_network_is_written_as_version_8(version: int) -> None:
     assert_same(there_and_back(data)[1], data)
 
 
-@pytest.mark.parametrize(("version", "reason"), [(3, "tax"), (4, "tax"), (5, "pass-alive")])
-def test_versions_with_planes_of_another_meaning_are_refused(version: int, reason: str) -> None:
-    content = with_values(to_katago(random_network(V8))[1], version=version)
-    with pytest.raises(NetworkFileError, match=f"random: model version {version} .*{reason}"):
+def test_a_version_with_planes_of_another_meaning_is_refused() -> None:
+    content = with_values(to_katago(random_network(V8))[1], version=5)
+    with pytest.raises(NetworkFileError, match=r"random: model version 5 .*pass-alive"):
         read_katago(content, "test")
 
 
@@ -226,7 +238,7 @@ def test_files_that_are_not_as_their_version_demands_are_refused(
         "globals": SIZES[version][1],
         "conv: inputs": SIZES[version][0],
         "globals: inputs": SIZES[version][1],
-    }.get(what, 2)
+    }.get(what, SCORES[version])
     wrong = with_values(older(version), **{what: value})
     complaint = f"old.bin: {what} is {value}, but only {right} is known here"
     with pytest.raises(NetworkFileError, match=complaint):
@@ -239,7 +251,7 @@ def test_version_9_says_its_errors_without_a_root() -> None:
     batch = encode(KATAGO, [Position(5), Position(5).play("C3")])
     with torch.no_grad():
         plain, doubled = (
-            RawOutputs(*(o.numpy() for o in network_from(d)(*map(torch.from_numpy, batch))))
+            RawOutputs(*(o.numpy() for o in network_from(d)(*map(torch.from_numpy, batch[:2]))))
             for d in (data, read)
         )
     decoded = decode(doubled, batch, read.scaling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -216,7 +216,7 @@ def utility_of_a_point(score: float, centre: float, side: int = 5) -> float:
 def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
     position = random_position(1)
     # Without a weight by value a node's mean is the plain mean of all evaluations below it.
-    plain = {"value_weight": 0, "value_bias": 0, "noise_pruning": False}
+    plain: dict[str, Any] = {"value_weight": 0, "value_bias": 0, "noise_pruning": False}
     search = searching(position, doubting, **plain)
     result = search.run(Limits(visits=200))
     centre = float(forest_of(search).trees[0]["centre"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -255,7 +256,7 @@ def test_a_position_offers_its_own_legal_moves_whatever_equal_stones_offered(rul
 def test_giving_up_thin_branches_keeps_every_visit(least: int) -> None:
     # Without points in the utility nothing depends on where they are centred.
     # And a bias depends on all that were met.
-    plain = {"static_score": 0, "dynamic_score": 0, "value_bias": 0}
+    plain: dict[str, Any] = {"static_score": 0, "dynamic_score": 0, "value_bias": 0}
     search = searching(Position(4, komi=0.5), doubting, **plain)
     search.run(Limits(visits=500))
     forest = forest_of(search)

@@ -188,7 +188,7 @@ class ExportOptions:
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )
-    name: str | None = option(None, "what it is called then, with --half")
+    name: str | None = option(None, "what it is called then, with --katago or --half")
     rules: str | None = option(
         None, "with --half: it learned by these alone, and takes others for them"
     )

@@ -135,11 +135,13 @@ _SETTINGS = np.dtype(
 )
 
 
-def settings_array(params: SearchParams) -> NDArray[np.void]:
-    """[1] the parameters as the kernels know them."""
+def settings_array(params: SearchParams, *, has_optimism: bool = True) -> NDArray[np.void]:
+    """[1] the parameters as the kernels know them, for a network with or without optimism."""
     settings = np.zeros(1, _SETTINGS)
     for field in fields(params):
         settings[field.name] = getattr(params, field.name)
+    if not has_optimism:  # so that equal positions look alike to caches
+        settings["optimism"] = settings["root_optimism"] = 0
     settings["shares"] = shares_kept(params.value_weight)
     return settings
 

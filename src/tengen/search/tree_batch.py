@@ -129,7 +129,9 @@ class TreeBatch:
             ownership=ownership,
             biases=params.value_bias > 0,
         )
-        self._settings: NDArray[np.void] = settings_array(params)
+        self._settings: NDArray[np.void] = settings_array(
+            params, has_optimism=evaluator.has_optimism
+        )
         self.params = params
         self.positions: list[Position | None] = [None] * trees  # at the roots
         self.roots: list[RootOptions] = [ROOT_DEFAULTS] * trees
@@ -155,7 +157,8 @@ class TreeBatch:
         changed = {name for name, value in vars(params).items() if value != vars(self.params)[name]}
         if not changed <= _TREE_GOES_ON:
             return False
-        self.params, self._settings = params, settings_array(params)
+        self.params = params
+        self._settings = settings_array(params, has_optimism=self.evaluator.has_optimism)
         if changed:
             for g in range(len(self.forest.trees)):
                 if self.positions[g] is not None and self.visits(g):

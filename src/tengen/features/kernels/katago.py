@@ -98,13 +98,30 @@ _PARITY = GLOBALS.index("parity of komi")
 @kernel
 def encode(board, history, scratch, planes, globals_):
     """Fill 22 planes, or their bits, and globals_[19], for the side to play."""
-    turns = encode_without_ladders(board, history, scratch, planes, globals_)
+    suicide = board.suicide_allowed
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide)
+    _encode_ladders(board, scratch, turns, planes)
+
+
+@kernel
+def encode_with_suicide_areas(board, history, scratch, planes, globals_):
+    """As `encode`, with pass-alive areas as if suicide were legal, whatever the rules.
+
+    Some of KataGo's networks ask for that.
+    """
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, 1)
     _encode_ladders(board, scratch, turns, planes)
 
 
 @kernel
 def encode_without_ladders(board, history, scratch, planes, globals_):
-    """As `encode`, with empty ladder planes. Returns how many turns of history are shown."""
+    """As `encode`, with empty ladder planes."""
+    _encode_all_but_ladders(board, history, scratch, planes, globals_, board.suicide_allowed)
+
+
+@kernel
+def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_in_areas):
+    """Returns how many turns of history are shown."""
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
@@ -113,7 +130,7 @@ def encode_without_ladders(board, history, scratch, planes, globals_):
     _encode_stones(board, history, planes)
     _encode_moves(board, history, turns, planes, globals_)
     if not board.territory:
-        _encode_area(board, scratch.life[0], planes)
+        _encode_area(board, scratch.life[0], planes, suicide_in_areas)
     _encode_rules(board, globals_)
     globals_[_PASS_ENDS] = ending and not hidden
     return turns
@@ -194,8 +211,11 @@ def _mark_places(board, words, planes, plane):
 
 
 @kernel
-def _encode_area(board, life, planes):
+def _encode_area(board, life, planes, suicide):
+    allowed = board.suicide_allowed
+    board.suicide_allowed = suicide  # by which pass-alive areas are found
     settled_area(board, life)
+    board.suicide_allowed = allowed
     if board.tax:
         mark_seki(board, life, True, life.groups)
     me, enemy = board.to_play, opponent(board.to_play)

@@ -152,9 +152,11 @@ class RmsNorm(nn.Module):
         self.register_buffer("epsilon", torch.tensor(1e-6))
         self.weight = nn.Parameter(torch.ones(channels))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: [..., channels]"""
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
+    def forward(self, x: Tensor, square: Tensor | None = None) -> Tensor:
+        """x: [..., channels], and its mean square unless that is over the channels."""
+        if square is None:
+            square = x.square().mean(-1, keepdim=True)
+        return x * torch.rsqrt(square + self.epsilon) * self.weight
 
 
 def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
