@@ -60,6 +60,7 @@ class RootOptions:
     gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
     avoid: tuple[Avoid, ...] = ()
     symmetry_pruning: bool = False  # search only one of several symmetric moves
+    ignore_history: bool = False  # show the network no move from before the root; rules know them
     fresh: bool = False  # start without a tree, whatever is known already
 
 

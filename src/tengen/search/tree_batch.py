@@ -186,7 +186,7 @@ class TreeBatch:
         moves = moves_between(before, position)
         if moves is None or not self.fits(position):
             return False
-        if moves and (root.avoid or root.symmetry_pruning):
+        if moves and (root.avoid or root.symmetry_pruning or root.ignore_history):
             return False
         if moves:
             self.follow(g, moves, position)
@@ -205,6 +205,7 @@ class TreeBatch:
         forest = self.forest
         boards, history = position.arrays(room=0)
         forest.boards[g] = boards[0]
+        forest.boards[g]["hidden"] = position.move_number if root.ignore_history else 0
         forest.histories[g, : len(history)] = history
         self._read_earlier_ladders(g, position)
         tree = forest.trees[g]

@@ -45,6 +45,7 @@ _BOARD_FIELDS = [
     ("since", "i4"),  # first history entry that counts for repetition
     ("end", "i4"),  # GOING_ON, ENDED_BY_PASSES or ENDED_BY_REPETITION
     ("passes_since", "i4"),  # passes up to this history entry do not count
+    ("hidden", "i4"),  # the network is not shown the moves up to this history entry
     ("button_owner", "i4"),  # colour that took the button, or 0
     ("n_empty", "i4"),
     ("captured", "i4", (3,)),  # by colour: stones taken off the board
@@ -145,6 +146,7 @@ def copy_board(target, source):
     target.ply = source.ply
     target.since = source.since
     target.passes_since = source.passes_since
+    target.hidden = source.hidden
     target.end = source.end
     target.button = source.button
     target.button_owner = source.button_owner
