@@ -26,6 +26,7 @@ from tengen.search.kernels.descend import find_leaves
 from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
+    AS_ASKED,
     EXPANDED,
     MAX_DEPTH,
     Forest,
@@ -225,7 +226,7 @@ class TreeBatch:
         tree["gumbel"] = root.gumbel
         tree["leaves"] = self.leaves
         avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
-        tree["avoids"] = bool(avoid)
+        tree["avoids"] = AS_ASKED if avoid else 0
         forest.avoid[g] = 0
         for color, move, depth in avoid:
             point = _point_index(move, position)
