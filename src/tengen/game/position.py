@@ -106,6 +106,7 @@ class Position(BoardView):
         self._resigned = None
         terms = terms_of(self.rules, self.komi)
         kernels.start_game(self._boards[0], self._history, self.width, self.height, terms)
+        self._boards[0]["settled"] = self.rules.settled
 
     @classmethod
     def from_diagram(

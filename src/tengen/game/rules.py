@@ -77,11 +77,15 @@ class Rules:
     button: bool = False  # the first pass gets half a point
     white_handicap_bonus: HandicapBonus = HandicapBonus.ZERO
     friendly_pass: bool = False  # dead stones need not be captured before passing
+    # Under area scoring, stones in the opponent's pass-alive area count as captured, as KataGo and
+    # its networks have it. False for servers that count every stone left on the board.
+    settled: bool = True
 
     @property
     def name(self) -> str | None:
         """The first name of these rules, or None."""
-        return next((name for name, (rules, _) in NAMED.items() if rules == self), None)
+        plain = replace(self, settled=True)
+        return next((name for name, (rules, _) in NAMED.items() if rules == plain), None)
 
     @property
     def default_komi(self) -> float:

@@ -38,6 +38,7 @@ _BOARD_FIELDS = [
     ("height", "i4"),
     ("stride", "i4"),
     *_TERMS_FIELDS,
+    ("settled", "i4"),  # 1: under area scoring a pass-alive area counts whole, as KataGo has it
     ("to_play", "i4"),
     ("ko", "i4"),  # point where the side to play may not retake a ko now, or 0
     ("passes", "i4"),  # consecutive passes just played, without one that took the button
@@ -109,6 +110,7 @@ def clear(board, width, height, terms):
     board.komi = terms.komi
     board.button = terms.button
     board.button_owner = 0
+    board.settled = 1
     board.to_play = BLACK
     board.ko = 0
     board.captured[:] = 0
@@ -140,6 +142,7 @@ def copy_board(target, source):
     target.territory = source.territory
     target.tax = source.tax
     target.friendly_pass = source.friendly_pass
+    target.settled = source.settled
     target.to_play = source.to_play
     target.ko = source.ko
     target.passes = source.passes
