@@ -164,6 +164,13 @@ class Position(BoardView):
         after._resigned = loser
         return after
 
+    def resumed(self) -> Position:
+        """The position as if the game had not ended: its passes count towards no other end."""
+        after = self._copy(room=0)
+        after._boards[0]["end"], after._boards[0]["passes"] = kernels.GOING_ON, 0
+        after._resigned = None
+        return after
+
     def is_legal(self, move: MoveLike, color: ColorLike | None = None) -> bool:
         """Whether a move is legal, for the side to play unless a colour is given."""
         try:

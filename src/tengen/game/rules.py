@@ -22,7 +22,9 @@ from tengen.game.kernels.board import (
     TERMS,
 )
 
-MAX_KOMI = 150.0
+MAX_KOMI = 400.0  # as in KataGo
+
+SPIGHT = "SPIGHT"
 
 
 class RulesError(ValueError):
@@ -198,7 +200,8 @@ def _choices(kind: type[StrEnum]) -> dict[str, StrEnum | bool]:
 
 _SWITCH: dict[str, StrEnum | bool] = {"TRUE": True, "FALSE": False, "1": True, "0": False}
 _SETTINGS = (
-    _Setting("ko", ("ko",), ("ko",), _choices(KoRule)),
+    # Spight's ko rule becomes the one nearest to it, as in KataGo.
+    _Setting("ko", ("ko",), ("ko",), {**_choices(KoRule), SPIGHT: KoRule.SITUATIONAL}),
     _Setting("scoring", ("scoring", "score"), ("scoring", "score"), _choices(Scoring)),
     _Setting("tax", ("tax",), ("tax",), _choices(Tax)),
     _Setting("suicide", ("suicide",), ("sui",), _SWITCH),
@@ -257,7 +260,7 @@ def _rules_with(chosen: dict[str, Any]) -> Rules:
 
 
 def check_komi(komi: float) -> float:
-    """Check a komi: a multiple of half a point from -150 to 150; raises RulesError."""
+    """Check a komi: a multiple of half a point from -400 to 400; raises RulesError."""
     try:
         value = float(komi)
     except (TypeError, ValueError):
