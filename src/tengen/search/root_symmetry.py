@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, symmetry_points
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation, Evaluator, encode
@@ -15,14 +16,18 @@ from tengen.search.result import MoveResult
 
 
 def symmetric_moves_to_avoid(position: Position, root: RootOptions) -> list[Avoid]:
-    """The moves that are mirror images of others, all but one of each kind."""
-    if not root.symmetry_pruning:
+    """The moves that are mirror images of others, all but one of each kind.
+
+    The one is Black's nearest to the upper right corner, White's to the lower left, as in KataGo.
+    """
+    symmetries = _symmetries_of(position) if root.symmetry_pruning else []
+    if not symmetries:
         return []
-    symmetries = _symmetries_of(position)
     avoided = _avoided_now(position, root)
+    side = -1 if position.to_play is Color.BLACK else 1
     kept: set[Point] = set()
     avoid = []
-    for point in position.legal_moves():
+    for point in sorted(position.legal_moves(), key=lambda p: (side * p.x, -side * p.y)):
         if point in avoided:
             continue
         images = {symmetry.point(point, position.size) for symmetry in symmetries} - {point}
@@ -38,28 +43,30 @@ def with_symmetric_moves(
 ) -> tuple[MoveResult, ...]:
     """These moves, each followed by the mirror images that were not searched themselves."""
     symmetries = _symmetries_of(position)
+    if not symmetries:
+        return moves
     avoided = _avoided_now(position, root)
     shown = []
     for each in moves:
         shown.append(each)
-        if each.move is not None:
-            images = {symmetry.point(each.move, position.size): symmetry for symmetry in symmetries}
-            shown.extend(
-                _image(each, symmetry, position)
-                for point, symmetry in sorted(images.items())
-                if point != each.move and point not in avoided
-            )
+        known = {*avoided, each.move}
+        for image in (_image(each, symmetry, position) for symmetry in symmetries):
+            if image.move not in known:
+                known.add(image.move)
+                shown.append(image)
     return tuple(replace(move, order=i) for i, move in enumerate(shown))
 
 
 def _symmetries_of(position: Position) -> list[Symmetry]:
-    """The symmetries that leave the position as it is, the identity left out."""
+    """The symmetries that leave stones and legal moves as they are, the identity left out."""
+    size = position.size
+    points = np.stack([position.stones.ravel(), position.legal_mask()[:-1]])
     return [
         symmetry
-        for symmetry in Symmetry
+        for symmetry in sorted(Symmetry)
         if symmetry is not Symmetry.IDENTITY
-        and symmetry.size(position.size) == position.size
-        and position.transformed(symmetry) == position
+        and symmetry.size(size) == size
+        and (points[:, symmetry_points(symmetry, size)] == points).all()
     ]
 
 

@@ -27,6 +27,7 @@ from tengen.search.kernels.descend import find_leaves
 from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
+    AS_ASKED,
     EXPANDED,
     MAX_DEPTH,
     Forest,
@@ -195,10 +196,11 @@ class TreeBatch:
         moves = moves_between(before, position)
         if moves is None or not self.fits(position):
             return False
-        if moves and (root.avoid or root.symmetry_pruning):
+        if moves and (root.avoid or symmetric_moves_to_avoid(position, root)):
             return False
         if moves:
             self.follow(g, moves, position)
+            self._apply_root_options(g, position, root)
         self.positions[g] = position
         return int(self.forest.trees[g]["n_nodes"]) + growth <= self.forest.node_room
 
@@ -229,6 +231,7 @@ class TreeBatch:
     def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
         forest, tree = self.forest, self.forest.trees[g]
         (self._averages_root.add if root.symmetries > 1 else self._averages_root.discard)(g)
+        forest.boards[g]["hidden"] = position.move_number if root.ignore_history else 0
         tree["noisy"] = root.noisy
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
@@ -237,7 +240,7 @@ class TreeBatch:
         side = position.to_play if root.advantage_of is None else root.advantage_of
         tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
         avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
-        tree["avoids"] = bool(avoid)
+        tree["avoids"] = AS_ASKED if avoid else 0
         forest.avoid[g] = 0
         for color, move, depth in avoid:
             point = _point_index(move, position)
@@ -267,7 +270,7 @@ class TreeBatch:
         """Would the network say something else of the root of tree g than of other positions?"""
         params = self.params
         differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
-        return differs or g in self._averages_root
+        return differs or g in self._averages_root or self.roots[g].ignore_history
 
     def _read_earlier_ladders(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago, which are inputs of the network."""

@@ -149,8 +149,8 @@ def hides_end(board, history):
 
 @kernel
 def _turns_of_history(board, history):
-    """How many of the last moves alternated, the opponent's last one first."""
-    most = min(board.ply, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
+    """How many of the last moves alternated and are not hidden, the opponent's last one first."""
+    most = min(board.ply - board.hidden, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
     mover = opponent(board.to_play)
     for turn in range(most):
         if mover_at(history, board.ply - turn) != mover:

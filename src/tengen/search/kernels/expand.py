@@ -9,6 +9,8 @@ from tengen.game.kernels.moves import PASS
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up
 from tengen.search.kernels.forest import (
+    AS_ASKED,
+    EARLY_PASSES,
     EXPANDED,
     LEAD,
     NO_RESULT,
@@ -31,6 +33,8 @@ from tengen.search.kernels.forest import (
     sign_of,
 )
 from tengen.search.kernels.utility import score_centre, utility_of, utility_of_a_point
+
+_STRUCK = np.float32(-2)  # a share below any that is asked for
 
 
 @kernel
@@ -123,8 +127,9 @@ def _expand(forest, path, n, evaluation, settings, shares):
     """
     board = forest.boards[path.tree]
     node, tree = forest.nodes[path.nodes[path.depth]], forest.trees[path.tree]
-    if tree.avoids:
-        _strike_avoided(path, board, forest.avoid[path.tree, node.to_play])
+    avoid = forest.avoid[path.tree, node.to_play]
+    if tree.avoids == EARLY_PASSES and avoid[PASS] > path.depth:
+        _strike_pass(path.legal, n_points(board))
     block = path.tree * forest.candidate_room + tree.n_candidates + 1
     points = forest.candidates[block:]
     moves = _list_moves(
@@ -133,6 +138,8 @@ def _expand(forest, path, n, evaluation, settings, shares):
     total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
     each = np.float32(1) / total
     least = settings.least_prior * total if path.depth else np.float32(-1)
+    if tree.avoids == AS_ASKED:
+        _strike_avoided(shares, points, moves, avoid, path.depth)
     at = block
     for k in range(moves):
         forest.candidates[at] = pack_move(shares[k] * each, points[k])
@@ -158,8 +165,6 @@ def _renew_root(forest, path, n, evaluation, settings, shares):
     tree.prepared = 0
     if node.status != EXPANDED:
         return
-    if tree.avoids:
-        _strike_avoided(path, board, forest.avoid[g, node.to_play])
     points = forest.gumbel[g].view(np.int32)  # working memory until the root is prepared
     moves = _list_moves(
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
@@ -231,11 +236,20 @@ def exp_below_zero(x):
 
 
 @kernel
-def _strike_avoided(path, board, avoid):
-    """Strike the moves that are to be avoided at this depth, unless none would be left."""
-    left, depth = 0, path.depth
-    for p in range(n_points(board)):
-        left += path.legal[p] & (avoid[p] <= depth)
-    if left:
-        for p in range(n_points(board)):
-            path.legal[p] &= avoid[p] <= depth
+def _strike_pass(legal, points):
+    """Strike the pass unless it is the only move."""
+    for p in range(PASS + 1, points):
+        if legal[p]:
+            legal[PASS] = 0
+            return
+
+
+@kernel
+def _strike_avoided(shares, points, moves, avoid, depth):
+    """Strike the moves that are to be avoided at this depth.
+
+    The others keep the priors that the network gives them, which then sum up to less than 1.
+    """
+    for k in range(moves):
+        if avoid[points[k]] > depth:
+            shares[k] = _STRUCK

@@ -8,6 +8,7 @@ from tengen.game.kernels.board import n_points
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
 from tengen.search.kernels.forest import (
+    AS_ASKED,
     NONE,
     UTILITY,
     UTILITY_SQUARE,
@@ -49,15 +50,19 @@ def prepare_root(forest, g, settings):
         sharpness /= late + (early - late) * fading(board, settings)
     sharpness /= np.float32(1) + np.float32(4) * settings.wide_root_noise
     share = settings.noise_share if tree.noisy else np.float32(0)
-    alpha = _alpha(settings, node.n_candidates)
+    alpha = _alpha(settings, max(node.n_candidates, 1))
     total, noise_total = np.float32(1e-30), np.float32(1e-30)
+    kept = np.float32(1e-30)
     for p in range(n_points(board)):
         forest.gumbel[g, p] = 0
         if own[p] > 0:
+            kept += own[p]
             total += own[p] ** sharpness
             if share > 0:
                 forest.gumbel[g, p] = gamma(tree.rng, alpha)
                 noise_total += forest.gumbel[g, p]
+    if tree.avoids == AS_ASKED:
+        total /= kept
     node.tried_prior = np.float32(0)
     for k in range(node.n_tried):
         edge = forest.edges[nth_edge(forest, node, k)]
