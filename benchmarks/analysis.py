@@ -19,6 +19,7 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
+from tests.search.plain_search import Search
 
 from tengen.closeable import Closeable
 from tengen.evaluation.gtp_process import GtpOpponent
@@ -28,7 +29,6 @@ from tengen.network.evaluator import Evaluator
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits
-from tengen.search.search import Search
 
 MOVES, VISITS, SIZE, KOMI = 100, 100, 9, 7.0
 RULES = "tromp-taylor"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from tests.search.plain_search import Search
 from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
@@ -25,7 +26,6 @@ from tengen.network.data import NetworkData
 from tengen.network.files.loading import load_network
 from tengen.network.torch.model import Network, network_from
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from tests.opponents.uct import UctPlayer
+from tests.search.plain_search import Search
 
 from benchmarks.svg_chart import Series, line_chart
 from tengen.evaluation.elo import WinDrawLoss
@@ -28,7 +29,6 @@ from tengen.runs.rating import ratings_of
 from tengen.runs.run import train
 from tengen.runs.selfplay_network import cpu_evaluator
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams
 

@@ -7,23 +7,52 @@ Errors are means over positions of the network's own games on 9x9, 13x13 and 19x
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
 from tengen.game.geometry import Point, policy_point
 from tengen.game.position import Position
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
-from tengen.network.backends.openvino_int8 import calibration_batches, quantization_error
-from tengen.network.evaluator import Evaluator, encode, evaluate
+from tengen.network.backends.openvino_int8 import calibration_batches, log_softmax
+from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network
 
 NETWORK = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 GAMES = 16  # on each board size; every sixth position counts, some thousand in all
 PAIRS = 200  # of games, with colours exchanged
 OPENING = 8  # moves drawn from the policy
+
+
+class QuantizationError(NamedTuple):
+    """How far one evaluator is from another, as means over positions."""
+
+    positions: int
+    policy: float  # Kullback-Leibler divergence over all moves, in nats
+    win: float  # probability
+    lead: float  # points
+    ownership: float  # from 0 to 2
+
+
+def quantization_error(
+    exact: Evaluator, quantized: Evaluator, batches: Iterable[Batch]
+) -> QuantizationError:
+    """How far the quantized evaluator is from the exact one on boards that fill their batches."""
+    errors: list[NDArray[np.float64]] = []
+    for batch in batches:
+        mine, theirs = evaluate(exact, batch), evaluate(quantized, batch)
+        policy, other = log_softmax(mine.policy), log_softmax(theirs.policy)
+        divergence = (np.exp(policy) * (policy - other)).sum(1)
+        win = np.abs(mine.value[:, 0] - theirs.value[:, 0])
+        owned = np.abs(mine.ownership - theirs.ownership).mean((1, 2))
+        errors.append(np.stack([divergence, win, np.abs(mine.lead - theirs.lead), owned], 1))
+    together = np.concatenate(errors)
+    return QuantizationError(len(together), *(float(error) for error in together.mean(0)))
 
 
 def best_moves(evaluator: Evaluator, positions: list[Position]) -> list[Point | None]:

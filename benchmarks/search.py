@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.search.plain_search import Search
 
 from tengen.features.feature_set import KATAGO, RICH, FeatureSet
 from tengen.game.position import Position
@@ -29,7 +30,6 @@ from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.root import choose_move, prepare_root
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions
-from tengen.search.search import Search
 from tengen.search.tree_batch import TreeBatch
 
 SHARED = Path(__file__).parents[2] / "shared"

@@ -22,7 +22,7 @@ from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.params import SearchParams
 from tengen.search.request import OVER, VISITS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import SearchResult
-from tengen.search.search import Search
+from tests.search.plain_search import Search
 from tests.search.scripts import Script, opinions
 
 MOVES = ["D4", "F6", "E3", "C6", "G4", "E7", "C3", "F3", "F4", "G3", "H4", "H3", "D7", "D6"]

@@ -22,8 +22,8 @@ from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import find_network, load_network
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tests.bundled import needs_bundled_network
+from tests.search.plain_search import Search
 from tests.search.tactics import TACTICS, Tactic
 
 MOST_BYTES = 5_000_000

@@ -9,7 +9,7 @@ import pickle
 import struct
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -30,10 +30,9 @@ from tengen.network.architecture import (
     Rope,
 )
 from tengen.network.data import NetworkData
-from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import to_katago
-from tengen.network.files.katago_format import KataGoModel, write_model
+from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import load_network, read_katago
 from tengen.network.files.tengen_format import (
     check_network,
@@ -41,14 +40,14 @@ from tengen.network.files.tengen_format import (
     load_network_file,
     save_network,
 )
-from tests.network.test_katago_files import as_text
+from tests.network.test_katago_files import as_text, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 
 PATIENCE = 1.0  # seconds
 TINY = Architecture(
     blocks=(
         Pooling(6, 4),
-        Bottleneck(4, (Ordinary(4),)),
+        Bottleneck(8, (Ordinary(4),)),  # as wide as the trunk, so that it can be nested
         Attention(2, 1, 4, 3, Rope.LEARNED),
         FeedForward(6, gated=True),
     ),
@@ -66,8 +65,12 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def tiny_model() -> KataGoModel:
-    return to_katago(random_network(TINY))
+def tiny_tokens() -> list[Token]:
+    return to_katago(random_network(TINY))[1]
+
+
+def tiny_content() -> bytes:
+    return as_bytes(tiny_tokens())
 
 
 @cache
@@ -146,10 +149,10 @@ def test_the_files_that_are_broken_below_are_right_before(tmp_path: Path) -> Non
     assert_same(load_network(path), data)
     save_network(data, path)
     assert_same(load_network(path), data)
-    binary = read_katago(write_model(tiny_model()), "test")
-    assert_same(read_katago(as_text(tiny_model()).encode(), "test"), binary)
-    assert_same(read_katago(gzip.compress(write_model(tiny_model())), "test"), binary)
-    kata.Reader(nested_blocks(2), "test").model()
+    binary = read_katago(tiny_content(), "test")
+    assert_same(read_katago(as_text(tiny_tokens()), "test"), binary)
+    assert_same(read_katago(gzip.compress(tiny_content()), "test"), binary)
+    read_katago(nested_blocks(2), "test")
 
 
 # Truncated and flipped
@@ -163,20 +166,20 @@ def cuts(content: bytes) -> list[int]:
 
 
 def test_a_truncated_binary_file_is_refused() -> None:
-    content = write_model(tiny_model()).rstrip()
+    content = tiny_content().rstrip()
     for cut in cuts(content):
         refused_katago(content[:cut])
 
 
 def test_a_truncated_text_file_is_refused() -> None:
-    content = as_text(tiny_model()).encode()
+    content = as_text(tiny_tokens())
     end = content.rstrip().rindex(b" ")  # a number cut short is still a number
     for cut in cuts(content[:end]):
         refused_katago(content[:cut])
 
 
 def test_a_truncated_compressed_file_is_refused() -> None:
-    content = gzip.compress(write_model(tiny_model()))
+    content = gzip.compress(tiny_content())
     for cut in cuts(content):
         refused_katago(content[:cut])
 
@@ -192,10 +195,10 @@ def test_a_truncated_file_of_ours_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["binary", "text", "compressed"])
 def test_flipped_bytes_in_katago_s_files_do_no_harm(kind: str) -> None:
     random = Random(2)
-    model = write_model(tiny_model())
+    model = tiny_content()
     content = {
         "binary": model,
-        "text": as_text(tiny_model()).encode(),
+        "text": as_text(tiny_tokens()),
         "compressed": gzip.compress(model),
     }[kind]
     refused = 0
@@ -227,95 +230,99 @@ def test_flipped_bytes_in_our_files_are_noticed(tmp_path: Path) -> None:
 # KataGo's files with wrong contents
 
 
-def mutants(part: Any) -> Iterator[Any]:
-    """The part with one of its numbers changed, for all numbers and parts within."""
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if isinstance(value, bool):
-            yield replace(part, **{field.name: not value})
-        elif isinstance(value, int | float):
-            for wrong in (0, -1, value + 1, 10**18):
-                yield replace(part, **{field.name: wrong})
+def mutants() -> Iterator[bytes]:
+    """Files with one token changed or left out, for all tokens."""
+    tokens = tiny_tokens()
+    for i, (what, value) in enumerate(tokens):
+        wrong: list[Any]
+        if isinstance(value, np.ndarray):
+            wrong = [value[:-1], np.full_like(value, np.nan)]
         elif isinstance(value, str):
-            for word in ("@BIN@", "\x1b[2J"):
-                yield replace(part, **{field.name: word})
-        elif isinstance(value, np.ndarray):
-            yield replace(part, **{field.name: value[:-1]})
-            yield replace(part, **{field.name: np.full_like(value, np.nan)})
-        elif isinstance(value, list):
-            yield replace(part, **{field.name: value[:-1]})
-            yield replace(part, **{field.name: value * 2})
-            for i, item in enumerate(value):
-                for mutant in mutants(item):
-                    yield replace(part, **{field.name: [*value[:i], mutant, *value[i + 1 :]]})
-        elif is_dataclass(value):
-            for mutant in mutants(value):
-                yield replace(part, **{field.name: mutant})
+            wrong = ["@BIN@", "\x1b[2J"]
+        else:
+            wrong = [0, -1, value + 1, 10**18]
+        for each in wrong:
+            yield as_bytes([*tokens[:i], Token(what, each), *tokens[i + 1 :]])
+        yield as_bytes(tokens[:i] + tokens[i + 1 :])
 
 
 def test_every_number_and_word_of_a_file_may_be_wrong() -> None:
-    verdicts = [usable_or_refused(write_model(mutant)) for mutant in mutants(tiny_model())]
+    verdicts = [usable_or_refused(mutant) for mutant in mutants()]
     assert len(verdicts) > 500
     # What is not refused is a new scale, epsilon or layer's name, or a number that nobody needs.
     assert 0.5 < sum(verdicts) / len(verdicts) < 1
 
 
-def model_with(**trunk: Any) -> bytes:
-    return write_model(replace(tiny_model(), trunk=replace(tiny_model().trunk, **trunk)))
+def tiny_with(**values: Any) -> bytes:
+    return with_values(tiny_tokens(), **values)
 
 
-def conv_with(**conv: Any) -> bytes:
-    return model_with(conv=replace(tiny_model().trunk.conv, **conv))
+def conv_with(**values: Any) -> bytes:
+    return tiny_with(
+        **{"conv.weight" if name == "weight" else f"conv: {name}": v for name, v in values.items()}
+    )
+
+
+def blocks_with(n_blocks: int, blocks: list[Token]) -> bytes:
+    """A file with other blocks."""
+    tokens = [t._replace(value=n_blocks) if t.what == "trunk: blocks" else t for t in tiny_tokens()]
+    places = [i for i, token in enumerate(tokens) if token.what.startswith("blocks.")]
+    return as_bytes([*tokens[: places[0]], *blocks, *tokens[places[-1] + 1 :]])
+
+
+def block_tokens(i: int) -> list[Token]:
+    return [token for token in tiny_tokens() if token.what.startswith(f"blocks.{i}")]
 
 
 def nested_blocks(levels: int) -> bytes:
-    block = tiny_model().trunk.blocks[1]
-    assert isinstance(block, kata.BottleneckBlock)
+    block = block_tokens(1)
+    inner = [token for token in block if ".blocks." in token.what]
+    first, last = block.index(inner[0]), block.index(inner[-1])
     for _ in range(levels):
-        block = replace(block, blocks=[block])
-    return model_with(blocks=[block], n_blocks=1)
+        inner = [*block[:first], *inner, *block[last + 1 :]]
+    return blocks_with(1, [*block[:first], *inner, *block[last + 1 :]])
 
 
 MANY = r"more than 1,000 blocks \(byte"
-FIRST_CONV = tiny_model().trunk.conv.weights
+FIRST_CONV: Any = next(t.value for t in tiny_tokens() if t.what == "conv.weight")
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (lambda: write_model(replace(tiny_model(), version=2)), "version 2"),
-        (lambda: write_model(replace(tiny_model(), version=18)), "version 18"),
-        (lambda: write_model(replace(tiny_model(), version=-1)), "-1"),
-        (lambda: write_model(replace(tiny_model(), version=16)), "is no size|ends"),
-        (lambda: write_model(replace(tiny_model(), planes=23)), "23 planes"),
-        (lambda: write_model(replace(tiny_model(), globals=0)), "0 globals"),
+        (lambda: tiny_with(version=2), "version 2"),
+        (lambda: tiny_with(version=18), "version 18"),
+        (lambda: tiny_with(version=-1), "-1"),
+        (lambda: tiny_with(version=16), "is no size|ends|known"),
+        (lambda: tiny_with(planes=23), "planes is 23, but only 22"),
+        (lambda: tiny_with(globals=0), "globals is 0, but only 19"),
         (lambda: conv_with(inputs=-22), "'-22' is no size"),
-        (lambda: conv_with(inputs=65_536, outputs=65_536, height=65_536), "numbers in a file of"),
+        (
+            lambda: conv_with(height=65_535, width=65_535),
+            "numbers in a file of",
+        ),
         (lambda: conv_with(inputs=10**30), "is no size"),
         (lambda: conv_with(inputs="9" * 10_000), "no KataGo network"),
-        (lambda: conv_with(outputs=0, weights=FIRST_CONV[..., :0]), "conv.weight has the shape"),
-        (lambda: conv_with(dilation_x=2), "dilated"),
+        (lambda: conv_with(outputs=0), "conv: outputs is 0, but only 8"),
+        (lambda: conv_with(**{"dilation x": 2}), "conv: dilation x is 2, but only 1"),
+        (lambda: conv_with(width=1), "conv: width is 1, but only 3"),
         (
-            lambda: conv_with(width=1, weights=FIRST_CONV[:, :1]),
-            r"conv.weight has the shape \(8, 22, 3, 1\) instead of \(8, 22, 3, 3\)",
-        ),
-        (
-            lambda: conv_with(height=2, width=2, weights=FIRST_CONV[:2, :2]),
+            lambda: conv_with(height=2, width=2, weight=FIRST_CONV[:2, :2]),
             "first_kernel is 2, which is even",
         ),
-        (lambda: conv_with(weights=FIRST_CONV * np.float32(np.nan)), r"not finite \(byte"),
-        (lambda: model_with(channels=9), "shape"),
-        (lambda: model_with(n_blocks=65_535), "unknown kind of block"),
-        (lambda: model_with(n_blocks=0, blocks=[]), "no blocks"),
-        (lambda: model_with(n_blocks=1_200, blocks=[*tiny_model().trunk.blocks * 300]), MANY),
+        (lambda: conv_with(weight=FIRST_CONV * np.float32(np.nan)), r"not finite \(byte"),
+        (lambda: tiny_with(**{"trunk: channels": 9}), "conv: outputs is 8, but only 9"),
+        (lambda: tiny_with(**{"trunk: blocks": 65_535}), "unknown kind of block"),
+        (lambda: blocks_with(0, []), "no blocks"),
+        (lambda: blocks_with(1_200, block_tokens(0) * 1_200), MANY),
         (lambda: nested_blocks(50), r"nested too deeply \(byte"),
         (lambda: nested_blocks(3), r"nested too deeply \(byte"),
-        (lambda: write_model(tiny_model()) + b"more", "goes on after"),
+        (lambda: tiny_content() + b"more", "goes on after"),
         (lambda: b" " * 10_000_000, "no network file"),
         (lambda: b"x" * 10_000_000, "no network file"),
         (lambda: b"name 14 " + b" " * 10_000_000, "ends too soon"),
         (lambda: b"name 14 " + b"@" * 10_000_000, "is no size"),
-        (lambda: b"name 14 " + b"9 " * 5_000_000, "no size|numbers|shape|unknown"),
+        (lambda: b"name 14 22 19 " + b"9 " * 5_000_000, "numbers|known"),
         (lambda: b"\0" * 10_000_000, "no network file"),
         (lambda: b"<!DOCTYPE html><html>404</html>", "web page"),
         (lambda: gzip.compress(b""), "empty"),
@@ -332,8 +339,10 @@ def test_wrong_contents_are_refused(content: Callable[[], bytes], complaint: str
 
 @pytest.mark.parametrize("number", ["nan", "inf", "1e999", "-1e39", "x", "1,5", ""])
 def test_wrong_numbers_in_text_are_refused(number: str) -> None:
-    text = as_text(tiny_model())
-    row = " ".join(f"{value:.9g}" for value in tiny_model().value.score_bias.values)
+    text = as_text(tiny_tokens()).decode()
+    [bias] = [value for what, value in tiny_tokens()[::-1] if what == "value.score.bias"][:1]
+    assert isinstance(bias, np.ndarray)
+    row = " ".join(f"{value:.9g}" for value in bias)
     assert text.count(row) == 1
     wrong = " ".join([*row.split()[:-1], number])
     refused_katago(text.replace(row, wrong).encode())
@@ -348,7 +357,7 @@ def test_a_gzip_bomb_is_not_expanded(tmp_path: Path) -> None:
 
 def test_names_from_files_cannot_steer_a_terminal() -> None:
     name = "a\x1b[2J\x9b31mb"
-    loaded = read_katago(write_model(replace(tiny_model(), name=name)), "test")
+    loaded = read_katago(tiny_with(name=name), "test")
     assert loaded.name.isprintable()
     assert loaded.name[0] == "a"
 

@@ -18,15 +18,15 @@ from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode
-from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import to_katago
-from tengen.network.files.katago_format import KataGoModel, Reader, write_model
-from tengen.network.files.katago_import import from_katago
+from tengen.network.files.katago_format import FIRST_V7_VERSION, OLDEST_VERSION, write_network
 from tengen.network.files.katago_older import INPUTS, OBSTACLES
+from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import read_katago
 from tengen.network.torch.model import network_from
 from tests.features.samples import random_positions
+from tests.network.test_katago_files import there_and_back, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 
 OLD_SCALING = Scaling(halved_errors=False)
@@ -37,42 +37,28 @@ V8 = replace(named_architecture("b2c32"), score_outputs=4)
 # Networks of older versions
 
 
-def older(version: int, seed: int = 5) -> KataGoModel:
-    """A random network as a file of this version has it."""
+def unchanged(version: int, seed: int = 5) -> NetworkData:
+    """A random network for a version's own inputs, which our files have no name for."""
     random = np.random.default_rng(seed)
-    model = to_katago(random_network(V8, scaling=OLD_SCALING))
+    base = random_network(V8)
     planes, globals_ = SIZES[version]
 
     def normal(*shape: int) -> NDArray[np.float32]:
         return random.normal(scale=0.3, size=shape).astype(np.float32)
 
-    trunk, value = model.trunk, model.value
-    conv = replace(trunk.conv, inputs=planes, weights=normal(3, 3, planes, V8.channels))
-    matrix = replace(trunk.globals, inputs=globals_, weights=normal(globals_, V8.channels))
-    score = replace(value.score, outputs=2, weights=normal(V8.value_hidden, 2))
-    bias = kata.Bias("score", 2, normal(2))
-    made = replace(
-        model,
-        version=version,
-        planes=planes,
-        globals=globals_,
-        trunk=replace(trunk, conv=conv, globals=matrix),
-        value=replace(value, score=score, score_bias=bias),
-    )
-    return Reader(write_model(made), "test").model()
-
-
-def unchanged(model: KataGoModel) -> NetworkData:
-    """The same network for its own inputs, which our files have no name for."""
-    base = random_network(V8)  # as in `older`
-    architecture = replace(V8, planes=model.planes, globals=model.globals, score_outputs=2)
+    architecture = replace(V8, planes=planes, globals=globals_, score_outputs=2)
     weights = base.weights | {
-        "conv.weight": np.ascontiguousarray(model.trunk.conv.weights.transpose(3, 2, 0, 1)),
-        "globals.weight": np.ascontiguousarray(model.trunk.globals.weights.T),
-        "value.score.weight": np.ascontiguousarray(model.value.score.weights.T),
-        "value.score.bias": model.value.score_bias.values,
+        "conv.weight": normal(V8.channels, planes, 3, 3),
+        "globals.weight": normal(V8.channels, globals_),
+        "value.score.weight": normal(2, V8.value_hidden),
+        "value.score.bias": normal(2),
     }
-    return NetworkData("unchanged", architecture, weights, OLD_SCALING)
+    return NetworkData("random", architecture, weights, OLD_SCALING)
+
+
+def older(version: int) -> list[Token]:
+    """The same network as a file of this version has it."""
+    return write_network(unchanged(version), version).tokens
 
 
 def opinion(data: NetworkData, batch: Batch) -> Evaluation:
@@ -174,8 +160,7 @@ def chosen_positions() -> list[Position]:
 
 @pytest.mark.parametrize("version", INPUTS)
 def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int) -> None:
-    model = older(version)
-    mapped, original = read_katago(write_model(model), "test"), unchanged(model)
+    mapped, original = read_katago(as_bytes(older(version)), "test"), unchanged(version)
     assert mapped.architecture == V8
     positions = [position for position in chosen_positions() if in_scope(position)]
     assert len(positions) > 80
@@ -204,52 +189,53 @@ def test_where_v7_has_what_older_inputs_have() -> None:
 
 @pytest.mark.parametrize("version", INPUTS)
 def test_a_mapped_network_is_written_as_version_8(version: int) -> None:
-    data = from_katago(older(version))
+    data = read_katago(as_bytes(older(version)), "test")
     assert data.provenance["katago_version"] == str(version)
-    written = to_katago(data)
-    assert (written.version, written.planes, written.globals) == (8, 22, 19)
-    assert_same(from_katago(Reader(write_model(written), "test").model()), data)
+    assert [value for _, value in to_katago(data)[1]][1:4] == [8, 22, 19]
+    assert_same(there_and_back(data)[1], data)
 
 
 @pytest.mark.parametrize(("version", "reason"), [(3, "tax"), (4, "tax"), (5, "pass-alive")])
 def test_versions_with_planes_of_another_meaning_are_refused(version: int, reason: str) -> None:
-    model = replace(to_katago(random_network(V8)), version=version)
+    content = with_values(to_katago(random_network(V8))[1], version=version)
     with pytest.raises(NetworkFileError, match=f"random: model version {version} .*{reason}"):
-        from_katago(model)
+        read_katago(content, "test")
 
 
 def test_each_version_before_8_is_either_mapped_or_refused() -> None:
-    assert sorted([*INPUTS, *OBSTACLES]) == [*range(kata.OLDEST_VERSION, 8)]
+    assert sorted([*INPUTS, *OBSTACLES]) == [*range(OLDEST_VERSION, FIRST_V7_VERSION)]
 
 
 @pytest.mark.parametrize("version", INPUTS)
-def test_files_that_are_not_as_their_version_demands_are_refused(version: int) -> None:
-    model = older(version)
-    conv, matrix = model.trunk.conv, model.trunk.globals
-    wide = replace(conv, inputs=23, weights=np.zeros((3, 3, 23, V8.channels), np.float32))
-    tall = replace(matrix, inputs=19, weights=np.zeros((19, V8.channels), np.float32))
-    newer = to_katago(random_network(V8, scaling=OLD_SCALING)).value
-    broken = {
-        "planes": [
-            replace(model, planes=23),
-            replace(model, globals=19),
-            replace(model, trunk=replace(model.trunk, conv=wide)),
-            replace(model, trunk=replace(model.trunk, globals=tall)),
-        ],
-        "score outputs": [
-            replace(model, value=newer),
-            replace(model, value=replace(model.value, score_bias=newer.score_bias)),
-        ],
-    }
-    for reason, models in broken.items():
-        for one in models:
-            with pytest.raises(NetworkFileError, match=f"old.bin: random: .*{reason}"):
-                read_katago(write_model(one), "old.bin")
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("planes", 23),
+        ("globals", 19),
+        ("conv: inputs", 23),
+        ("globals: inputs", 19),
+        ("value.score: outputs", 4),
+        ("value.score.bias: channels", 4),
+    ],
+)
+def test_files_that_are_not_as_their_version_demands_are_refused(
+    version: int, what: str, value: int
+) -> None:
+    right = {
+        "planes": SIZES[version][0],
+        "globals": SIZES[version][1],
+        "conv: inputs": SIZES[version][0],
+        "globals: inputs": SIZES[version][1],
+    }.get(what, 2)
+    wrong = with_values(older(version), **{what: value})
+    complaint = f"old.bin: {what} is {value}, but only {right} is known here"
+    with pytest.raises(NetworkFileError, match=complaint):
+        read_katago(wrong, "old.bin")
 
 
 def test_version_9_says_its_errors_without_a_root() -> None:
     data = random_network("b2c32", scaling=OLD_SCALING)
-    read = from_katago(replace(to_katago(data), version=9))
+    read = read_katago(as_bytes(write_network(data, 9).tokens), "test")
     batch = encode(KATAGO, [Position(5), Position(5).play("C3")])
     with torch.no_grad():
         plain, doubled = (
@@ -263,4 +249,4 @@ def test_version_9_says_its_errors_without_a_root() -> None:
     same = decode(plain, batch, OLD_SCALING)
     np.testing.assert_allclose(decoded.lead, same.lead, rtol=1e-4)
     np.testing.assert_allclose(decoded.variance_time, same.variance_time, rtol=1e-4)
-    assert to_katago(read).version >= 14
+    assert to_katago(read)[0] >= 14

@@ -14,8 +14,7 @@ from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Evaluation, encode
-from tengen.network.files.katago_format import Reader
-from tengen.network.files.katago_import import from_katago
+from tengen.network.files.katago_format import read_network
 from tengen.network.torch.model import network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import FOLDER, answers, needs_katago_data
@@ -27,7 +26,7 @@ TOLERANCE = 1e-3
 
 def network_data(name: str) -> NetworkData:
     data = gzip.decompress((FOLDER / f"{name}.bin.gz").read_bytes())
-    return from_katago(Reader(data, name).model())
+    return read_network(data, name)
 
 
 def evaluate_all(name: str) -> tuple[list[dict[str, Any]], Evaluation, list[Position]]:

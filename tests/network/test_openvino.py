@@ -14,6 +14,7 @@ import numpy as np
 import openvino
 import pytest
 import torch
+from benchmarks.precision_price import quantization_error
 from openvino import opset13 as op
 
 from tengen.features.feature_set import KATAGO
@@ -38,7 +39,6 @@ from tengen.network.backends.openvino_int8 import (
     cached_ranges,
     calibrate,
     calibration_batches,
-    quantization_error,
     quantize,
 )
 from tengen.network.data import NetworkData

@@ -16,7 +16,7 @@ import torch
 from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
-from tengen.network.backends import registry, torch_cuda
+from tengen.network.backends import registry, torch_devices
 from tengen.network.backends.backend import Probe
 from tengen.network.backends.openvino_evaluator import Precision
 from tengen.network.backends.registry import (
@@ -72,8 +72,8 @@ def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.Mo
 
 def test_without_a_driver_torch_is_not_even_imported(tmp_path: Path) -> None:
     code = (
-        "import sys; from tengen.network.backends import registry, torch_cuda; "
-        "torch_cuda._LINUX_DRIVERS = torch_cuda._WINDOWS_DRIVERS = ('nowhere',); "
+        "import sys; from tengen.network.backends import registry, torch_devices; "
+        "torch_devices._LINUX_DRIVERS = torch_devices._WINDOWS_DRIVERS = ('nowhere',); "
         "import platform; platform.machine = lambda: 'x86_64'; "
         "print(registry.best_device(registry.probe_devices()), 'torch' in sys.modules)"
     )
@@ -96,9 +96,9 @@ def test_the_list_of_devices_takes_no_time_to_import(tmp_path: Path) -> None:
 
 def test_a_driver_makes_torch_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for drivers in ("_LINUX_DRIVERS", "_WINDOWS_DRIVERS"):
-        monkeypatch.setattr(torch_cuda, drivers, ("nowhere", str(tmp_path)))
+        monkeypatch.setattr(torch_devices, drivers, ("nowhere", str(tmp_path)))
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
-    assert torch_cuda.has_driver()
+    assert torch_devices.has_driver()
     device, probe = next(probe_devices())
     assert device == CUDA
     assert "torch " in probe.what

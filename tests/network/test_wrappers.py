@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from tengen.features.feature_set import KATAGO, RICH
-from tengen.game.geometry import Symmetry
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
@@ -16,7 +15,6 @@ from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.network.symmetry import SymmetricEvaluator, Symmetries
 from tengen.network.torch.model import Network
 
 MOVES = ["C3", "G7", "G3", "C7", "E5", "D4", "pass", "E3", "F4"]
@@ -38,47 +36,6 @@ def network() -> TorchEvaluator:
 def assert_equal(one: Evaluation, other: Evaluation, tolerance: float = 1e-5) -> None:
     for field, mine, theirs in zip(Evaluation._fields, one, other, strict=True):
         np.testing.assert_allclose(mine, theirs, atol=tolerance, err_msg=field)
-
-
-def test_the_average_over_symmetries_has_the_symmetries_of_the_position(
-    network: TorchEvaluator,
-) -> None:
-    averaged = SymmetricEvaluator(network, "average")
-    evaluation = evaluate(averaged, encode(KATAGO, [Position(9)]))
-    board = evaluation.policy[0, :-1].reshape(9, 9)
-    for turned in (board.T, board[::-1], board[:, ::-1]):
-        np.testing.assert_allclose(turned, board, atol=1e-5)
-    plain = evaluate(network, encode(KATAGO, [Position(9)])).policy[0, :-1].reshape(9, 9)
-    assert np.abs(plain - plain.T).max() > 1e-3
-
-
-@pytest.mark.parametrize("size", [9, (9, 7)])
-def test_a_random_symmetry_is_turned_back(
-    network: TorchEvaluator, size: int | tuple[int, int]
-) -> None:
-    position = positions(size)[-1]
-    turned = {
-        symmetry: evaluate(network, encode(KATAGO, [position.transformed(symmetry)]))
-        for symmetry in Symmetry
-        if isinstance(size, int) or not symmetry.transposes
-    }
-    shown = SymmetricEvaluator(network, "random", seed=2)
-    found = set()
-    for _ in range(30):
-        evaluation = evaluate(shown, encode(KATAGO, [position]))
-        (which,) = (s for s, t in turned.items() if abs(t.lead[0] - evaluation.lead[0]) < 1e-6)
-        found.add(which)
-        for x, y in [(0, 0), (2, 6), (8, 1)]:
-            image = which.point((x, y), position.size)
-            mine = evaluation.ownership[0, y, x]
-            np.testing.assert_allclose(
-                mine, turned[which].ownership[0, image.y, image.x], atol=1e-5
-            )
-            theirs = turned[which].policy[0, image.y * which.size(position.size).width + image.x]
-            np.testing.assert_allclose(
-                evaluation.policy[0, y * position.width + x], theirs, atol=1e-5
-            )
-    assert found == set(turned)
 
 
 def test_the_cache_answers_what_it_was_asked_before(network: TorchEvaluator) -> None:
@@ -128,13 +85,6 @@ def test_two_batches_can_be_under_way(network: TorchEvaluator) -> None:
     expected = evaluate(network, other)
     assert_equal(second.result(), expected)
     assert_equal(first.result(), evaluate(network, one))
-
-
-@pytest.mark.parametrize("symmetries", ["random", "average"])
-def test_a_wrapped_evaluator_says_so(symmetries: Symmetries) -> None:
-    wrapped = SymmetricEvaluator(FakeEvaluator(), symmetries)
-    assert wrapped.device == f"none, {symmetries} symmetry"
-    assert wrapped.features is KATAGO
 
 
 def test_no_result_is_possible_only_under_simple_ko_or_territory_scoring() -> None:

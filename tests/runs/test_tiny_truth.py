@@ -20,9 +20,9 @@ from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import train
 from tengen.runs.selfplay_network import cpu_evaluator
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams
+from tests.search.plain_search import Search
 
 pytestmark = pytest.mark.timeout(1200)
 

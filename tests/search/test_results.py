@@ -20,7 +20,7 @@ from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Avoid, Limits, RootOptions, Wanted
 from tengen.search.result import MoveResult, SearchResult
-from tengen.search.search import Search
+from tests.search.plain_search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, black_leads, doubting, opinions, preferring
 from tests.search.trees import edges_of, forest_of, move_of, places, random_position, searching
 

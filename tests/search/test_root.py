@@ -38,7 +38,7 @@ from tengen.search.kernels.root import (
 )
 from tengen.search.params import SearchParams, settings_of
 from tengen.search.request import Limits, RootOptions, allow_only
-from tengen.search.search import Search
+from tests.search.plain_search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
 from tests.search.trees import (
     MEANS,

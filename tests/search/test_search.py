@@ -16,7 +16,7 @@ from tengen.search.kernels.forest import EXPANDED, TERMINAL
 from tengen.search.params import SearchParams
 from tengen.search.request import DEFAULT_VISITS, ROOT_DEFAULTS, Limits, RootOptions
 from tengen.search.result import SearchResult
-from tengen.search.search import Search
+from tests.search.plain_search import Search
 from tests.search.scripts import black_leads, by_area, opinions, preferring
 from tests.search.trees import dump, edges_of, forest_of, random_position, searching
 

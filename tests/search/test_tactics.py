@@ -7,8 +7,8 @@ import pytest
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tests.katago_data import FOLDER
+from tests.search.plain_search import Search
 from tests.search.tactics import TACTICS, Tactic
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"

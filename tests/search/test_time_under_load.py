@@ -24,8 +24,8 @@ from tengen.search.clock import (
     started,
 )
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tengen.search.warmup import compile_kernels
+from tests.search.plain_search import Search
 
 SPIN = "while True: pass"
 

@@ -15,8 +15,8 @@ from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.kernels.forest import NODE, Forest, packed_point
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, RootOptions
-from tengen.search.search import Search
 from tengen.search.tree_batch import TreeBatch
+from tests.search.plain_search import Search
 from tests.search.scripts import Script
 
 (MEANS,) = (name for name in NODE.names or () if name.startswith("mean"))  # of a node

@@ -7,10 +7,10 @@ import pytest
 from tengen.game.position import Position
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.search.request import Limits
-from tengen.search.search import Search
 from tengen.tutorial.mcts import search
 from tengen.tutorial.network import initial_network, network_data
 from tengen.tutorial.recipe import Recipe
+from tests.search.plain_search import Search
 
 SIDE, VISITS = 5, 150
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import TypedDict, Unpack
 
 from tengen.closeable import Closeable
-from tengen.engine.kept_tree import KeptTree
 from tengen.engine.levels import (
     FULL,
     WITH_OWNERSHIP,
@@ -23,7 +23,7 @@ from tengen.engine.levels import (
     level_named,
 )
 from tengen.engine.scheduler import Scheduler
-from tengen.engine.task import Progress, SearchTask
+from tengen.engine.task import KeptTree, Progress, SearchTask
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
@@ -36,6 +36,15 @@ from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
 from tengen.search.warmup import compile_kernels
+
+
+class SearchOptions(TypedDict, total=False):
+    """How to search a position; those not given are the defaults of a SearchRequest."""
+
+    visits: int | None
+    seconds: float | None
+    options: RootOptions
+    wanted: Wanted  # ownership, unless given
 
 
 class Engine(Closeable):
@@ -160,42 +169,26 @@ class Engine(Closeable):
         return self.submit(request, tree=self.tree, on_progress=on_progress)
 
     def search(
-        self,
-        position: Position | SearchRequest,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
-        options: RootOptions = ROOT_DEFAULTS,
-        wanted: Wanted = WITH_OWNERSHIP,
+        self, position: Position | SearchRequest, **options: Unpack[SearchOptions]
     ) -> SearchResult:
         """Search a position and wait for it; without limits a few hundred visits."""
-        return self.start(_request(position, visits, seconds, options, wanted)).result()
+        return self.start(_request(position, **options)).result()
 
     async def search_async(
-        self,
-        position: Position | SearchRequest,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
-        options: RootOptions = ROOT_DEFAULTS,
-        wanted: Wanted = WITH_OWNERSHIP,
+        self, position: Position | SearchRequest, **options: Unpack[SearchOptions]
     ) -> SearchResult:
         """As `search`, for `await`; cancelling it ends the search."""
-        return await wait_for(self.start(_request(position, visits, seconds, options, wanted)))
+        return await wait_for(self.start(_request(position, **options)))
 
     def stream(
         self,
         position: Position | SearchRequest,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
         every: float = 0.1,
-        options: RootOptions = ROOT_DEFAULTS,
-        wanted: Wanted = WITH_OWNERSHIP,
+        **options: Unpack[SearchOptions],
     ) -> Iterator[SearchResult]:
         """Results every so many seconds and at the end; leaving the loop ends the search."""
         reports: SimpleQueue[SearchResult] = SimpleQueue()
-        request = _request(position, visits, seconds, options, wanted)
+        request = _request(position, **options)
         task = self.start(replace(request, progress_interval=every), reports.put)
         try:
             while not task.done:
@@ -210,12 +203,8 @@ class Engine(Closeable):
     async def stream_async(
         self,
         position: Position | SearchRequest,
-        *,
-        visits: int | None = None,
-        seconds: float | None = None,
         every: float = 0.1,
-        options: RootOptions = ROOT_DEFAULTS,
-        wanted: Wanted = WITH_OWNERSHIP,
+        **options: Unpack[SearchOptions],
     ) -> AsyncIterator[SearchResult]:
         """As `stream`, for `async for`."""
         loop = asyncio.get_running_loop()
@@ -224,7 +213,7 @@ class Engine(Closeable):
         def report(result: SearchResult) -> None:
             loop.call_soon_threadsafe(reports.put_nowait, result)
 
-        request = _request(position, visits, seconds, options, wanted)
+        request = _request(position, **options)
         task = self.start(replace(request, progress_interval=every), report)
         end = asyncio.ensure_future(asyncio.wrap_future(task.future))
         try:
@@ -317,10 +306,10 @@ async def wait_for(task: SearchTask) -> SearchResult:
 
 def _request(
     position: Position | SearchRequest,
-    visits: int | None,
-    seconds: float | None,
-    options: RootOptions,
-    wanted: Wanted,
+    visits: int | None = None,
+    seconds: float | None = None,
+    options: RootOptions = ROOT_DEFAULTS,
+    wanted: Wanted = WITH_OWNERSHIP,
 ) -> SearchRequest:
     if isinstance(position, SearchRequest):
         return position

@@ -23,30 +23,18 @@ from typing import NamedTuple
 import numpy as np
 
 from tengen.closeable import Closeable
-from tengen.engine.kept_tree import KeptTree
-from tengen.engine.task import SearchTask
-from tengen.engine.tree_memory import TreeMemory
-from tengen.engine.tree_pool import (
-    FEWEST_TREES,
-    PoolKind,
-    RunningSearch,
-    TreePool,
-    pool_kind,
-    small_trees,
-    usual_trees,
-)
+from tengen.engine.task import KeptTree, SearchTask
+from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode
 from tengen.search.params import SearchParams
 from tengen.search.request import CANCELLED, RUNNING, TIME
 from tengen.search.result import SearchResult, empty_result
-from tengen.search.tree_batch import LeafFlight, deep_tree, tree_megabytes
+from tengen.search.tree_batch import LeafFlight
 from tengen.search.tree_search import TreeSearch
 
 BATCH = 64  # leaves of a flight, if the trees have as many
-DEEP_SEARCHES = 24  # of an owner at a time
 SECONDS_AT_A_TIME = 4.0  # in which an owner's searches under way should be done
-IDLE_POOLS = 8  # of small trees that are kept for the next search of their kind
 CLOSED = "the engine has been closed"
 
 
@@ -83,10 +71,15 @@ class Scheduler(Closeable):
         under way.
         """
         self.evaluator, self.params = evaluator, params
-        self._leaves, self._seed = leaves, seed
-        self._max_searches = max_searches
-        self._memory = TreeMemory(megabytes)
+        self._seed = seed
         self.batch_size = max(BATCH, evaluator.best_batch)
+        self._pools = TreePools(
+            evaluator,
+            megabytes,
+            leaves=leaves,
+            leaf_room=self.batch_size,
+            max_searches=max_searches,
+        )
         self._max_flights = evaluator.parallel_batches + 1  # one waits while the others compute
         self.lock = threading.RLock()
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()  # for the thread to make
@@ -99,7 +92,6 @@ class Scheduler(Closeable):
         self._waiting_for_tree: list[SearchTask] = []
         self._some_stopped = False
         self._raw: deque[tuple[Batch, Future[Evaluation]]] = deque()
-        self._pools: list[TreePool] = []
         self._running: Counter[tuple[object, int]] = Counter()  # by owner and priority
         self._served: dict[object, float] = {}  # leaves evaluated, of owners with searches
         self._clock = 0.0  # of the owner served last
@@ -139,12 +131,11 @@ class Scheduler(Closeable):
 
     def searches_at_a_time(self, visits: float) -> int:
         """How many searches of so many visits an owner has under way at most."""
-        usual = DEEP_SEARCHES if visits == math.inf else usual_trees(int(visits))
-        return self._max_searches or usual
+        return self._pools.searches_at_a_time(visits)
 
     def drop_tree(self, tree: KeptTree) -> None:
         """Free a kept tree after the end of the search in it."""
-        self._calls.put(lambda: self._release_kept(tree))
+        self._calls.put(lambda: self._pools.release_kept(tree))
         self._wake.set()
 
     def drain(self, until: threading.Event) -> None:
@@ -266,7 +257,7 @@ class Scheduler(Closeable):
             self._end(task, empty_result(task.request.position, CANCELLED))
             return
         try:
-            pool, g = self._tree_for(task)
+            pool, g = self._pools.tree_for(task, task.request.params or self.params)
             self._begin_in(pool, g, task)
         except Exception as error:  # whoever asked must hear of it, and the thread go on
             self._end(task, error)
@@ -288,73 +279,6 @@ class Scheduler(Closeable):
             self._began, self._leaves_done = time.monotonic(), 0
         self._look_at(pool, g, running)
 
-    def _tree_for(self, task: SearchTask) -> tuple[TreePool, int]:
-        """The kept tree of a task, or a free one; what it knows is kept if it fits."""
-        request, tree = task.request, task.tree
-        params = request.params or self.params
-        if tree is None:
-            ownership, visits = request.wanted.any_ownership, request.limits.max_visits
-        else:
-            ownership, visits = tree.ownership, tree.max_visits or math.inf
-        kind = pool_kind(request, params, ownership, visits)
-        if tree is not None and tree.pool is not None:
-            if self._goes_on(tree.pool, kind, params, request.position):
-                return tree.pool, tree.g
-            self._release_kept(tree)
-        pool = next(
-            (p for p in self._pools if kind is not None and p.kind == kind and p.free), None
-        )
-        if pool is None:
-            megabytes = params.megabytes if tree is None else tree.megabytes
-            pool = self._new_pool(kind, params, request.position, ownership, visits, megabytes)
-            self._pools.append(pool)
-        g = pool.free.pop()
-        if tree is not None:
-            tree.pool, tree.g = pool, g
-            pool.kept[g] = tree
-        return pool, g
-
-    def _goes_on(
-        self, pool: TreePool, kind: PoolKind | None, params: SearchParams, position: Position
-    ) -> bool:
-        """Can a kept tree be used for a search with these parameters?"""
-        if pool.kind is not None or kind is not None:
-            return pool.kind == kind
-        return pool.trees.fits(position) and pool.trees.set_params(params)
-
-    def _new_pool(
-        self,
-        kind: PoolKind | None,
-        params: SearchParams,
-        position: Position,
-        ownership: bool,
-        visits: float,
-        megabytes: float,
-    ) -> TreePool:
-        evaluator, features = self.evaluator, self.evaluator.features
-        if kind is None:
-            area = position.size.area
-            need = min(
-                megabytes, 2 * tree_megabytes(visits, area, features, ownership=ownership) + 1
-            )
-            taken = self._take_memory(need)
-            leaves = self._leaves or evaluator.best_batch
-            trees = deep_tree(
-                evaluator, params, position, ownership=ownership, leaves=leaves, megabytes=taken
-            )
-            return TreePool(trees, None, taken)
-        wanted = self.searches_at_a_time(kind.visits)
-        each = tree_megabytes(kind.visits, kind.size.area, features, ownership=ownership)
-        taken = self._take_memory(min(wanted * each, params.megabytes * FEWEST_TREES))
-        n = max(1, min(wanted, int(taken / each)))
-        return TreePool(small_trees(evaluator, kind, n, self.batch_size + n), kind, taken)
-
-    def _take_memory(self, need: float) -> float:
-        """Megabytes for a new pool; idle ones are dropped where there is not enough."""
-        if not self._memory.has(need):
-            self._drop_idle_pools(keep=0)
-        return self._memory.take(need)
-
     def _finish(self, pool: TreePool, g: int, reason: str) -> None:
         """End the search in a tree, and go on with the next turn of its game if it waits."""
         running = pool.running.pop(g)
@@ -366,17 +290,9 @@ class Scheduler(Closeable):
             following.begun = True
             self._begin_in(pool, g, following)
         elif task.tree is None:
-            pool.release(g)
-            self._drop_idle_pools()
+            self._pools.release(pool, g)
         elif task.tree.is_dropped:
-            self._release_kept(task.tree)
-
-    def _release_kept(self, tree: KeptTree) -> None:
-        tree.is_dropped = tree.is_searched
-        if tree.pool is not None and not tree.is_searched:
-            tree.pool.release(tree.g)
-            tree.pool = None
-            self._drop_idle_pools()
+            self._pools.release_kept(task.tree)
 
     def _may_follow(self, task: SearchTask) -> bool:
         """Does the next turn of a game still wait, and nothing more urgent before it?"""
@@ -421,15 +337,6 @@ class Scheduler(Closeable):
                 self._counting.notify_all()
 
         self._deliveries.append(deliver)
-
-    def _drop_idle_pools(self, keep: int = IDLE_POOLS) -> None:
-        idle = [pool for pool in self._pools if pool.is_idle]
-        small = [pool for pool in idle if pool.kind is not None]
-        kept = small[max(0, len(small) - keep) :]
-        for pool in idle:
-            if pool not in kept and not any(pool is p for f in self._flights for p, _ in f.parts):
-                self._pools.remove(pool)
-                self._memory.give_back(pool.megabytes)
 
     # Searching
 
@@ -494,7 +401,7 @@ class Scheduler(Closeable):
     def _ready_trees(self) -> list[_Ready]:
         """The searches that may have another flight; those past a limit are ended on the way."""
         ready = []
-        for pool in list(self._pools):
+        for pool in self._pools:
             for g, running in list(pool.running.items()):
                 if running.in_flight >= pool.flights_per_tree:
                     continue
@@ -585,10 +492,7 @@ class Scheduler(Closeable):
             flight.raw.set_exception(error)
         with self.lock:
             for pool in [pool for pool, _ in flight.parts if pool in self._pools]:
-                self._pools.remove(pool)
-                self._memory.give_back(pool.megabytes)
-                for tree in pool.kept.values():
-                    tree.pool = None
+                self._pools.drop(pool)
                 for running in pool.running.values():
                     self._forget_running(running.task)
                     self._end(running.task, error)

@@ -87,8 +87,8 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         raise ValueError(f"say what to write: {formats}")
     data = load_network(source)
     if options.katago is not None:
-        model = save_katago(data, options.katago)
-        _say(f"Wrote {options.katago}, model version {model.version}.")
+        version = save_katago(data, options.katago)
+        _say(f"Wrote {options.katago}, model version {version}.")
     if options.onnx is not None:
         try:
             from tengen.network.torch.onnx_export import export_onnx

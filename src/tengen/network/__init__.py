@@ -5,7 +5,7 @@
 - evaluator: the interface between search and networks, and the encoding of positions
 - decoding: evaluations from a network's raw outputs
 - loaded_network: a network file opened on a device, for front ends
-- cache, symmetry: evaluators around another one
+- cache: an evaluator around another one that remembers
 - inference_buffers: fixed buffers between self-play and a network
 - fixed_rules: fix the rules that a network assumes
 - fake: an evaluator without a network, for tests

@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tengen.features.feature_set import KATAGO, FeatureSet
 from tengen.game.geometry import MAX_SIDE
 
@@ -214,6 +217,19 @@ def _check_sizes(part: str, sizes: dict[str, Any]) -> None:
             raise ValueError(f"{part}: {name} is {str(size)[:20]}")
 
 
+def theta_frequencies(spec: Attention) -> NDArray[np.float32]:
+    """[kv heads, pairs, 2] angles per step along x and y, from the base theta.
+
+    Half of the pairs rotate along y, half along x, ever more slowly.
+    """
+    pairs = spec.query_dim // 2
+    half = pairs // 2
+    frequencies = np.zeros((spec.kv_heads, pairs, 2), np.float32)
+    steps = spec.theta ** (-np.arange(half) / half)
+    frequencies[:, :half, 1] = frequencies[:, half : 2 * half, 0] = steps
+    return frequencies
+
+
 class Use(Enum):
     """How often each value of a weight is multiplied in the evaluation of a board."""
 
@@ -356,18 +372,20 @@ def flop_count(architecture: Architecture, height: int, width: int) -> int:
     points = height * width
     times = {Use.NOT_COUNTED: 0, Use.ONCE_A_BOARD: 1, Use.ONCE_A_POINT: points}
     products = sum(math.prod(w.shape) * times[w.use] for w in weights_of(architecture))
-    return 2 * (products + points**2 * _attention_per_pair(architecture.blocks))
+    per_pair = sum(  # of points: attention weights and weighted values
+        block.heads * (block.query_dim + block.value_dim)
+        for block in flat_blocks(architecture.blocks)
+        if isinstance(block, Attention)
+    )
+    return 2 * (products + points**2 * per_pair)
 
 
-def _attention_per_pair(blocks: tuple[Block, ...]) -> int:
-    """Multiply-adds for each pair of points: attention weights and weighted values."""
-    products = 0
+def flat_blocks(blocks: tuple[Block, ...]) -> Iterator[Block]:
+    """All blocks, each followed by those within it."""
     for block in blocks:
-        if isinstance(block, Attention):
-            products += block.heads * (block.query_dim + block.value_dim)
-        elif isinstance(block, Bottleneck):
-            products += _attention_per_pair(block.inner)
-    return products
+        yield block
+        if isinstance(block, Bottleneck):
+            yield from flat_blocks(block.inner)
 
 
 # bNcM: N blocks of M channels; nbt: nested bottlenecks; hKtf: each block a pair of attention with K

@@ -1,9 +1,9 @@
-"""Evaluations from the raw outputs of a network, in numpy; `torch/decoding.py` is for torch."""
+"""Evaluations from the raw outputs of a network; `torch/decoding.py` does it on a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,23 +39,32 @@ def decode(
         value[decided, 2] = -np.inf
     value = np.exp(value - value.max(1, keepdims=True))
     value /= value.sum(1, keepdims=True)
-    score = raw.score
+    numbers = score_numbers(raw.score, 1 - value[:, 2], scaling, _softplus)
+    return Evaluation._make((policy, value, *numbers, np.tanh(raw.ownership)))
+
+
+def score_numbers(score: Any, counted: Any, scaling: Scaling, softplus: Any) -> tuple[Any, ...]:
+    """The fields of an evaluation from `score` to `score_error`, as arrays or tensors [batch].
+
+    `counted` is the probability that the game has a result; without one there are no points.
+    Outputs that a network does not have give 0, and the lead is then the mean.
+    """
+
+    def error(x: Any, factor: float) -> Any:
+        root = softplus(x / 2) if scaling.halved_errors else softplus(x) ** 0.5
+        return root * factor**0.5
+
     outputs = score.shape[1]
-    nothing = np.zeros(len(score), np.float32)
-    counted = 1 - value[:, 2]
+    nothing = counted * 0
     mean = score[:, 0] * scaling.score_mean
-    spread = _softplus(score[:, 1]) * scaling.score_stdev if outputs > 1 else nothing
-    square = (mean**2 + spread**2) * counted
-    return Evaluation(
-        policy=policy,
-        value=value,
-        score=mean * counted,
-        spread=np.sqrt(np.maximum(square - (mean * counted) ** 2, 0)),
-        lead=(score[:, 2] * scaling.lead if outputs > 2 else mean) * counted,
-        variance_time=_softplus(score[:, 3]) * scaling.variance_time if outputs > 3 else nothing,
-        value_error=_error(score[:, 4], scaling.value_error, scaling) if outputs > 4 else nothing,
-        score_error=_error(score[:, 5], scaling.score_error, scaling) if outputs > 5 else nothing,
-        ownership=np.tanh(raw.ownership),
+    spread = softplus(score[:, 1]) * scaling.score_stdev if outputs > 1 else nothing
+    return (
+        mean * counted,
+        (counted * (spread**2 + mean**2 * (1 - counted))) ** 0.5,
+        (score[:, 2] * scaling.lead if outputs > 2 else mean) * counted,
+        softplus(score[:, 3]) * scaling.variance_time if outputs > 3 else nothing,
+        error(score[:, 4], scaling.value_error) if outputs > 4 else nothing,
+        error(score[:, 5], scaling.score_error) if outputs > 5 else nothing,
     )
 
 
@@ -73,8 +82,3 @@ class PendingOutputs(NamedTuple):
 
 def _softplus(x: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.logaddexp(x, np.float32(0))
-
-
-def _error(x: NDArray[np.float32], factor: float, scaling: Scaling) -> NDArray[np.float32]:
-    root = _softplus(x * np.float32(0.5)) if scaling.halved_errors else np.sqrt(_softplus(x))
-    return root * np.float32(factor**0.5)

@@ -4,7 +4,6 @@
 - params: the parameters of the search, with their reasons
 - tree_batch: TreeBatch, trees that share one network: the driver of all searches
 - tree_search: TreeSearch, one search on one tree: when it stops, what it reports
-- search: Search, one deep search in the calling thread
 - result: what a search found
 - leaf_batch: leaves on their way to the network
 - root_symmetry: symmetric moves at the root

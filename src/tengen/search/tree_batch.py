@@ -129,6 +129,7 @@ class TreeBatch:
         self.positions: list[Position | None] = [None] * trees  # at the roots
         self.roots: list[RootOptions] = [ROOT_DEFAULTS] * trees
         self.root_evaluations: list[Evaluation | None] = [None] * trees  # without the batch axis
+        self.keeps_root_evaluation: set[int] = set()  # trees whose root's evaluation is wanted
         self._chunks = 1 if threads == 1 else min(trees, CHUNKS_PER_THREAD * threads)
         self._scratches = new_descent_scratches(self._chunks)
         self._reuse_scratch = np.zeros((2, node_room), np.int32)
@@ -306,7 +307,8 @@ class TreeBatch:
             # One memory layout, whatever the network returned: each other compiles kernels anew.
             evaluation = Evaluation(*(np.ascontiguousarray(field) for field in evaluation))
             if self._chunks == 1:
-                self._keep_root_evaluations(flight, evaluation)
+                if self.keeps_root_evaluation:
+                    self._keep_root_evaluations(flight, evaluation)
                 shares = self._scratches.shares[0]
                 expand_leaves(self.forest, leaves, 0, ends[0], evaluation, self.settings, shares)
             else:
@@ -328,8 +330,11 @@ class TreeBatch:
             return
         paths = flight.leaves.paths[: flight.rows]
         for row in np.flatnonzero(paths["depth"] == 0).tolist():
-            root = Evaluation(*(np.copy(field[row]) for field in evaluation))
-            self.root_evaluations[int(paths["tree"][row])] = root
+            g = int(paths["tree"][row])
+            if g in self.keeps_root_evaluation:
+                self.root_evaluations[g] = Evaluation(
+                    *(np.copy(field[row]) for field in evaluation)
+                )
 
     def make_room(self, g: int) -> None:
         """Give up the least visited subtrees of a full tree; no leaf of it may be in flight."""

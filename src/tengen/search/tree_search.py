@@ -38,7 +38,25 @@ class TreeSearch:
         if limits.playouts is not None:
             most = min(most, self.start.visits + limits.playouts)
         trees.forest.trees[g]["target"] = int(min(most, ENDLESS))
+        if wanted.root_evaluation:
+            trees.keeps_root_evaluation.add(g)
+        else:
+            trees.keeps_root_evaluation.discard(g)
         trees.prepare(np.array([g]))
+
+    def run(self) -> SearchResult:
+        """Search in the calling thread, one flight of leaves after another, and wait for the end.
+
+        The engine's scheduler does the same for many searches at a time.
+        """
+        only = np.array([self.g])
+        while (reason := self.stop_reason()) is None:
+            began = time.monotonic()
+            if self.trees.forest.trees[self.g]["full"]:
+                self.trees.make_room(self.g)
+            self.trees.finish(self.trees.start(only))
+            self.note_batch(time.monotonic() - began)
+        return self.result(reason)
 
     def note_batch(self, seconds: float) -> None:
         """Take note of how long a batch with leaves of this tree took."""

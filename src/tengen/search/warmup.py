@@ -7,7 +7,8 @@ from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions, Wanted
-from tengen.search.search import Search
+from tengen.search.tree_batch import deep_tree
+from tengen.search.tree_search import TreeSearch
 
 
 def compile_kernels(features: FeatureSet) -> None:
@@ -15,10 +16,10 @@ def compile_kernels(features: FeatureSet) -> None:
 
     What was compiled before is loaded from the disk.
     """
-    search = Search(FakeEvaluator(features=features), SearchParams(megabytes=1))
     position = Position(3, "tromp-taylor", 0)
+    trees = deep_tree(FakeEvaluator(features=features), SearchParams(megabytes=1), position)
     everything = Wanted(ownership=True, moves_ownership=True)
     for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):
-        search.set_position(position, options)
-        result = search.run(Limits(visits=50), wanted=everything)
-        search.set_position(position.play(result.move), options)
+        trees.stand_at(0, position, options)
+        result = TreeSearch(trees, 0, Limits(visits=50), everything).run()
+        trees.stand_at(0, position.play(result.move), options)

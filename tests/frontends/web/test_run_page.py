@@ -18,8 +18,7 @@ import pytest
 import tengen.frontends.train as train_command
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
-from tengen.frontends.web.runs.json_lines import GrowingLines
-from tengen.frontends.web.runs.metric_series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
 from tengen.frontends.web.runs.run_state import RunState
 from tengen.frontends.web.runs.serve import RunPage
 from tengen.game.sgf.records import read_sgf

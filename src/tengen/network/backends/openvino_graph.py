@@ -206,7 +206,9 @@ class _Graph:
         key = heads_of("key", spec.query_dim, share, halves)
         value = heads_of("value", spec.value_dim, share, np.arange(spec.value_dim))
         if spec.rope is not Rope.NONE:
-            angles = _angles(self._frequencies(name, spec).repeat(share, 0), x)
+            learned = self.weights.get(f"{name}.frequencies")
+            frequencies = arch.theta_frequencies(spec) if learned is None else learned
+            angles = _angles(frequencies.repeat(share, 0), x)
             cos, sin = op.cos(angles), op.sin(angles)
             query, key = _rotate(query, cos, sin), _rotate(key, cos, sin)
         scores = op.multiply(
@@ -224,16 +226,6 @@ class _Graph:
             special_zero=True,
         )
         return op.reshape(self.linear(f"{name}.out", joined), op.shape_of(x), special_zero=False)
-
-    def _frequencies(self, name: str, spec: arch.Attention) -> Floats:
-        """[kv heads, pairs, 2]: angle per step along x and y"""
-        if spec.rope is Rope.LEARNED:
-            return self.weights[f"{name}.frequencies"]
-        half = spec.query_dim // 4
-        steps = spec.theta ** (-np.arange(half) / half)
-        frequencies = np.zeros((spec.kv_heads, 2 * half, 2), np.float32)
-        frequencies[:, :half, 1] = frequencies[:, half:, 0] = steps
-        return frequencies
 
     def feed_forward(self, name: str, spec: arch.FeedForward, x: Node) -> Node:
         """Linear layers at each point of x [batch, height, width, channels]."""

@@ -1,4 +1,4 @@
-"""Networks in eight bits: quantized OpenVINO graphs, their calibration and their error.
+"""Networks in eight bits: quantized OpenVINO graphs and their calibration.
 
 The convolutions within the blocks are computed with quantized inputs and weights. Everything else
 is not: the first convolution and the heads would lose more than they gain, and the linear layers
@@ -44,16 +44,6 @@ class Range(NamedTuple):
 Ranges: TypeAlias = dict[str, Range]  # by the name of the layer
 
 
-class QuantizationError(NamedTuple):
-    """How far one evaluator is from another, as means over positions."""
-
-    positions: int
-    policy: float  # Kullback-Leibler divergence over all moves, in nats
-    win: float  # probability
-    lead: float  # points
-    ownership: float  # from 0 to 2
-
-
 # Positions
 
 
@@ -91,7 +81,7 @@ def _play_on(
 ) -> Position:
     """Play a legal move drawn from the policy."""
     legal = position.legal_mask()
-    chances = np.exp(_log_softmax(np.where(legal, logits, -np.inf)))
+    chances = np.exp(log_softmax(np.where(legal, logits, -np.inf)))
     move = int(choice.choice(len(chances), p=chances))
     return position.play(policy_point(move, position.size))
 
@@ -190,26 +180,7 @@ def _fingerprint(data: NetworkData) -> str:
     return digest.hexdigest()[:32]
 
 
-# Error
-
-
-def quantization_error(
-    exact: Evaluator, quantized: Evaluator, batches: Iterable[Batch]
-) -> QuantizationError:
-    """How far the quantized evaluator is from the exact one on boards that fill their batches."""
-    errors: list[NDArray[np.float64]] = []
-    for batch in batches:
-        mine, theirs = evaluate(exact, batch), evaluate(quantized, batch)
-        policy, other = _log_softmax(mine.policy), _log_softmax(theirs.policy)
-        divergence = (np.exp(policy) * (policy - other)).sum(1)
-        win = np.abs(mine.value[:, 0] - theirs.value[:, 0])
-        owned = np.abs(mine.ownership - theirs.ownership).mean((1, 2))
-        errors.append(np.stack([divergence, win, np.abs(mine.lead - theirs.lead), owned], 1))
-    together = np.concatenate(errors)
-    return QuantizationError(len(together), *(float(error) for error in together.mean(0)))
-
-
-def _log_softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+def log_softmax(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     """Log-probabilities over the last axis."""
     logits = logits.astype(np.float64)
     logits = logits - logits.max(-1, keepdims=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from tengen.network.backends import onnxruntime, openvino, torch_cpu, torch_cuda, torch_mps
+from tengen.network.backends import onnxruntime, openvino, torch_devices
 from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, first_line
 from tengen.user_messages import say
 
@@ -23,15 +23,15 @@ AUTO, CPU, CUDA, MPS, ONNX_RUNTIME = "auto", "cpu", "cuda", "mps", "onnxruntime"
 BACKENDS = (  # the best first
     Backend(
         CUDA,
-        torch_cuda.probe,
-        torch_cuda.open_evaluator,
+        torch_devices.probe_cuda,
+        torch_devices.opener(CUDA),
         falls_back=True,
-        selfplay_games=torch_cuda.SELFPLAY_GAMES,
-        open_own_buffers=torch_cuda.open_buffers,
+        selfplay_games=torch_devices.SELFPLAY_GAMES,
+        open_own_buffers=torch_devices.open_cuda_buffers,
     ),
-    Backend(MPS, torch_mps.probe, torch_mps.open_evaluator, falls_back=True),
+    Backend(MPS, torch_devices.probe_mps, torch_devices.opener(MPS), falls_back=True),
     Backend(CPU, openvino.probe, openvino.open_evaluator),
-    Backend(CPU, torch_cpu.probe, torch_cpu.open_evaluator),
+    Backend(CPU, torch_devices.probe_cpu, torch_devices.opener(CPU)),
     Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))

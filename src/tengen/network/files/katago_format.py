@@ -1,488 +1,474 @@
-"""KataGo's network files as data: one declaration of each part serves for reading and writing.
+"""KataGo's network files: their layout, walked in the same way for reading and for writing.
 
-A file is a sequence of tokens. Text and numbers are separated by white space; an array of floats is
-``@BIN@`` and little-endian float32, or in ``.txt`` files plain numbers. Each part of the file is
-a dataclass here whose fields stand in the order of the file.
+The name of a layer in a file is free; those of Tengen's weights are written.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections import ChainMap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_type_hints
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tengen.network.architecture import MAX_BLOCKS, MAX_NESTING, MAX_SIZE
-from tengen.network.files.errors import AGAIN, NetworkFileError, one_line
+from tengen.features.feature_set import KATAGO
+from tengen.network import architecture as arch
+from tengen.network.architecture import MAX_BLOCKS, MAX_NESTING, Activation, Architecture, Rope
+from tengen.network.data import NetworkData, Scaling, Weights
+from tengen.network.files.errors import one_line
+from tengen.network.files.katago_older import INPUTS, OBSTACLES, as_version_8, with_halved_errors
+from tengen.network.files.katago_tokens import TokenReader, Tokens, TokenWriter
+from tengen.network.files.tengen_format import check_network
 
 OLDEST_VERSION, NEWEST_VERSION = 3, 17
-TRUNK_DEPTH = 1  # of parts in parts; a file is at depth 0
-TEXT_WINDOW = 1 << 20  # bytes of plain numbers that are read at once
+FIRST_V7_VERSION = 8  # older versions have other inputs
+PLAIN_ERRORS_VERSION = 9  # the only one whose errors are not roots
+NAMED_ACTIVATIONS_VERSION = 11
+SECOND_POLICY_VERSION = 12
+SCALING_VERSION = 13  # the first one that writes its scaling
+HALVED_ERRORS_VERSION = 14  # the first one that squares softplus(x / 2)
+PASS_LAYERS_VERSION = 15  # the first one with two layers for the pass, and with room for kinds
+FOUR_POLICIES_VERSION = 16
+TRANSFORMER_VERSION = 17
 
-Floats: TypeAlias = NDArray[np.float32]
-Reserved: TypeAlias = tuple[int, ...]
-_TOKEN = re.compile(rb"\s*([^\s@]\S{0,199}|@\S{0,4})(?=\s|@|\Z)")
-_BINARY = re.compile(rb"\s*@BIN@")
-
-
-class Shape(tuple[str, ...]):
-    """Names the fields that are the dimensions of an array."""
-
-
-class Count(str):
-    """Names the field that is the length of a list."""
-
-
-class Length(int):
-    """The length of a tuple of reserved numbers."""
-
-
-class When(NamedTuple):
-    """A condition for a field to be present, on earlier fields and the file's version."""
-
-    condition: Callable[[Mapping[str, Any], int], bool]
-
-
-def since(version: int) -> When:
-    """The condition of fields that the format has since a version."""
-    return When(lambda _, file_version: file_version >= version)
-
-
-@dataclass(frozen=True)
-class Convolution:
-    name: str
-    height: int
-    width: int
-    inputs: int
-    outputs: int
-    dilation_y: int
-    dilation_x: int
-    weights: Annotated[Floats, Shape(("height", "width", "inputs", "outputs"))]
-
-
-@dataclass(frozen=True)
-class BatchNorm:
-    name: str
-    channels: int
-    epsilon: float
-    has_scale: bool
-    has_bias: bool
-    mean: Annotated[Floats, Shape(("channels",))]
-    variance: Annotated[Floats, Shape(("channels",))]
-    scale: Annotated[Floats | None, When(lambda norm, _: norm["has_scale"]), Shape(("channels",))]
-    bias: Annotated[Floats | None, When(lambda norm, _: norm["has_bias"]), Shape(("channels",))]
-
-
-@dataclass(frozen=True)
-class RmsNorm:
-    name: str
-    channels: int
-    epsilon: float
-    weights: Annotated[Floats, Shape(("channels",))]
-
-
-@dataclass(frozen=True)
-class TipRmsNorm:
-    name: str
-    channels: int
-    epsilon: float
-    reserved1: int
-    reserved2: int
-    weights: Annotated[Floats, Shape(("channels",))]
-    bias: Annotated[Floats, Shape(("channels",))]
-
-
-@dataclass(frozen=True)
-class Matrix:
-    name: str
-    inputs: int
-    outputs: int
-    weights: Annotated[Floats, Shape(("inputs", "outputs"))]
-
-
-@dataclass(frozen=True)
-class Bias:
-    name: str
-    channels: int
-    values: Annotated[Floats, Shape(("channels",))]
-
-
-@dataclass(frozen=True)
-class Activation:
-    name: str
-    kind: Annotated[str | None, since(11)]  # ReLU in older files
-
-
-@dataclass(frozen=True)
-class OrdinaryBlock:
-    name: str
-    norm1: BatchNorm
-    act1: Activation
-    conv1: Convolution
-    norm2: BatchNorm
-    act2: Activation
-    conv2: Convolution
-
-
-@dataclass(frozen=True)
-class PoolingBlock:
-    name: str
-    norm1: BatchNorm
-    act1: Activation
-    conv1: Convolution
-    conv_pool: Convolution
-    norm_pool: BatchNorm
-    act_pool: Activation
-    pool_to_bias: Matrix
-    norm2: BatchNorm
-    act2: Activation
-    conv2: Convolution
-
-
-@dataclass(frozen=True)
-class BottleneckBlock:
-    name: str
-    n_blocks: int
-    norm1: BatchNorm
-    act1: Activation
-    conv1: Convolution
-    blocks: Annotated[list[Block], Count("n_blocks")]
-    norm2: BatchNorm
-    act2: Activation
-    conv2: Convolution
-
-
-@dataclass(frozen=True)
-class RopeFrequencies:
-    name: str
-    heads: int
-    pairs: int
-    axes: int
-    values: Annotated[Floats, Shape(("heads", "pairs", "axes"))]
-
-
-@dataclass(frozen=True)
-class RopeTheta:
-    name: str
-    value: float
-
-
-@dataclass(frozen=True)
-class AttentionBlock:
-    name: str
-    heads: int
-    kv_heads: int
-    query_dim: int
-    value_dim: int
-    rope: bool
-    learned_rope: bool
-    norm: RmsNorm
-    query: Matrix
-    key: Matrix
-    value: Matrix
-    out: Matrix
-    frequencies: Annotated[
-        RopeFrequencies | None, When(lambda block, _: block["rope"] and block["learned_rope"])
-    ]
-    theta: Annotated[
-        RopeTheta | None, When(lambda block, _: block["rope"] and not block["learned_rope"])
-    ]
-
-
-@dataclass(frozen=True)
-class FeedForwardBlock:
-    name: str
-    channels: int
-    hidden: int
-    gated: bool
-    norm: RmsNorm
-    linear1: Matrix
-    gate: Annotated[Matrix | None, When(lambda block, _: block["gated"])]
-    linear2: Matrix
-
-
-BLOCKS = {
-    "ordinary_block": OrdinaryBlock,
-    "gpool_block": PoolingBlock,
-    "nested_bottleneck_block": BottleneckBlock,
-    "transformer_attention_block": AttentionBlock,
-    "transformer_ffn_block": FeedForwardBlock,
+ACTIVATION_PREFIX = "ACTIVATION_"
+TD_SCORE_MULTIPLIER = 20.0  # of an output that only training has
+BLOCK_KINDS: dict[str, type[arch.Block]] = {
+    "ordinary_block": arch.Ordinary,
+    "gpool_block": arch.Pooling,
+    "nested_bottleneck_block": arch.Bottleneck,
+    "transformer_attention_block": arch.Attention,
+    "transformer_ffn_block": arch.FeedForward,
 }
-Block: TypeAlias = (
-    OrdinaryBlock | PoolingBlock | BottleneckBlock | AttentionBlock | FeedForwardBlock
-)
 
 
-@dataclass(frozen=True)
-class MetadataEncoder:
-    name: str
-    inputs: int
-    linear1: Matrix
-    bias1: Bias
-    act1: Activation
-    linear2: Matrix
-    bias2: Bias
-    act2: Activation
-    linear3: Matrix
+def policy_outputs(version: int) -> tuple[int, ...]:
+    """The numbers of policy outputs that a version can have: a plain and an optimistic one, ..."""
+    if version < SECOND_POLICY_VERSION:
+        return (1,)
+    if version < FOUR_POLICIES_VERSION:
+        return (2,)
+    return (4,) if version == FOUR_POLICIES_VERSION else (2, 4)
 
 
-@dataclass(frozen=True)
-class Trunk:
-    name: str
-    n_blocks: int
-    channels: int
-    mid_channels: int
-    regular_channels: int
-    dilated_channels: int
-    pooling_channels: int
-    tip_norm_kind: Annotated[int | None, since(15)]
-    reserved: Annotated[Reserved | None, Length(5), since(15)]
-    conv: Convolution
-    globals: Matrix
-    metadata: Annotated[MetadataEncoder | None, When(lambda trunk, _: trunk["metadata_encoder"])]
-    blocks: Annotated[list[Block], Count("n_blocks")]
-    tip_norm: Annotated[BatchNorm | None, When(lambda trunk, _: not trunk["tip_norm_kind"])]
-    tip_rms_norm: Annotated[TipRmsNorm | None, When(lambda trunk, _: bool(trunk["tip_norm_kind"]))]
-    tip_act: Activation
+def score_outputs(version: int) -> int:
+    """The number of score outputs of a version."""
+    if version < FIRST_V7_VERSION:
+        return 1 if version == OLDEST_VERSION else 2
+    return 4 if version == FIRST_V7_VERSION else 6
 
 
-@dataclass(frozen=True)
-class PolicyHead:
-    name: str
-    channels: Annotated[int | None, since(17)]
-    reserved: Annotated[Reserved | None, Length(3), since(17)]
-    conv1: Convolution
-    conv_pool: Convolution
-    norm_pool: BatchNorm
-    act_pool: Activation
-    pool_to_bias: Matrix
-    norm1: BatchNorm
-    act1: Activation
-    conv2: Convolution
-    pass1: Matrix
-    pass_bias: Annotated[Bias | None, since(15)]
-    pass_act: Annotated[Activation | None, since(15)]
-    pass2: Annotated[Matrix | None, since(15)]
+def read_network(content: bytes, source: str) -> NetworkData:
+    """Convert the bytes of a file, not compressed; raises NetworkFileError."""
+    reader = TokenReader(content, source)
+    data = _Layout(reader, {}).network()
+    reader.end()
+    version = int(data.provenance["katago_version"])
+    if version < FIRST_V7_VERSION:
+        data = as_version_8(data, version)
+    elif version == PLAIN_ERRORS_VERSION:
+        data = with_halved_errors(data)
+    check_network(data, f"{source}: {data.name}")
+    return data
 
 
-@dataclass(frozen=True)
-class ValueHead:
-    name: str
-    reserved: Annotated[Reserved | None, Length(3), since(17)]
-    conv1: Convolution
-    norm1: BatchNorm
-    act1: Activation
-    linear2: Matrix
-    bias2: Bias
-    act2: Activation
-    value: Matrix
-    value_bias: Bias
-    score: Matrix
-    score_bias: Bias
-    ownership: Convolution
+def write_network(data: NetworkData, version: int) -> TokenWriter:
+    """Write a network that a version has room for as tokens."""
+    writer = TokenWriter()
+    _Layout(writer, dict(data.weights)).network(data, version)
+    return writer
 
 
-@dataclass(frozen=True)
-class KataGoModel:
-    name: str
-    version: int
-    planes: int
-    globals: int
-    td_score_multiplier: Annotated[float | None, since(13)]
-    score_mean_multiplier: Annotated[float | None, since(13)]
-    score_stdev_multiplier: Annotated[float | None, since(13)]
-    lead_multiplier: Annotated[float | None, since(13)]
-    variance_time_multiplier: Annotated[float | None, since(13)]
-    value_error_multiplier: Annotated[float | None, since(13)]
-    score_error_multiplier: Annotated[float | None, since(13)]
-    metadata_encoder: Annotated[int | None, since(15)]
-    pass_alive: Annotated[int | None, since(15)]
-    reserved: Annotated[Reserved | None, Length(6), since(15)]
-    trunk: Trunk
-    policy: PolicyHead
-    value: ValueHead
+class _TrunkSizes(NamedTuple):
+    """Sizes at the head of the trunk; KataGo wants them positive, and uses none."""
+
+    mid: int
+    regular: int
+    dilated: int
+    pooling: int
+
+    @classmethod
+    def of(cls, a: Architecture) -> _TrunkSizes:
+        flat = list(arch.flat_blocks(a.blocks))
+        pooling = next((block for block in flat if isinstance(block, arch.Pooling)), None)
+        mids = [block.mid for block in flat if isinstance(block, arch.Ordinary)]
+        pool = pooling.pool if pooling else max(1, a.channels // 4)
+        mid = mids[0] if mids else (pooling.mid + pool if pooling else a.channels)
+        regular = pooling.mid if pooling else max(1, mid - pool)
+        return cls(mid, regular, max(1, mid - regular), pool)
 
 
-Part = TypeVar("Part")
+class _Layout:
+    """Walks over a file. Where a method is given a part of a network, that is what is written.
 
+    A reader gives none, and each method returns what it found. Weights are taken from, or go to,
+    one dictionary.
+    """
 
-class Reader:
-    """Reads parts from the bytes of a file; raises NetworkFileError where they are invalid."""
+    def __init__(self, tokens: Tokens, weights: Weights) -> None:
+        self.tokens, self.weights = tokens, weights
+        self.version = self.blocks = 0
+        self.kind: Activation | None = None  # of blocks and heads, known after the first one
 
-    def __init__(self, data: bytes, source: str) -> None:
-        self.data, self.source = data, source
-        self.at = 0
-        self.blocks = 0
-        self.version = OLDEST_VERSION
+    def network(self, given: NetworkData | None = None, version: int | None = None) -> NetworkData:
+        tokens = self.tokens
+        a = given.architecture if given else None
+        name = one_line(tokens.text("name", given.name if given else None))
+        self.version = tokens.size("version", version)
+        if not OLDEST_VERSION <= self.version <= NEWEST_VERSION:
+            known = f"but versions {OLDEST_VERSION} to {NEWEST_VERSION} can be read"
+            remedy = "name another file or update Tengen"
+            raise tokens.error(f"model version {self.version}, {known}", remedy)
+        if self.version in OBSTACLES:
+            what = f"model version {self.version} has older inputs: {OBSTACLES[self.version]}"
+            raise tokens.error(f"{name}: {what}", f"versions {min(INPUTS)} and later can be run")
+        inputs = INPUTS.get(self.version, KATAGO)
+        planes = tokens.known("planes", len(inputs.planes))
+        globals_ = tokens.known("globals", len(inputs.globals))
+        scaling = self.scaling(given.scaling if given else None)
+        if self.version >= PASS_LAYERS_VERSION:
+            if tokens.size("metadata encoder", 0):
+                raise tokens.error(
+                    f"{name}: networks that imitate people cannot be run", "name another"
+                )
+            tokens.size("pass-alive", 0)
+            self.reserved("header", 6)
+        self.kind = a.activation if a else None
+        trunk = self.trunk(planes, globals_, a)
+        policy = self.policy(trunk, a)
+        architecture = self.value(policy)
+        assert self.kind is not None
+        return NetworkData(
+            name,
+            replace(architecture, activation=self.kind),
+            self.weights,
+            scaling,
+            {"origin": "KataGo", "katago_version": str(self.version)},
+        )
 
-    def model(self) -> KataGoModel:
-        model = self.part(KataGoModel, {}, 0)
-        if self.data[self.at :].strip():
-            raise self.error("the file goes on after the network's end")
-        return model
+    def scaling(self, given: Scaling | None) -> Scaling:
+        usual = Scaling(halved_errors=self.version >= HALVED_ERRORS_VERSION)
+        if self.version < SCALING_VERSION:
+            return usual
+        self.tokens.number("td score multiplier", TD_SCORE_MULTIPLIER)
+        factors = {
+            name: self.tokens.number(f"{name} multiplier", getattr(given, name, None))
+            for name in Scaling._fields[:-1]
+        }
+        return Scaling(**factors, halved_errors=usual.halved_errors)
 
-    def part(self, kind: Callable[..., Part], above: Mapping[str, Any], depth: int) -> Part:
-        """Read a part; conditions on fields may refer to the parts above it."""
-        values: dict[str, Any] = {}
-        known = ChainMap(values, dict(above))
-        for name, wanted, options in layout(kind):
-            if all(o.condition(known, self.version) for o in options if isinstance(o, When)):
-                values[name] = self.field(wanted, options, known, depth)
-            else:
-                values[name] = None
-            if kind is KataGoModel and name == "version":
-                self.check_version(values[name])
-        return kind(**values)
+    # The parts of a network
 
-    def check_version(self, version: int) -> None:
-        if not OLDEST_VERSION <= version <= NEWEST_VERSION:
-            known = f"{OLDEST_VERSION} to {NEWEST_VERSION}"
-            what = f"model version {version}, but versions {known} can be read"
-            raise NetworkFileError(f"{self.source}: {what}; name another file or update Tengen")
-        self.version = version
+    def trunk(self, planes: int, globals_: int, a: Architecture | None) -> Architecture:
+        tokens = self.tokens
+        tokens.text("trunk", "trunk")
+        count = tokens.size("trunk: blocks", len(a.blocks) if a else None)
+        channels = tokens.size("trunk: channels", a.channels if a else None)
+        for field, value in (_TrunkSizes.of(a)._asdict() if a else _NO_SIZES).items():
+            tokens.size(f"trunk: {field} channels", value)
+        rms_norm = False
+        if self.version >= PASS_LAYERS_VERSION:
+            rms_norm = tokens.flag("trunk: kind of tip norm", a.tip_rms_norm if a else None)
+            self.reserved("trunk", 5)
+        first_kernel = self.convolution("conv", planes, None, channels)[1]
+        self.matrix("globals", globals_, channels)
+        blocks = self.block_list("", channels, count, a.blocks if a else None, MAX_NESTING)
+        if rms_norm:
+            tokens.text("tip", "tip")
+            tokens.known("tip: channels", channels)
+            self.scalar("tip.norm.epsilon")
+            tokens.size("tip: spatial", 0)
+            self.reserved("tip", 1)
+            self.array("tip.norm.weight", (channels,))
+            self.array("tip.bias", (channels,))
+        else:
+            self.norm("tip", channels)
+        tip_activation = self.named_activation("tip_act", a.tip_activation if a else None)
+        return Architecture(
+            blocks,
+            channels,
+            planes=planes,
+            globals=globals_,
+            first_kernel=first_kernel,
+            tip_activation=tip_activation,
+            tip_rms_norm=rms_norm,
+        )
 
-    def field(
-        self, wanted: Any, options: tuple[Any, ...], known: Mapping[str, Any], depth: int
-    ) -> Any:
-        if wanted is str:
-            return self.token().decode("latin-1")
-        if wanted is int:
-            return self.integer()
-        if wanted is bool:
-            return self.integer() != 0
-        if wanted is float:
-            return self.number()
-        for option in options:
-            match option:
-                case Length():
-                    return tuple(self.integer() for _ in range(option))
-                case Shape():
-                    return self.floats(tuple(known[name] for name in option))
-                case Count():
-                    return [self.block(known, depth + 1) for _ in range(known[option])]
-        return self.part(wanted, known, depth + 1)
+    def policy(self, trunk: Architecture, a: Architecture | None) -> Architecture:
+        tokens, channels = self.tokens, trunk.channels
+        tokens.text("policy", "policy")
+        outputs = a.policy_outputs if a else None
+        if self.version >= TRANSFORMER_VERSION:
+            outputs = tokens.size("policy: outputs", outputs)
+            self.reserved("policy", 3)
+        mid, _ = self.convolution("policy.conv1", channels, 1)
+        pool, _ = self.convolution("policy.conv_pool", channels, 1)
+        self.norm("policy.norm_pool", pool)
+        self.activation("policy.act_pool")
+        self.matrix("policy.pool_to_bias", 3 * pool, mid)
+        self.norm("policy.norm1", mid)
+        self.activation("policy.act1")
+        outputs, _ = self.convolution("policy.conv2", mid, 1, outputs)
+        if outputs not in policy_outputs(self.version):
+            raise tokens.error(f"version {self.version} has no {outputs} policy outputs")
+        hidden = self.matrix("policy.pass1", 3 * pool)
+        if self.version < PASS_LAYERS_VERSION:
+            hidden = 0
+        else:
+            hidden = self.pass_layers(hidden, outputs, bool(a and not a.pass_hidden))
+        return replace(
+            trunk,
+            policy_mid=mid,
+            policy_pool=pool,
+            policy_outputs=outputs,
+            pass_hidden=hidden,
+        )
 
-    def block(self, known: Mapping[str, Any], depth: int) -> Block:
-        kind = self.token().decode("latin-1")
-        if kind not in BLOCKS:
-            raise self.error(f"unknown kind of block {one_line(kind[:40])!r}")
+    def pass_layers(self, hidden: int, outputs: int, padded: bool) -> int:
+        """What follows the first matrix for the pass; `padded` ones compute nothing.
+
+        Such layers are merged when they are read. Returns the hidden layer's size, or 0 if merged.
+        """
+        self.bias("policy.pass1", hidden)
+        kind = self.named_activation(
+            "policy.pass_act", Activation.IDENTITY if padded else self.kind
+        )
+        self.matrix("policy.pass2", hidden, outputs)
+        first, bias = self.weights["policy.pass1.weight"], self.weights["policy.pass1.bias"]
+        if kind is not Activation.IDENTITY or bias.any():
+            self.check_activation("policy.pass_act", kind)
+            return hidden
+        if not padded:
+            del self.weights["policy.pass1.bias"]
+            self.weights["policy.pass1.weight"] = self.weights.pop("policy.pass2.weight") @ first
+        return 0
+
+    def value(self, policy: Architecture) -> Architecture:
+        self.tokens.text("value", "value")
+        if self.version >= TRANSFORMER_VERSION:
+            self.reserved("value", 3)
+        mid, _ = self.convolution("value.conv1", policy.channels, 1)
+        self.norm("value.norm1", mid)
+        self.activation("value.act1")
+        hidden = self.matrix("value.linear2", 3 * mid)
+        self.bias("value.linear2", hidden)
+        self.activation("value.act2")
+        scores = score_outputs(self.version)
+        for name, outputs in (("value.value", 3), ("value.score", scores)):
+            self.matrix(name, hidden, outputs)
+            self.bias(name, outputs)
+        self.convolution("value.ownership", mid, 1, 1)
+        return replace(policy, value_mid=mid, value_hidden=hidden, score_outputs=scores)
+
+    # Blocks
+
+    def block_list(
+        self,
+        prefix: str,
+        channels: int,
+        count: int,
+        given: tuple[arch.Block, ...] | None,
+        levels: int,
+    ) -> tuple[arch.Block, ...]:
+        """Blocks, which may hold further ones in so many levels."""
+        if levels == 0:
+            raise self.tokens.error("blocks nested too deeply")
+        return tuple(
+            self.block(f"{prefix}blocks.{i}", channels, given[i] if given else None, levels)
+            for i in range(count)
+        )
+
+    def block(self, name: str, channels: int, given: arch.Block | None, levels: int) -> arch.Block:
+        words = {kind: word for word, kind in BLOCK_KINDS.items()}
+        word = self.tokens.text(f"{name}: kind", words[type(given)] if given else None)
+        if word not in BLOCK_KINDS:
+            raise self.tokens.error(f"unknown kind of block {one_line(word[:40])!r}")
         self.blocks += 1
         if self.blocks > MAX_BLOCKS:
-            raise self.error(f"more than {MAX_BLOCKS:,} blocks")
-        if depth - TRUNK_DEPTH > MAX_NESTING:
-            raise self.error("blocks nested too deeply")
-        block: Block = self.part(BLOCKS[kind], known, depth)
-        return block
+            raise self.tokens.error(f"more than {MAX_BLOCKS:,} blocks")
+        self.tokens.text(name, name)
+        kind = BLOCK_KINDS[word]
+        if kind is arch.Attention:
+            assert given is None or isinstance(given, arch.Attention)
+            return self.attention(name, channels, given)
+        if kind is arch.FeedForward:
+            assert given is None or isinstance(given, arch.FeedForward)
+            return self.feed_forward(name, channels, given)
+        if kind is arch.Bottleneck:
+            assert given is None or isinstance(given, arch.Bottleneck)
+            return self.bottleneck(name, channels, given, levels)
+        self.norm(f"{name}.norm1", channels)
+        self.activation(f"{name}.act1")
+        mid, _ = self.convolution(f"{name}.conv1", channels, 3)
+        pool = 0
+        if kind is arch.Pooling:
+            pool, _ = self.convolution(f"{name}.conv_pool", channels, 3)
+            self.norm(f"{name}.norm_pool", pool)
+            self.activation(f"{name}.act_pool")
+            self.matrix(f"{name}.pool_to_bias", 3 * pool, mid)
+        self.norm(f"{name}.norm2", mid)
+        self.activation(f"{name}.act2")
+        self.convolution(f"{name}.conv2", mid, 3, channels)
+        return arch.Pooling(mid, pool) if pool else arch.Ordinary(mid)
 
-    def token(self) -> bytes:
-        match = _TOKEN.match(self.data, self.at)
-        if match is None:
-            raise self.error("the file ends too soon or is no KataGo network")
-        self.at = match.end()
-        return match[1]
+    def bottleneck(
+        self, name: str, channels: int, given: arch.Bottleneck | None, levels: int
+    ) -> arch.Bottleneck:
+        inner = given.inner if given else None
+        count = self.tokens.size(f"{name}: blocks", len(inner) if inner else None)
+        self.norm(f"{name}.norm1", channels)
+        self.activation(f"{name}.act1")
+        mid, _ = self.convolution(f"{name}.conv1", channels, 1)
+        blocks = self.block_list(f"{name}.", mid, count, inner, levels - 1)
+        self.norm(f"{name}.norm2", mid)
+        self.activation(f"{name}.act2")
+        self.convolution(f"{name}.conv2", mid, 1, channels)
+        return arch.Bottleneck(mid, blocks)
 
-    def integer(self) -> int:
-        token = self.token()
-        if not re.fullmatch(rb"-?\d{1,6}", token) or not 0 <= int(token) <= MAX_SIZE:
-            raise self.error(f"{token[:20].decode('latin-1')!r} is no size")
-        return int(token)
+    def attention(self, name: str, channels: int, given: arch.Attention | None) -> arch.Attention:
+        heads, kv_heads, queries, values = (
+            self.tokens.size(f"{name}: {field}", getattr(given, field, None))
+            for field in ("heads", "kv_heads", "query_dim", "value_dim")
+        )
+        rope = given.rope if given else None
+        turns = self.tokens.flag(f"{name}: rope", None if rope is None else rope is not Rope.NONE)
+        learned = self.tokens.flag(
+            f"{name}: learned rope", None if rope is None else rope is Rope.LEARNED
+        )
+        self.rms_norm(f"{name}.norm", channels)
+        self.matrix(f"{name}.query", channels, heads * queries)
+        self.matrix(f"{name}.key", channels, kv_heads * queries)
+        self.matrix(f"{name}.value", channels, kv_heads * values)
+        self.matrix(f"{name}.out", heads * values, channels)
+        theta = arch.Attention.theta
+        if turns:
+            self.tokens.text(f"{name}.rope", f"{name}.rope")
+            if learned:
+                shape = (kv_heads, queries // 2, 2)
+                for what, size in zip(("heads", "pairs", "axes"), shape, strict=True):
+                    self.tokens.known(f"{name}.rope: {what}", size)
+                self.array(f"{name}.frequencies", shape)
+            else:
+                theta = self.tokens.number(f"{name}.rope: theta", given.theta if given else None)
+        kind = Rope.NONE if not turns else Rope.LEARNED if learned else Rope.THETA
+        return arch.Attention(heads, kv_heads, queries, values, kind, theta)
 
-    def number(self) -> float:
-        token = self.token()
-        try:
-            value = float(token)
-        except ValueError:
-            raise self.error(f"{token[:20].decode('latin-1')!r} is no number") from None
-        if not math.isfinite(value):
-            raise self.error(f"the number {value}")
-        return value
+    def feed_forward(
+        self, name: str, channels: int, given: arch.FeedForward | None
+    ) -> arch.FeedForward:
+        self.tokens.known(f"{name}: channels", channels)
+        hidden = self.tokens.size(f"{name}: hidden", given.hidden if given else None)
+        gated = self.tokens.flag(f"{name}: gated", given.gated if given else None)
+        self.rms_norm(f"{name}.norm", channels)
+        self.matrix(f"{name}.linear1", channels, hidden)
+        if gated:
+            self.matrix(f"{name}.gate", channels, hidden)
+        self.matrix(f"{name}.linear2", hidden, channels)
+        return arch.FeedForward(hidden, gated)
 
-    def floats(self, shape: tuple[int, ...]) -> Floats:
-        size = math.prod(shape)
-        if size > len(self.data):
-            raise self.error(f"an array of {size:,} numbers in a file of {len(self.data):,} bytes")
-        binary = _BINARY.match(self.data, self.at)
-        if binary:
-            end = binary.end() + 4 * size
-            if end > len(self.data):
-                raise self.error("the file ends in the middle of an array")
-            values = np.frombuffer(self.data, "<f4", size, binary.end()).astype(np.float32)
-            self.at = end
+    # Layers
+
+    def convolution(
+        self, name: str, inputs: int, kernel: int | None, outputs: int | None = None
+    ) -> tuple[int, int]:
+        """A convolution whose kernel and outputs may be known; returns outputs and kernel."""
+        weight = self.weights.get(f"{name}.weight")  # [outputs, inputs, kernel, kernel]
+        tokens = self.tokens
+        tokens.text(name, name)
+        if kernel is None:
+            kernel = tokens.size(f"{name}: height", None if weight is None else weight.shape[2])
         else:
-            values = self.plain_numbers(size)
-        if not np.isfinite(values).all():
-            raise self.error("an array with numbers that are not finite")
-        return values.reshape(shape)
+            tokens.known(f"{name}: height", kernel)
+        tokens.known(f"{name}: width", kernel)
+        tokens.known(f"{name}: inputs", inputs)
+        outputs = self.outputs(name, outputs)
+        tokens.known(f"{name}: dilation y", 1)
+        tokens.known(f"{name}: dilation x", 1)
+        self.array(f"{name}.weight", (kernel, kernel, inputs, outputs), (3, 2, 0, 1))
+        return outputs, kernel
 
-    def plain_numbers(self, size: int) -> Floats:
-        """Read numbers written as text, in windows: one token at a time would take minutes."""
-        values = np.empty(size, np.float32)
-        done = 0
-        while done < size:
-            window = self.data[self.at : self.at + TEXT_WINDOW]
-            if self.at + TEXT_WINDOW < len(self.data):  # the window may cut its last token
-                window = window[: max(window.rfind(b" "), window.rfind(b"\n")) + 1]
-            tokens = window.split(None, size - done)
-            rest = tokens.pop() if len(tokens) > size - done else b""
-            if not tokens:
-                raise self.error("the file ends in the middle of an array")
-            try:
-                with np.errstate(over="ignore"):
-                    values[done : done + len(tokens)] = np.array(tokens).astype(np.float32)
-            except ValueError:
-                raise self.error("an array with something that is no number") from None
-            done += len(tokens)
-            self.at += len(window) - len(rest)
-        return values
+    def matrix(self, name: str, inputs: int, outputs: int | None = None) -> int:
+        """A matrix whose outputs may be known; returns them."""
+        self.tokens.text(name, name)
+        self.tokens.known(f"{name}: inputs", inputs)
+        outputs = self.outputs(name, outputs)
+        self.array(f"{name}.weight", (inputs, outputs), (1, 0))
+        return outputs
 
-    def error(self, reason: str) -> NetworkFileError:
-        return NetworkFileError(f"{self.source}: {reason} (byte {self.at:,}); {AGAIN}")
+    def outputs(self, name: str, known: int | None) -> int:
+        if known is not None:
+            return self.tokens.known(f"{name}: outputs", known)
+        weight = self.weights.get(f"{name}.weight")
+        return self.tokens.size(f"{name}: outputs", None if weight is None else len(weight))
+
+    def bias(self, name: str, channels: int) -> None:
+        self.tokens.text(f"{name}.bias", f"{name}.bias")
+        self.tokens.known(f"{name}.bias: channels", channels)
+        self.array(f"{name}.bias", (channels,))
+
+    def norm(self, name: str, channels: int) -> None:
+        """A batch norm; scale and bias are not written where they change nothing."""
+        self.tokens.text(name, name)
+        self.tokens.known(f"{name}: channels", channels)
+        self.scalar(f"{name}.epsilon")
+        usual = {"scale": np.ones(channels, np.float32), "bias": np.zeros(channels, np.float32)}
+        present = []
+        for part, value in usual.items():
+            given = self.weights.get(f"{name}.{part}")
+            matters = None if given is None else bool((given != value).any())
+            if self.tokens.flag(f"{name}: has {part}", matters):
+                present.append(part)
+        for part in ("mean", "variance", *present):
+            self.array(f"{name}.{part}", (channels,))
+        for part, value in usual.items():
+            self.weights.setdefault(f"{name}.{part}", value)
+
+    def rms_norm(self, name: str, channels: int) -> None:
+        self.tokens.text(name, name)
+        self.tokens.known(f"{name}: channels", channels)
+        self.scalar(f"{name}.epsilon")
+        self.array(f"{name}.weight", (channels,))
+
+    def activation(self, name: str) -> None:
+        """An activation of blocks and heads, which all have the same."""
+        self.check_activation(name, self.named_activation(name, self.kind))
+
+    def check_activation(self, name: str, kind: Activation) -> None:
+        if self.kind not in (None, kind):
+            raise self.tokens.error(f"{name}: mixes activations: {self.kind}, {kind}")
+        self.kind = kind
+
+    def named_activation(self, name: str, kind: Activation | None) -> Activation:
+        self.tokens.text(name, name)
+        if self.version < NAMED_ACTIVATIONS_VERSION:
+            return Activation.RELU
+        given = f"{ACTIVATION_PREFIX}{kind.upper()}" if kind else None
+        word = self.tokens.text(f"{name}: activation", given)
+        known = {f"{ACTIVATION_PREFIX}{kind.upper()}": kind for kind in Activation}
+        if word not in known:
+            raise self.tokens.error(f"{name}: unknown activation {one_line(word[:40])!r}")
+        return known[word]
+
+    # Numbers
+
+    def reserved(self, part: str, count: int) -> None:
+        """Numbers without a meaning yet, which are 0."""
+        for i in range(count):
+            self.tokens.known(f"{part}: reserved {i + 1}", 0)
+
+    def scalar(self, name: str) -> None:
+        """A weight without dimensions, in the fewest digits that give it back."""
+        given = self.weights.get(name)
+        value = None if given is None else float(str(given[()]))
+        self.weights[name] = np.array(self.tokens.number(name, value), np.float32)
+
+    def array(self, name: str, shape: tuple[int, ...], axes: tuple[int, ...] = (0, 1, 2)) -> None:
+        """A weight of this shape in the file, whose axes here are these of the file's."""
+        axes = axes[: len(shape)]
+        given = self.weights.get(name)
+        if given is not None:
+            given = np.ascontiguousarray(given.transpose(np.argsort(axes)))
+        found = self.tokens.floats(name, shape, given)
+        self.weights[name] = np.ascontiguousarray(found.transpose(axes))
 
 
-@cache
-def layout(kind: Any) -> tuple[tuple[str, Any, tuple[Any, ...]], ...]:
-    """The fields of a part: name, type and annotations."""
-    rows = []
-    for name, hint in get_type_hints(kind, include_extras=True).items():
-        options: tuple[Any, ...] = getattr(hint, "__metadata__", ())
-        plain = get_args(hint)[0] if options else hint
-        kinds = [choice for choice in get_args(plain) if choice is not type(None)]
-        rows.append((name, kinds[0] if len(kinds) == 1 else plain, options))
-    return tuple(rows)
-
-
-def write_model(model: KataGoModel) -> bytes:
-    """Write a network as the bytes of a file."""
-    out: list[bytes] = []
-    _write_part(model, model.version, out)
-    return b"".join(out)
-
-
-def _write_part(part: Any, version: int, out: list[bytes]) -> None:
-    for name, _, _ in layout(part.__class__):
-        value = getattr(part, name)
-        if value is None:
-            continue
-        if isinstance(value, np.ndarray):
-            out.append(b"@BIN@" + value.astype("<f4").tobytes() + b"\n")
-        elif isinstance(value, tuple):
-            out.extend(b"%d\n" % number for number in value)
-        elif isinstance(value, list):
-            for block in value:
-                out.append(_BLOCK_NAMES[type(block)].encode() + b"\n")
-                _write_part(block, version, out)
-        elif isinstance(value, bool):
-            out.append(b"%d\n" % value)
-        elif isinstance(value, str | int | float):
-            out.append(str(value).encode("latin-1") + b"\n")
-        else:
-            _write_part(value, version, out)
-
-
-_BLOCK_NAMES = {kind: name for name, kind in BLOCKS.items()}
+_NO_SIZES: dict[str, int | None] = dict.fromkeys(_TrunkSizes._fields)

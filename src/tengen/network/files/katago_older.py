@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tengen.features.kernels.katago import GLOBALS, KOMI_SCALE, PLANES
-from tengen.network.data import Scaling
-from tengen.network.files import katago_format as kata
-from tengen.network.files.errors import AGAIN, NetworkFileError
+from tengen.network.data import NetworkData, Scaling
 
 _KOMI = "own komi"
 _PLAYOUTS_AND_BUTTON = ("unequal playouts", "advantage in playouts", "button")
@@ -54,76 +52,40 @@ INPUTS = {6: _V5, 7: _V6}  # by version
 _OTHER_AREAS = "the area under territory scoring and tax in a way that V7 does not show"
 OBSTACLES = {3: _OTHER_AREAS, 4: _OTHER_AREAS, 5: "pass-alive areas, which V7 does not show"}
 
-OLDER_SCORE_OUTPUTS = 2  # mean and standard deviation; the lead was taken to be the mean
-PLAIN_ERRORS_VERSION = 9
 PLAIN_ERRORS = Scaling(value_error=1.0, score_error=100.0, halved_errors=True)
 FIRST_ERROR = 4  # of the score outputs
 _NO_TIME = -1000.0  # softplus makes it 0 turns, as for networks without this output
 
 
-def with_v7_inputs(model: kata.KataGoModel) -> kata.KataGoModel:
-    """Convert a network of a version before 8 to V7's inputs and version 8's score outputs.
-
-    The stated version stays. Raises NetworkFileError if V7's inputs do not include the version's.
-    """
-    version = model.version
-    if version not in INPUTS:
-        what = f"model version {version} has older inputs: {OBSTACLES[version]}"
-        raise NetworkFileError(f"{model.name}: {what}; versions {min(INPUTS)} and later can be run")
-    inputs = INPUTS[version]
-    trunk, value = model.trunk, model.value
-    stated = (model.planes, trunk.conv.inputs, model.globals, trunk.globals.inputs)
-    planes, globals_ = len(inputs.planes), len(inputs.globals)
-    if stated != (planes, planes, globals_, globals_):
-        what = f"model version {version} has {planes} planes and {globals_} globals, this file not"
-        raise NetworkFileError(f"{model.name}: {what}; {AGAIN}")
-    if (value.score.outputs, value.score_bias.channels) != (OLDER_SCORE_OUTPUTS,) * 2:
-        what = f"model version {version} has {OLDER_SCORE_OUTPUTS} score outputs, this file not"
-        raise NetworkFileError(f"{model.name}: {what}; {AGAIN}")
-    return replace(
-        model,
-        planes=len(PLANES),
-        globals=len(GLOBALS),
-        trunk=replace(
-            trunk, conv=_v7_planes(trunk.conv, inputs), globals=_v7_globals(trunk.globals, inputs)
-        ),
-        value=_with_lead(value),
+def as_version_8(data: NetworkData, version: int) -> NetworkData:
+    """Convert a network of a version before 8 to V7's inputs and version 8's score outputs."""
+    inputs, weights = INPUTS[version], dict(data.weights)
+    seen = [PLANES.index(name) for name in inputs.planes]
+    first = weights["conv.weight"]  # [channels, planes, height, width]
+    weights["conv.weight"] = np.zeros((len(first), len(PLANES), *first.shape[2:]), np.float32)
+    weights["conv.weight"][:, seen] = first
+    matrix = weights["globals.weight"]  # [channels, globals]
+    weights["globals.weight"] = np.zeros((len(matrix), len(GLOBALS)), np.float32)
+    weights["globals.weight"][:, [GLOBALS.index(name) for name in inputs.globals]] = matrix
+    weights["globals.weight"][:, GLOBALS.index(_KOMI)] *= np.float32(KOMI_SCALE / inputs.komi_scale)
+    # Two score outputs are added: the mean, which was taken to be the lead, and no variance time.
+    mean, stdev = weights["value.score.weight"]
+    weights["value.score.weight"] = np.stack([mean, stdev, mean, np.zeros_like(mean)])
+    mean, stdev = weights["value.score.bias"]
+    weights["value.score.bias"] = np.array([mean, stdev, mean, _NO_TIME], np.float32)
+    architecture = replace(
+        data.architecture, planes=len(PLANES), globals=len(GLOBALS), score_outputs=4
     )
+    return replace(data, architecture=architecture, weights=weights)
 
 
-def _v7_planes(conv: kata.Convolution, inputs: OlderInputs) -> kata.Convolution:
-    weights = np.zeros((conv.height, conv.width, len(PLANES), conv.outputs), np.float32)
-    weights[:, :, [PLANES.index(name) for name in inputs.planes]] = conv.weights
-    return replace(conv, inputs=len(PLANES), weights=weights)
-
-
-def _v7_globals(matrix: kata.Matrix, inputs: OlderInputs) -> kata.Matrix:
-    weights = np.zeros((len(GLOBALS), matrix.outputs), np.float32)
-    weights[[GLOBALS.index(name) for name in inputs.globals]] = matrix.weights
-    weights[GLOBALS.index(_KOMI)] *= np.float32(KOMI_SCALE / inputs.komi_scale)
-    return replace(matrix, inputs=len(GLOBALS), weights=weights)
-
-
-def _with_lead(value: kata.ValueHead) -> kata.ValueHead:
-    """Add two score outputs: the mean as the lead, and a variance time of zero."""
-    mean, stdev = value.score.weights.T
-    weights = np.stack([mean, stdev, mean, np.zeros_like(mean)], axis=1)
-    biases = value.score_bias.values
-    bias = np.array([biases[0], biases[1], biases[0], _NO_TIME], np.float32)
-    return replace(
-        value,
-        score=replace(value.score, outputs=len(bias), weights=weights),
-        score_bias=replace(value.score_bias, channels=len(bias), values=bias),
-    )
-
-
-def with_halved_errors(model: kata.KataGoModel) -> kata.KataGoModel:
+def with_halved_errors(data: NetworkData) -> NetworkData:
     """Convert version 9's errors to those of later versions: softplus(x) = softplus(2x / 2).
 
     The value's error is softplus(x) itself, the score's ten times that: hence `PLAIN_ERRORS`.
     """
-    value = model.value
-    twice = np.where(np.arange(value.score.outputs) < FIRST_ERROR, 1, 2).astype(np.float32)
-    score = replace(value.score, weights=value.score.weights * twice)
-    bias = replace(value.score_bias, values=value.score_bias.values * twice)
-    return replace(model, value=replace(value, score=score, score_bias=bias))
+    weights = dict(data.weights)
+    for name in ("value.score.weight", "value.score.bias"):
+        weights[name] = weights[name].copy()
+        weights[name][FIRST_ERROR:] *= 2
+    return replace(data, weights=weights, scaling=PLAIN_ERRORS)

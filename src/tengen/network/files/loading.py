@@ -14,8 +14,7 @@ from tengen.jit import user_cache
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, bundled_network
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
-from tengen.network.files.katago_format import Reader
-from tengen.network.files.katago_import import from_katago
+from tengen.network.files.katago_format import read_network
 from tengen.network.files.tengen_format import (
     cannot_read,
     load_network_file,
@@ -101,11 +100,7 @@ def read_katago(content: bytes, source: str) -> NetworkData:
     if content.startswith(_GZIP):
         content = _decompress(content, source)
     _check_start(content[:_START], source)
-    model = Reader(content, source).model()
-    try:
-        return from_katago(model)
-    except NetworkFileError as error:
-        raise NetworkFileError(f"{source}: {error}") from None
+    return read_network(content, source)
 
 
 def _check_start(start: bytes, source: str) -> None:

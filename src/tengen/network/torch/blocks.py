@@ -268,7 +268,7 @@ class AttentionBlock(nn.Module):
         self.value = nn.Linear(channels, spec.kv_heads * spec.value_dim, bias=False)
         self.out = nn.Linear(spec.heads * spec.value_dim, channels, bias=False)
         # [kv heads, pairs, 2]: angle per step along x and y
-        frequencies = theta_frequencies(spec)
+        frequencies = torch.tensor(arch.theta_frequencies(spec))
         if spec.rope is Rope.LEARNED:
             self.frequencies = nn.Parameter(frequencies)
         else:
@@ -352,14 +352,3 @@ def build_block(channels: int, spec: arch.Block, activation: Activation) -> nn.M
             return AttentionBlock(channels, spec)
         case arch.FeedForward():
             return FeedForwardBlock(channels, spec)
-
-
-def theta_frequencies(spec: arch.Attention) -> Tensor:
-    """[kv heads, pairs, 2]: half of the pairs rotate along y, half along x, ever more slowly."""
-    pairs = spec.query_dim // 2
-    half = pairs // 2
-    steps = spec.theta ** (-torch.arange(half) / half)
-    frequencies = torch.zeros(pairs, 2)
-    frequencies[:half, 1] = steps
-    frequencies[half:, 0] = steps
-    return frequencies.expand(spec.kv_heads, pairs, 2).clone()

@@ -9,6 +9,7 @@ from torch.nn.functional import softplus
 from tengen.features.feature_set import FeatureSet
 from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.network.data import Scaling
+from tengen.network.decoding import score_numbers
 from tengen.network.torch.model import Outputs
 
 
@@ -44,26 +45,5 @@ def decode(outputs: Outputs, globals_: Tensor, scaling: Scaling) -> tuple[Tensor
         decided = (globals_[:, SUPERKO] > 0) & (globals_[:, TERRITORY] == 0)
         never[:, 2] = torch.where(decided, -torch.inf, 0.0)
     value = torch.softmax(logits + never, 1)
-    counted = 1 - value[:, 2]
-    score = outputs.score.float()
-    n_outputs = score.shape[1]
-    nothing = torch.zeros_like(counted)
-    mean = score[:, 0] * scaling.score_mean
-    spread = softplus(score[:, 1]) * scaling.score_stdev if n_outputs > 1 else nothing
-    square = (mean.square() + spread.square()) * counted
-    numbers = torch.stack(
-        [
-            mean * counted,
-            (square - (mean * counted).square()).clamp_min(0).sqrt(),
-            (score[:, 2] * scaling.lead if n_outputs > 2 else mean) * counted,
-            softplus(score[:, 3]) * scaling.variance_time if n_outputs > 3 else nothing,
-            _error(score[:, 4], scaling.value_error, scaling) if n_outputs > 4 else nothing,
-            _error(score[:, 5], scaling.score_error, scaling) if n_outputs > 5 else nothing,
-        ]
-    )
-    return outputs.policy[:, 0].float(), value, numbers
-
-
-def _error(x: Tensor, factor: float, scaling: Scaling) -> Tensor:
-    root: Tensor = softplus(x / 2) if scaling.halved_errors else softplus(x).sqrt()
-    return root.mul(factor**0.5)
+    numbers = score_numbers(outputs.score.float(), 1 - value[:, 2], scaling, softplus)
+    return outputs.policy[:, 0].float(), value, torch.stack(numbers)

@@ -1,4 +1,4 @@
-"""One deep search in the calling thread: the smallest way to search a position.
+"""One deep search in the calling thread, for tests and benchmarks of the search itself.
 
 Front ends use `tengen.engine`, which runs many searches at a time by the same parts.
 """
