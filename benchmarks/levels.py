@@ -14,9 +14,8 @@ from pathlib import Path
 from tests.opponents.gnu_go import find_gnu_go
 
 from tengen.engine.levels import LEVELS
-from tengen.evaluation.elo import share_of
-from tengen.evaluation.engine_spec import EngineSpec, parse_engine
-from tengen.evaluation.ratings import Result, fit
+from tengen.evaluation.elo import Result, fit, share_of
+from tengen.evaluation.match import EngineSpec, parse_engine
 from tengen.frontends.match import run_match
 from tengen.frontends.options import MatchOptions
 

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.svg_chart import Anchor, Series, line_chart
-from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
-from tengen.evaluation.match import tally_of
-from tengen.evaluation.ratings import Rating, Result, fit
+from tengen.evaluation.elo import Rating, Result, fit
+from tengen.evaluation.lockstep import Player, openings, play_in_lockstep, tally_of
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.files.loading import load_network

@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tengen.evaluation.elo import estimate
-from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
-from tengen.evaluation.match import tally_of
+from tengen.evaluation.lockstep import Player, openings, play_in_lockstep, tally_of
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator

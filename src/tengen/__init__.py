@@ -39,9 +39,9 @@ _HOMES = {
     "tengen.game.color": ("Color",),
     "tengen.game.geometry": ("Point", "Size", "Symmetry"),
     "tengen.game.illegal_moves": ("IllegalMoveError",),
-    "tengen.game.outcome": ("Outcome", "Reason"),
     "tengen.game.position": ("Move", "Position"),
     "tengen.game.rules": ("Rules", "RulesError", "parse_rules"),
+    "tengen.game.outcome": ("Outcome", "Reason"),
     "tengen.game.scoring": ("Score", "Tally"),
     "tengen.game.sgf.records": (
         "SgfError",

@@ -13,7 +13,7 @@ from tengen.engine.katago_params import (
     KataGoParam,
     parse_value,
 )
-from tengen.frontends.analysis.query_settings import ANALYSIS_PARAMS, QuerySettings
+from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
 from tengen.frontends.options import GtpOptions
 from tengen.search.params import SearchParams
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tengen.evaluation.elo import Estimate, WinDrawLoss, elo_of, estimate, share_of
+from tengen.evaluation.elo import Rating, WinDrawLoss, elo_of, estimate, share_of
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_draws_narrow_the_interval() -> None:
 
 
 def test_no_games_say_nothing() -> None:
-    assert estimate(WinDrawLoss()) == Estimate(0.0, -math.inf, math.inf)
+    assert estimate(WinDrawLoss()) == Rating(0.0, -math.inf, math.inf, 0)
 
 
 @pytest.mark.parametrize("games", [1, 10, 100])
@@ -93,4 +93,4 @@ def test_wins_alone_leave_the_difference_open_upwards(games: int) -> None:
 
 def test_an_estimate_is_told_with_its_interval() -> None:
     assert str(estimate(WinDrawLoss(75, 0, 25))) == "+191 [+113, +269]"
-    assert str(Estimate(-12.4, -30.6, 5.0)) == "-12 [-31, +5]"
+    assert str(Rating(-12.4, -30.6, 5.0, 9)) == "-12 [-31, +5]"

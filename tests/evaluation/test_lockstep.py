@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
+from tengen.evaluation.lockstep import Played, Player, openings, play_in_lockstep
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
@@ -47,12 +47,12 @@ def misjudging(batch: Batch) -> Evaluation:
 
 
 def test_two_games_are_played_from_each_start_with_colours_exchanged() -> None:
-    ended: list[Game] = []
+    ended: list[Played] = []
     players = player(opinions(1)), player(opinions(2), visits=5)
     begun = starts()
     games = play_in_lockstep(players, begun, on_end=ended.append)
     assert ended == games
-    assert Counter((game.start, game.black) for game in games) == {
+    assert Counter((game.start, game.number % 2) for game in games) == {
         (start, black): 1 for start in begun for black in (0, 1)
     }
     for game in games:
@@ -73,7 +73,7 @@ def test_each_player_makes_the_moves_of_its_colour() -> None:
         for game in play_in_lockstep(players, [start]):
             first, second = game.end.moves[start.move_number : start.move_number + 2]
             by_color = {first.color: first.point, second.color: second.point}
-            black, white = (left, right) if game.black == 0 else (right, left)
+            black, white = (left, right) if game.number % 2 == 0 else (right, left)
             assert by_color == {Color.BLACK: black, Color.WHITE: white}
 
 
@@ -82,7 +82,7 @@ def test_the_same_seed_plays_the_same_games_and_another_one_others() -> None:
         params: dict[str, Any] = {"temperature": temperature, "temperature_early": temperature}
         players = player(opinions(1), **params), player(opinions(2), **params)
         games = play_in_lockstep(players, starts(), seed)
-        return sorted((str(game.start), game.black, game.end.moves) for game in games)
+        return sorted((str(game.start), game.number % 2, game.end.moves) for game in games)
 
     assert moves(1, 1.0) == moves(1, 1.0)
     assert moves(1, 1.0) != moves(2, 1.0)
@@ -96,7 +96,7 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
         players = player(opinions(1), visits=4), player(opinions(2), visits=3)
         begun = [start.play("A1") if start.is_legal("A1") else start for start in starts(4)]
         games = play_in_lockstep(players, begun)
-        return sorted((str(game.start), game.black, game.end.moves) for game in games)
+        return sorted((str(game.start), game.number % 2, game.end.moves) for game in games)
 
     assert moves(2) == moves(1)
 
@@ -107,7 +107,7 @@ def test_who_can_count_beats_who_cannot() -> None:
     for game in games:
         outcome = game.end.outcome()
         assert outcome is not None
-        assert outcome.winner is (Color.BLACK if game.black == 0 else Color.WHITE)
+        assert outcome.winner is (Color.BLACK if game.number % 2 == 0 else Color.WHITE)
 
 
 def test_leaves_of_many_games_go_to_the_network_together() -> None:
@@ -136,8 +136,8 @@ def test_boards_of_several_sizes_play_side_by_side(leaves: int) -> None:
         assert game.end.size == game.start.size
     # As if each start had been played alone.
     for start in begun:
-        alone = {game.black: game.end.moves for game in play_in_lockstep(players, [start])}
-        beside = {game.black: game.end.moves for game in games if game.start == start}
+        alone = {game.number % 2: game.end.moves for game in play_in_lockstep(players, [start])}
+        beside = {game.number % 2: game.end.moves for game in games if game.start == start}
         assert alone == beside
 
 

@@ -11,20 +11,17 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import WinDrawLoss
-from tengen.evaluation.engine_spec import parse_engine
+from tengen.evaluation.elo import Sprt, WinDrawLoss
 from tengen.evaluation.gtp_process import EngineError, GtpOpponent
+from tengen.evaluation.lockstep import Played
 from tengen.evaluation.match import (
     Contestant,
-    GtpContestant,
     OwnContestant,
-    Played,
     Store,
+    parse_engine,
     play_game,
     play_match,
-    points,
 )
-from tengen.evaluation.sprt import Sprt
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
@@ -70,16 +67,14 @@ class Listed:
 
     def __init__(self, moves: str) -> None:
         self._list = moves
+        self._turn = 1000
         self.closed = False
 
-    def begin(self, position: Position) -> None:
-        self._moves = iter(self._list.split())
-
     def move(self, position: Position) -> str | None:
+        if position.move_number <= self._turn:  # another game
+            self._moves = iter(self._list.split())
+        self._turn = position.move_number
         return next(self._moves, None)
-
-    def told(self, position: Position) -> None:
-        pass
 
     def close(self) -> None:
         self.closed = True
@@ -93,7 +88,7 @@ def test_colours_are_exchanged_from_game_to_game() -> None:
     first, second = (play_game(number, sides, EMPTY) for number in (0, 1))
     assert [move.color for move in first.end.moves if move.point] == [Color.BLACK] * 2
     assert [move.color for move in second.end.moves if move.point] == [Color.WHITE] * 2
-    assert points(first) == points(second) == 1
+    assert first.points == second.points == 1
 
 
 def test_an_illegal_move_loses_and_is_told() -> None:
@@ -107,7 +102,7 @@ def test_an_illegal_move_loses_and_is_told() -> None:
 def test_a_program_plays_a_whole_game_against_our_search(program: str) -> None:
     with Engine(FakeEvaluator()) as engine:
         ours = OwnContestant(engine, parse_engine("any@20"), seed=1)
-        theirs = GtpContestant(f"{program} 'C3 B2 D4'")
+        theirs = GtpOpponent(f"{program} 'C3 B2 D4'")
         try:
             played = play_game(1, (ours, theirs), EMPTY)
         finally:
@@ -120,7 +115,7 @@ def test_a_program_plays_a_whole_game_against_our_search(program: str) -> None:
 
 
 def test_a_program_may_resign(program: str) -> None:
-    theirs = GtpContestant(f"{program} 'C3 resign'")
+    theirs = GtpOpponent(f"{program} 'C3 resign'")
     try:
         played = play_game(1, (Listed("A1"), theirs), EMPTY)
     finally:
@@ -142,11 +137,11 @@ def test_a_program_that_dies_loses_that_game_and_is_started_again(program: str) 
         return made[-1]
 
     def dying() -> Contestant:
-        return GtpContestant(f"{program} 'C3 die'")
+        return GtpOpponent(f"{program} 'C3 die'")
 
     play_match([listed, dying], [EMPTY] * 2, range(4), 1, on_end)
     assert sorted(played.number for played in ends) == [0, 1, 2, 3]
-    assert all("has ended" in played.remark and points(played) == 1 for played in ends)
+    assert all("has ended" in played.remark and played.points == 1 for played in ends)
     assert all(side.closed for side in made)
 
 

@@ -9,8 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from tengen.evaluation.elo import WinDrawLoss, estimate, share_of
-from tengen.evaluation.ratings import ELO, Rating, Result, fit
+from tengen.evaluation.elo import ELO, Rating, Result, WinDrawLoss, estimate, fit, share_of
 
 
 def simulated(

@@ -161,8 +161,9 @@ def test_a_settings_file_and_the_command_line_fill_the_same_options(tmp_path: Pa
     assert "did you mean 'board_size'" in process.stderr
 
 
-def test_the_command_line_imports_nothing_heavy_to_begin_with() -> None:
+@pytest.mark.parametrize("module", ["cli", "gtp.run"])
+def test_what_is_needed_first_imports_nothing_heavy(module: str) -> None:
     heavy = "numpy", "numba", "openvino", "torch", "rich", "fastapi", "asyncio"
-    code = f"import sys, tengen.frontends.cli; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, tengen.frontends.{module}; print([m for m in {heavy} if m in sys.modules])"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert process.stdout == "[]\n", process.stderr

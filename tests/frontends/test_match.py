@@ -14,8 +14,8 @@ import pytest
 
 from tengen.engine.levels import level_named
 from tengen.evaluation.elo import WinDrawLoss
-from tengen.evaluation.engine_spec import parse_engine
-from tengen.evaluation.match import Played, points, with_points
+from tengen.evaluation.lockstep import Played
+from tengen.evaluation.match import parse_engine
 from tengen.frontends.match import run_match
 from tengen.frontends.options import MatchOptions
 from tengen.game.color import Color
@@ -112,7 +112,7 @@ def test_results_are_the_first_players(end: Position, black: int, expected: WinD
     assert end.is_over
     outcome = end.outcome()
     assert outcome is not None
-    assert with_points(WinDrawLoss(1, 1, 1), points(Played(black, end, outcome))) == expected
+    assert WinDrawLoss(1, 1, 1).plus(Played(black, end, end, outcome).points) == expected
 
 
 def test_a_match_is_played_told_and_saved(

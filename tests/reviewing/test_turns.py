@@ -7,7 +7,7 @@ import pytest
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.sgf.records import SgfError
-from tengen.reviewing.turns import MainLine, main_line
+from tengen.reviewing.review import MainLine, main_line
 from tests.reviewing.games import only_game
 
 BLACK, WHITE = Color

@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from tengen.evaluation.ratings import Rating
+from tengen.evaluation.elo import Rating
 from tengen.runs.terminal_display import RunDisplay, RunStatus, status_line
 from tengen.user_messages import say
 

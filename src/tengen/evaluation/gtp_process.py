@@ -28,6 +28,7 @@ class GtpOpponent:
         """Start the program; replies may take up to `patience` seconds."""
         self.command = command
         self._patience = patience
+        self._asked: Position | None = None  # the position of the last move
         try:
             self._process = subprocess.Popen(
                 shlex.split(command),
@@ -105,9 +106,20 @@ class GtpOpponent:
         """Send a move."""
         self.ask(f"play {color} {position.text(point)}")
 
-    def genmove(self, color: Color) -> str:
-        """Ask for a move: text, or `resign`."""
-        return self.ask(f"genmove {color}").lower()
+    def move(self, position: Position) -> str | None:
+        """Ask for a move: text, None for a pass, or RESIGN.
+
+        The program is told the opponent's last move, or the game so far if it is another one.
+        """
+        before = position.previous
+        if self._asked is not None and before is not None and before.previous is self._asked:
+            assert position.last_move is not None
+            self.play(*position.last_move, position)
+        else:
+            self.start(position)
+        self._asked = position
+        text = self.ask(f"genmove {position.to_play}").lower()
+        return None if text == "pass" else text
 
     def close(self) -> None:
         """Ask the program to quit, then kill it."""

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
+from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.geometry import index_point
 from tengen.game.kernels.moves import PASS
+from tengen.game.outcome import Outcome
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
 from tengen.search.kernels.root import choose_move
 from tengen.search.params import SearchParams
 from tengen.search.request import RootOptions
-from tengen.search.tree_batch import LeafFlight, TreeBatch
+from tengen.search.tree_batch import TreeBatch
 
 _SPARE_NODES = 16
 _FLATNESS = (1.0, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # of the policies that openings are drawn from
@@ -34,13 +37,25 @@ class Player:
     gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
 
 
-class Game(NamedTuple):
-    """A game that was played to its end."""
+class Played(NamedTuple):
+    """A finished game."""
 
+    number: int  # even: the first player had Black
     start: Position
     end: Position
-    black: int  # which of the two players had Black
-    number: int
+    outcome: Outcome
+    remark: str = ""  # what went wrong, if something did
+
+    @property
+    def points(self) -> float:
+        """The first player's points: 1, 0.5 or 0."""
+        winner = self.outcome.winner
+        return 0.5 if winner is None else float((winner is Color.BLACK) == (self.number % 2 == 0))
+
+
+def tally_of(games: Iterable[Played]) -> WinDrawLoss:
+    """The results of games, the first player's view."""
+    return reduce(WinDrawLoss.plus, (game.points for game in games), WinDrawLoss())
 
 
 class _PlayerTrees:
@@ -60,7 +75,6 @@ class _PlayerTrees:
             leaves=player.leaves,
             threads=feeding_threads(player.evaluator),
         )
-        self._all = np.arange(len(starts))
         self._weights = np.zeros(self.trees.forest.policy.shape[1], np.float32)
         root = RootOptions(gumbel=player.gumbel)
         for g, start in enumerate(starts):
@@ -71,34 +85,25 @@ class _PlayerTrees:
         self.trees.prepare(np.array([g]))
         self.trees.forest.trees[g]["target"] = self.player.visits
 
-    def rest(self, g: int) -> None:
-        """Search the position of game g no more."""
-        self.trees.forest.trees[g]["target"] = 0
-
-    def start(self) -> LeafFlight:
-        """Start a flight of leaves of all games."""
-        return self.trees.start(self._all)
-
-    def done(self) -> list[int]:
-        """The games whose search has its visits, or has filled its memory."""
+    def moves(self) -> Iterator[tuple[int, int]]:
+        """Games whose search has its visits or has filled its memory, and the points to play."""
         forest = self.trees.forest
         trees = forest.trees
         enough = forest.nodes[trees["root"]]["visits"] >= trees["target"]
-        return np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0))).tolist()
-
-    def choose(self, g: int) -> int:
-        """The point of the move to play in game g."""
-        return int(choose_move(self.trees.forest, g, self.trees.settings, self._weights))
+        done = np.flatnonzero((trees["target"] > 0) & (enough | (trees["full"] > 0)))
+        for g in done.tolist():
+            trees[g]["target"] = 0
+            yield g, int(choose_move(forest, g, self.trees.settings, self._weights))
 
 
 def play_in_lockstep(
     players: tuple[Player, Player],
     starts: Sequence[Position],
     seed: int = 0,
-    on_end: Callable[[Game], None] | None = None,
+    on_end: Callable[[Played], None] | None = None,
     numbers: Sequence[int] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-) -> list[Game]:
+) -> list[Played]:
     """Play two games from each position, colours exchanged; every start needs a move limit.
 
     With numbers, only those games: 2k and 2k + 1 begin at starts[k], the even one with Black for
@@ -110,27 +115,27 @@ def play_in_lockstep(
     boards = [starts[number // 2] for number in numbers]
     positions = list(boards)
     sides = tuple(_PlayerTrees(player, boards, seed + i) for i, player in enumerate(players))
-    games: list[Game] = []
+    games: list[Played] = []
 
     def to_move(g: int) -> int:
         black = numbers[g] % 2  # the player that has Black
         return black if positions[g].to_play is Color.BLACK else 1 - black
 
-    going = len(boards)
+    going, everywhere = len(boards), np.arange(len(boards))
     for g in range(len(boards)):
         sides[to_move(g)].think(g)
     while going and not should_stop():
-        flights = [side.start() for side in sides]
+        flights = [side.trees.start(everywhere) for side in sides]
         for side, flight in zip(sides, flights, strict=True):
             side.trees.finish(flight)
         for side in sides:
-            for g in side.done():
-                point = side.choose(g)
+            for g, point in side.moves():
                 move = None if point == PASS else index_point(point, positions[g].width)
                 positions[g] = positions[g].play(move)
-                side.rest(g)
                 if positions[g].is_over:
-                    games.append(Game(boards[g], positions[g], numbers[g] % 2, numbers[g]))
+                    outcome = positions[g].outcome()
+                    assert outcome is not None
+                    games.append(Played(numbers[g], boards[g], positions[g], outcome))
                     if on_end:
                         on_end(games[-1])
                     going -= 1

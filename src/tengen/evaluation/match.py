@@ -1,48 +1,78 @@
-"""Matches between any two engines: pairs of games, a referee, records that a stopped match goes on
-from.
-"""
+"""Matches between any two engines: their names, pairs of games, records to continue from."""
 
 from __future__ import annotations
 
-import contextlib
 import json
+import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tengen.engine.engine import Engine
-from tengen.engine.levels import CARE_VISITS, decide
-from tengen.evaluation.elo import WinDrawLoss
-from tengen.evaluation.engine_spec import EngineSpec
+from tengen.engine.levels import CARE_VISITS, Level, decide, level_named
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
-from tengen.evaluation.lockstep import Game
+from tengen.evaluation.lockstep import Played
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
-from tengen.search.request import SearchRequest, Wanted
+from tengen.network.files.bundled import BUNDLED
+from tengen.search.request import Limits, SearchRequest, Wanted
 from tengen.search.result import SearchResult
 
 RESULTS = "results.jsonl"
+GTP = "gtp:"
+LEVEL = "level:"
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """A network with limits, a level of the bundled network, or the command of a GTP engine."""
+
+    text: str
+    model: str = ""
+    limits: Limits = field(default_factory=Limits)
+    command: str = ""
+    level: Level | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in tables and game records."""
+        if self.command:
+            return self.command
+        if self.level:
+            return f"{LEVEL}{self.level.id}"
+        return f"{Path(self.model).name}@{self.text.rpartition('@')[2]}"
+
+
+def parse_engine(text: str) -> EngineSpec:
+    """Parse MODEL@VISITS, MODEL@SECONDSs, level:NAME or gtp:COMMAND; raises ValueError."""
+    if text.startswith(LEVEL):
+        return EngineSpec(text, BUNDLED, level=level_named(text[len(LEVEL) :]))
+    if text.startswith(GTP) and text[len(GTP) :].strip():
+        return EngineSpec(text, command=text[len(GTP) :].strip())
+    match = re.fullmatch(r"(?P<model>.+)@(?:(?P<visits>\d+)|(?P<seconds>\d*\.?\d+)s)", text)
+    if not match:
+        raise ValueError(
+            f"{text!r} is no engine: write MODEL@VISITS such as bundled@64, MODEL@SECONDSs such "
+            "as net.bin.gz@0.5s, level:NAME such as level:beginner, or gtp:COMMAND"
+        )
+    if match["visits"]:
+        return EngineSpec(text, match["model"], Limits(visits=int(match["visits"])))
+    return EngineSpec(text, match["model"], Limits(seconds=float(match["seconds"])))
 
 
 class Contestant(Protocol):
     """One side of one game at a time."""
 
-    def begin(self, position: Position) -> None:
-        """Start a game at a position."""
-
     def move(self, position: Position) -> Point | str | None:
         """A move, None for a pass, or RESIGN."""
-
-    def told(self, position: Position) -> None:
-        """The position after the opponent's move."""
 
     def close(self) -> None:
         """End."""
@@ -58,9 +88,6 @@ class OwnContestant:
             visits = max(spec.level.visits, CARE_VISITS)
         self._tree = engine.new_tree(ownership=False, max_visits=visits)
 
-    def begin(self, position: Position) -> None:
-        """Needs no preparation: the tree finds its way to any position."""
-
     def move(self, position: Position) -> Point | str | None:
         if self._spec.level is None:
             return self._search(SearchRequest(position, self._spec.limits)).move
@@ -70,49 +97,13 @@ class OwnContestant:
     def _search(self, request: SearchRequest) -> SearchResult:
         return self._engine.submit(request, owner=self, tree=self._tree).result()
 
-    def told(self, position: Position) -> None:
-        """Needs no word: a position knows its moves."""
-
     def close(self) -> None:
         self._tree.close()
 
 
-class GtpContestant:
-    """A GTP engine."""
-
-    def __init__(self, command: str) -> None:
-        self._engine = GtpOpponent(command)
-
-    def begin(self, position: Position) -> None:
-        self._engine.start(position)
-
-    def move(self, position: Position) -> Point | str | None:
-        text = self._engine.genmove(position.to_play)
-        if text in (RESIGN, "pass"):
-            return RESIGN if text == RESIGN else None
-        return text
-
-    def told(self, position: Position) -> None:
-        last = position.last_move
-        if last is not None:
-            self._engine.play(last.color, last.point, position)
-
-    def close(self) -> None:
-        self._engine.close()
-
-
 def contestant(spec: EngineSpec, engine: Engine | None, seed: int) -> Contestant:
     """One side of games; the engine is that of its network, if it has one."""
-    return GtpContestant(spec.command) if engine is None else OwnContestant(engine, spec, seed)
-
-
-class Played(NamedTuple):
-    """A finished game."""
-
-    number: int  # even: the first engine had Black
-    end: Position
-    outcome: Outcome
-    remark: str = ""  # what went wrong, if something did
+    return GtpOpponent(spec.command) if engine is None else OwnContestant(engine, spec, seed)
 
 
 @dataclass(frozen=True)
@@ -165,7 +156,7 @@ class Store:
             "game": played.number,
             "engines": self.names,
             "terms": self.terms,
-            "points": points(played),
+            "points": played.points,
             "result": str(played.outcome),
             "moves": played.end.move_number,
             "remark": played.remark,
@@ -176,69 +167,20 @@ class Store:
             file.write("\n" * cut + json.dumps(line) + "\n")
 
 
-def points(played: Played) -> float:
-    """The first engine's points: 1, 0.5 or 0."""
-    if played.outcome.winner is None:
-        return 0.5
-    first_is_black = played.number % 2 == 0
-    return float((played.outcome.winner is Color.BLACK) == first_is_black)
-
-
-def with_points(tally: WinDrawLoss, gained: float) -> WinDrawLoss:
-    """A tally with one game more."""
-    if gained == 0.5:
-        return tally._replace(draws=tally.draws + 1)
-    if gained == 1:
-        return tally._replace(wins=tally.wins + 1)
-    return tally._replace(losses=tally.losses + 1)
-
-
-def tally_of(games: Iterable[Game]) -> WinDrawLoss:
-    """How games that were played in lockstep ended, the first player's view."""
-    tally = WinDrawLoss()
-    for game in games:
-        outcome = game.end.outcome()
-        assert outcome is not None
-        tally = with_points(tally, points(Played(game.number, game.end, outcome)))
-    return tally
-
-
 def play_game(number: int, sides: tuple[Contestant, Contestant], start: Position) -> Played:
     """Play one game to its end; what is no legal move loses it."""
-    black = number % 2
     position = start
-    for index, side in enumerate(sides):
-        try:
-            side.begin(position)
-        except EngineError as error:
-            color = Color.BLACK if index == black else Color.WHITE
-            return Played(number, position, _forfeit(color), str(error))
     while not position.is_over:
-        index = black if position.to_play is Color.BLACK else 1 - black
-        mover, other = sides[index], sides[1 - index]
-        color = position.to_play
-        move: Point | str | None = None
+        black = position.to_play is Color.BLACK
         try:
-            move = mover.move(position)
-            if move == RESIGN:
-                position = position.resign()
-                break
-            position = position.play(move)
+            move = sides[number % 2 if black else 1 - number % 2].move(position)
+            position = position.resign() if move == RESIGN else position.play(move)
         except (EngineError, IllegalMoveError) as error:
-            return Played(number, position, _forfeit(color), str(error))
-        if not position.is_over:
-            try:
-                other.told(position)
-            except EngineError as error:
-                return Played(number, position, _forfeit(color.opponent), str(error))
+            forfeit = Outcome(position.to_play.opponent, None, Reason.FORFEIT)
+            return Played(number, start, position, forfeit, str(error))
     outcome = position.outcome()
     assert outcome is not None
-    return Played(number, position, outcome)
-
-
-def _forfeit(color: Color) -> Outcome:
-    """The end of a game in which the engine of a colour failed."""
-    return Outcome(color.opponent, None, Reason.FORFEIT)
+    return Played(number, start, position, outcome)
 
 
 def play_match(
@@ -267,8 +209,8 @@ def play_match(
     def work() -> None:
         number = next_game()
         while number is not None:
-            with ExitStack() as closing:  # engines that failed are started again for the next game
-                sides = [closing.enter_context(contextlib.closing(make())) for make in make_sides]
+            with ExitStack() as stack:  # engines that failed are started again for the next game
+                sides = [stack.enter_context(closing(make())) for make in make_sides]
                 remark = ""
                 while number is not None and not remark:
                     played = play_game(number, (sides[0], sides[1]), starts[number // 2])

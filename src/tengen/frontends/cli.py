@@ -138,7 +138,7 @@ def match(
     options: MatchOptions,
 ) -> None:
     """Let two engines play, and say how much stronger one is."""
-    from tengen.evaluation.engine_spec import parse_engine
+    from tengen.evaluation.match import parse_engine
     from tengen.frontends.match import run_match
 
     run_match((parse_engine(first), parse_engine(second)), options)

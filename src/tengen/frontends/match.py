@@ -11,11 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import WinDrawLoss, estimate
-from tengen.evaluation.engine_spec import EngineSpec
-from tengen.evaluation.lockstep import Game, Player, openings, play_in_lockstep
-from tengen.evaluation.match import Played, Store, contestant, play_match, points, with_points
-from tengen.evaluation.sprt import Sprt
+from tengen.evaluation.elo import Sprt, WinDrawLoss, estimate
+from tengen.evaluation.lockstep import Played, Player, openings, play_in_lockstep
+from tengen.evaluation.match import EngineSpec, Store, contestant, play_match
 from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
@@ -40,7 +38,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     known = store.finished() if store else {}
     tally = WinDrawLoss()
     for gained in known.values():
-        tally = with_points(tally, gained)
+        tally = tally.plus(gained)
     numbers = [number for number in range(options.games) if number not in known]
     networks = _open_networks(engines, options.device)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -50,7 +48,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
 
         def on_end(played: Played) -> bool:
             nonlocal tally
-            tally = with_points(tally, points(played))
+            tally = tally.plus(played.points)
             if store:
                 store.add(played)
             if played.remark:
@@ -118,11 +116,9 @@ def _play_in_lockstep(
 ) -> None:
     going_on = True
 
-    def report(game: Game) -> None:
+    def report(game: Played) -> None:
         nonlocal going_on
-        outcome = game.end.outcome()
-        assert outcome is not None
-        going_on = on_end(Played(game.number, game.end, outcome))
+        going_on = on_end(game)
 
     for first in range(0, len(numbers), AT_A_TIME):
         if going_on:

@@ -14,13 +14,13 @@ from rich.text import Text
 from tengen.engine.engine import Engine
 from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
+from tengen.game.geometry import point_text
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import GameReview, Searched, review_game
-from tengen.reviewing.turns import main_line
-from tengen.reviewing.wording import line_text, move_text, points_text, remarks, side_text
+from tengen.reviewing.review import GameReview, Searched, main_line, review_game
+from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.user_messages import say
 
 CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
@@ -84,7 +84,7 @@ def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> No
         for turn in sorted(worst, key=lambda turn: -turn.points_lost):
             table.add_row(
                 str(turn.number),
-                f"{turn.color.name.title()} {move_text(turn.move, height)}",
+                f"{turn.color.name.title()} {point_text(turn.move, height)}",
                 points_text(turn.points_lost),
                 f"{turn.winrate_lost:.0%}",
                 line_text(turn.line, height),

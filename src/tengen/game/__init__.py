@@ -2,13 +2,12 @@
 
 - position: Position, the immutable game state that all Python code uses
 - board_view: what can be read off one board; the base of Position
-- rules: rule sets, their names and spellings
-- kernel_rules: rules and komi as the record that kernels read
+- rules: rule sets, their names and spellings; kernel_rules: as the record that kernels read
 - geometry: points, coordinates, board sizes, handicap points, symmetries
 - color: colours of points and players
 - illegal_moves: the exceptions for illegal moves
-- scoring, outcome: the score of a board, the result of a game
-- dead_stones: dead stones from an ownership estimate
+- scoring: the score of a board, its dead stones
+- outcome: the result of a game
 - diagram: boards as text and SVG
 - sgf: SGF files
 - kernels: the rules as Numba kernels

@@ -50,13 +50,10 @@ def board_size(size: int | tuple[int, int]) -> Size:
         width, height = (size, size) if isinstance(size, int) else size
     except (TypeError, ValueError):
         raise ValueError(f"a board size is one number or two, not {size!r}") from None
-    if not (_is_side(width) and _is_side(height)):
+    sides = isinstance(width, int | np.integer) and isinstance(height, int | np.integer)
+    if not (sides and 1 <= min(width, height) <= max(width, height) <= MAX_SIDE):
         raise ValueError(f"board sides run from 1 to {MAX_SIDE}, not {width}x{height}")
     return Size(int(width), int(height))
-
-
-def _is_side(side: object) -> bool:
-    return isinstance(side, int | np.integer) and 1 <= int(side) <= MAX_SIDE
 
 
 def point_index(point: tuple[int, int], width: int) -> int:
@@ -76,8 +73,13 @@ def policy_point(index: int, size: Size) -> Point | None:
     return Point(index % size.width, index // size.width) if index < size.area else None
 
 
-def point_text(point: tuple[int, int], height: int) -> str:
-    """Coordinates as players and GTP write them: columns skip I, rows count from the bottom."""
+def point_text(point: tuple[int, int] | None, height: int) -> str:
+    """Coordinates as players and GTP write them: columns skip I, rows count from the bottom.
+
+    None is a pass.
+    """
+    if point is None:
+        return "pass"
     x, y = point
     return f"{COLUMN_LETTERS[x]}{height - y}"
 

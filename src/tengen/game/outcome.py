@@ -41,13 +41,9 @@ class Outcome:
 
 
 _REASONS = {
-    "r": Reason.RESIGNATION,
-    "resign": Reason.RESIGNATION,
-    "resignation": Reason.RESIGNATION,
-    "t": Reason.TIME,
-    "time": Reason.TIME,
-    "f": Reason.FORFEIT,
-    "forfeit": Reason.FORFEIT,
+    **dict.fromkeys(("r", "resign", "resignation"), Reason.RESIGNATION),
+    **dict.fromkeys(("t", "time"), Reason.TIME),
+    **dict.fromkeys(("f", "forfeit"), Reason.FORFEIT),
     "": Reason.SCORE,
 }
 

@@ -122,12 +122,8 @@ class Position(BoardView):
         Ignores coordinates around it. Raises ValueError.
         """
         size, stones = read_diagram(diagram)
-        by_color = {
-            color: [point for point, stone in stones.items() if stone is color] for color in Color
-        }
-        return cls(size, rules, komi).set_up(
-            by_color[Color.BLACK], by_color[Color.WHITE], to_play=to_play
-        )
+        black, white = ([at for at in stones if stones[at] is color] for color in Color)
+        return cls(size, rules, komi).set_up(black, white, to_play=to_play)
 
     # Moves
 
@@ -187,7 +183,7 @@ class Position(BoardView):
     def legal_moves(self) -> list[Point]:
         """The points where the side to play may play; passing is also legal."""
         mask = self.legal_mask()[:-1].reshape(self.height, self.width)
-        return [Point(int(x), int(y)) for y, x in np.argwhere(mask)]
+        return [Point(x, y) for y, x in np.argwhere(mask).tolist()]
 
     # History
 
@@ -329,13 +325,11 @@ class Position(BoardView):
             symmetry.size(self.size), self.rules, self.komi, move_limit=self.move_limit
         )
         if start.stones.any() or start._parent is not None or start.to_play is not Color.BLACK:
-            stones = {
-                color: [image((int(x), int(y))) for y, x in np.argwhere(start.stones == color)]
+            black, white = (
+                [image((x, y)) for y, x in np.argwhere(start.stones == color).tolist()]
                 for color in Color
-            }
-            position = position.set_up(
-                stones[Color.BLACK], stones[Color.WHITE], to_play=start.to_play
             )
+            position = position.set_up(black, white, to_play=start.to_play)
             position._boards[0]["captured"] = start._boards[0]["captured"]
         position.handicap = self.handicap
         position._boards[0]["komi"] = self._boards[0]["komi"]
@@ -445,9 +439,8 @@ class Position(BoardView):
         return Move(color, None if index == kernels.PASS else index_point(index, self.width))
 
     def _text(self, index: int) -> str:
-        if index == kernels.PASS:
-            return "pass"
-        return point_text(index_point(index, self.width), self.height)
+        point = None if index == kernels.PASS else index_point(index, self.width)
+        return point_text(point, self.height)
 
 
 def _restored(state: dict[str, object]) -> Position:

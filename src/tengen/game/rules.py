@@ -1,4 +1,4 @@
-"""Rules of Go as data: the options, the named rule sets, and how both are spelled."""
+"""Rules of Go as data: options, named rule sets, and how both are spelled."""
 
 from __future__ import annotations
 
@@ -97,26 +97,17 @@ class Rules:
         return self.name or json.dumps(self.as_json())
 
 
-_TROMP_TAYLOR = Rules()
 _JAPANESE = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.SEKI, suicide=False)
 _CHINESE_SERVER = Rules(suicide=False, white_handicap_bonus=HandicapBonus.N, friendly_pass=True)
-_CHINESE = replace(_CHINESE_SERVER, ko=KoRule.SIMPLE)
-_AGA = Rules(
-    KoRule.SITUATIONAL,
-    suicide=False,
-    white_handicap_bonus=HandicapBonus.N_MINUS_ONE,
-    friendly_pass=True,
+_AGA = replace(
+    _CHINESE_SERVER, ko=KoRule.SITUATIONAL, white_handicap_bonus=HandicapBonus.N_MINUS_ONE
 )
-_AGA_BUTTON = replace(_AGA, button=True)
 _STONE_SCORING = Rules(KoRule.SIMPLE, tax=Tax.ALL, suicide=False, friendly_pass=True)
-_ANCIENT_TERRITORY = Rules(KoRule.SIMPLE, Scoring.TERRITORY, Tax.ALL, suicide=False)
-_NEW_ZEALAND = Rules(KoRule.SITUATIONAL, friendly_pass=True)
-_ING = Rules(friendly_pass=True)
 
 # By name: rules and usual komi. Equal rules are shown by their first name.
 NAMED: dict[str, tuple[Rules, float]] = {
-    "tromp-taylor": (_TROMP_TAYLOR, 7.5),
-    "chinese": (_CHINESE, 7.5),
+    "tromp-taylor": (Rules(), 7.5),
+    "chinese": (replace(_CHINESE_SERVER, ko=KoRule.SIMPLE), 7.5),
     "chinese-ogs": (_CHINESE_SERVER, 7.5),
     "chinese-kgs": (_CHINESE_SERVER, 7.5),
     "japanese": (_JAPANESE, 6.5),
@@ -124,34 +115,23 @@ NAMED: dict[str, tuple[Rules, float]] = {
     "stone-scoring": (_STONE_SCORING, 7.5),
     "aga": (_AGA, 7.5),
     "bga": (_AGA, 7.5),
-    "new-zealand": (_NEW_ZEALAND, 7.0),
-    "aga-button": (_AGA_BUTTON, 7.0),
-    "ing": (_ING, 7.5),
-    "ancient-territory": (_ANCIENT_TERRITORY, 6.5),
+    "new-zealand": (Rules(KoRule.SITUATIONAL, friendly_pass=True), 7.0),
+    "aga-button": (replace(_AGA, button=True), 7.0),
+    "ing": (Rules(friendly_pass=True), 7.5),
+    "ancient-territory": (replace(_JAPANESE, tax=Tax.ALL), 6.5),
 }
 
 # Other spellings, in lower case without spaces, hyphens and underscores.
 _ALIASES = {
-    "tt": "tromp-taylor",
-    "trompandtaylor": "tromp-taylor",
-    "logical": "tromp-taylor",
-    "cn": "chinese",
-    "中国": "chinese",
-    "中国规则": "chinese",
-    "中國規則": "chinese",
-    "jp": "japanese",
-    "日本": "japanese",
-    "日本ルール": "japanese",
-    "kr": "korean",
-    "한국": "korean",
-    "stone": "stone-scoring",
-    "ancientarea": "stone-scoring",
-    "american": "aga",
-    "british": "bga",
-    "french": "bga",
-    "nz": "new-zealand",
-    "goe": "ing",
-    "inggoe": "ing",
+    "tromp-taylor": ("tt", "trompandtaylor", "logical"),
+    "chinese": ("cn", "中国", "中国规则", "中國規則"),
+    "japanese": ("jp", "日本", "日本ルール"),
+    "korean": ("kr", "한국"),
+    "stone-scoring": ("stone", "ancientarea"),
+    "aga": ("american",),
+    "bga": ("british", "french"),
+    "new-zealand": ("nz",),
+    "ing": ("goe", "inggoe"),
 }
 
 
@@ -160,7 +140,7 @@ def _folded(text: str) -> str:
 
 
 _BY_SPELLING = {_folded(name): rules for name, (rules, _) in NAMED.items()} | {
-    spelling: NAMED[name][0] for spelling, name in _ALIASES.items()
+    spelling: NAMED[name][0] for name, spellings in _ALIASES.items() for spelling in spellings
 }
 
 

@@ -1,17 +1,25 @@
-"""The score of a board: the points of each side and the owner of each point."""
+"""The score of a board, and its dead stones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, EMPTY, WHITE, Color
+from tengen.game.geometry import Point
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.scoring import BUTTON_POINTS, count
 from tengen.game.outcome import Outcome, Reason
+from tengen.game.rules import Rules, Scoring
+
+if TYPE_CHECKING:
+    from tengen.game.board_view import BoardView
+
+SURE = 0.5  # how much of a point the opponent must own, from -1 to 1
+SEARCH_VISITS = 100  # enough for a search to estimate ownership
 
 
 class Tally(NamedTuple):
@@ -43,11 +51,8 @@ class Score:
 
     def outcome(self, reason: Reason) -> Outcome:
         """The result of a game with this score."""
-        if self.margin == 0:
-            return Outcome(None, 0.0, reason)
-        return Outcome(
-            Color.BLACK if self.margin > 0 else Color.WHITE, float(abs(self.margin)), reason
-        )
+        winner = None if self.margin == 0 else Color.BLACK if self.margin > 0 else Color.WHITE
+        return Outcome(winner, float(abs(self.margin)), reason)
 
     def __str__(self) -> str:
         return str(self.outcome(Reason.SCORE))
@@ -79,3 +84,30 @@ def on_board(points: NDArray[np.int8], width: int, height: int) -> NDArray[np.in
     """[height, width]: an array over board indices without the border."""
     rows = points[: (height + 2) * (width + 1)].reshape(height + 2, width + 1)
     return rows[1:-1, 1:].copy()
+
+
+def counts_dead_stones(rules: Rules) -> bool:
+    """Whether all stones on the board count for their colour, dead or not.
+
+    True under area scoring if players have to capture dead stones before they pass.
+    """
+    return rules.scoring is Scoring.AREA and not rules.friendly_pass
+
+
+def dead_stones(board: BoardView, ownership: NDArray[np.float32] | None) -> frozenset[Point]:
+    """The stones of chains on whose every point the opponent's ownership exceeds SURE.
+
+    `ownership` is [height, width], from -1 to 1 for the side to play, as in search results; if
+    None, no stone is dead.
+    """
+    if ownership is None:
+        return frozenset()
+    stones = {Point(int(x), int(y)) for y, x in np.argwhere(board.stones)}
+    dead: set[Point] = set()
+    while stones:
+        chain = board.chain(stones.pop())
+        stones.difference_update(chain)
+        sign = -1 if board.at(chain[0]) is board.to_play else 1
+        if all(sign * ownership[y, x] > SURE for x, y in chain):
+            dead.update(chain)
+    return frozenset(dead)

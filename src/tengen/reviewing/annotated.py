@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from tengen.game.color import Color
-from tengen.game.geometry import Point
-from tengen.game.sgf.records import SgfGame, SgfNode, letters, save_sgf
+from tengen.game.geometry import Point, point_text
+from tengen.game.sgf.records import SgfGame, SgfNode, letters, read_sgf, save_sgf
 from tengen.reviewing.review import GameReview, TurnReview
 from tengen.reviewing.wording import (
     line_text,
-    move_text,
     points_text,
     remarks,
     side_text,
@@ -27,7 +26,7 @@ def annotated(game: SgfGame, review: GameReview) -> str:
 
     Does not change `game`.
     """
-    copy = SgfGame(_copied(game.root), game.source, game.encoding)
+    (copy,) = read_sgf(save_sgf(game).decode("utf-8"), game.source)
     nodes = list(copy.root.main_line())
     height = copy.size.height
     for turn in review.turns:
@@ -41,19 +40,6 @@ def annotated(game: SgfGame, review: GameReview) -> str:
                 _add_line(nodes[turn.node - 1], turn, height)
     _add_comment(copy.root, _summary(copy, review))
     return save_sgf(copy).decode("utf-8")
-
-
-def _copied(root: SgfNode) -> SgfNode:
-    """A deep copy without recursion, for which a long game is too deep."""
-    top = SgfNode()
-    todo = [(root, top)]
-    while todo:
-        node, parent = todo.pop()
-        properties = {name: list(values) for name, values in node.properties.items()}
-        copy = SgfNode(properties, offset=node.offset)
-        parent.children.append(copy)
-        todo.extend((child, copy) for child in reversed(node.children))
-    return top.children[0]
 
 
 def _add_comment(node: SgfNode, text: str) -> None:
@@ -82,7 +68,7 @@ def _add_line(parent: SgfNode, turn: TurnReview, height: int) -> None:
     first = _child_by(parent, turn.color, turn.best)
     _add_comment(
         first,
-        f"Better by {points_text(turn.points_lost)} than {move_text(turn.move, height)}.\n"
+        f"Better by {points_text(turn.points_lost)} than {point_text(turn.move, height)}.\n"
         f"Expected: {line_text(turn.line, height)}\n"
         f"Then {standing_text(turn.better)}.",
     )
@@ -105,7 +91,7 @@ def _summary(game: SgfGame, review: GameReview) -> str:
         if played:
             lines.append(f"{str(color).capitalize()}: {played}.")
         worst = [
-            f"move {turn.number} {move_text(turn.move, game.size.height)} "
+            f"move {turn.number} {point_text(turn.move, game.size.height)} "
             f"({points_text(turn.points_lost)})"
             for turn in review.side(color).mistakes[:WORST]
         ]

@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import re
-from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -16,11 +15,19 @@ import numpy as np
 from tengen.browser import REVIEW_TEMPLATE, STATIC
 from tengen.browser.inline_modules import inline_modules
 from tengen.game.color import Color
+from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame
-from tengen.reviewing.review import MISTAKE, GameReview, SideReview, Standing, TurnReview
-from tengen.reviewing.turns import Turn, main_line
-from tengen.reviewing.wording import move_text, remarks, standing_text, verdict_text
+from tengen.reviewing.review import (
+    MISTAKE,
+    GameReview,
+    SideReview,
+    Standing,
+    Turn,
+    TurnReview,
+    main_line,
+)
+from tengen.reviewing.wording import remarks, standing_text, verdict_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
@@ -31,7 +38,8 @@ def html_page(game: SgfGame, review: GameReview) -> str:
     The board is drawn by the web page's own painter. Text of the record is never markup: a content
     security policy allows only the page's own script and style.
     """
-    style, script = _style(), _script()
+    style = (STATIC / "css" / "review.css").read_text("utf-8")
+    script = inline_modules(STATIC / "js" / "review" / "main.js")
     data = _data(game, review)
     parts = {
         "title": html.escape(data["title"].encode("utf-8", "replace").decode("utf-8")),
@@ -43,16 +51,6 @@ def html_page(game: SgfGame, review: GameReview) -> str:
     }
     template = REVIEW_TEMPLATE.read_text("utf-8")
     return _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], template)
-
-
-@cache
-def _style() -> str:
-    return (STATIC / "css" / "review.css").read_text("utf-8")
-
-
-@cache
-def _script() -> str:
-    return inline_modules(STATIC / "js" / "review" / "main.js")
 
 
 def _hash(text: str) -> str:
@@ -117,12 +115,8 @@ def _step(
 ) -> dict[str, Any]:
     """A move: how it changes the board, and its review."""
     height = turn.after.height
-    step: dict[str, Any] = {
+    step = _played(turn.color, turn.move, earlier, turn.after) | {
         "number": turn.number,
-        "color": str(turn.color),
-        "move": move_text(turn.move, height),
-        "place": _place(turn.move, turn.after.width),
-        "changes": _changes(earlier.stones, turn.after),
         "taken": _taken(turn.after),
         "comment": comments[turn.node],
     }
@@ -132,7 +126,7 @@ def _step(
         **_standing(review.after),
         "lost": round(review.points_lost, 2),
         "winrateLost": round(review.winrate_lost, 4),
-        "best": move_text(review.best, height),
+        "best": point_text(review.best, height),
         "bestPlace": _place(review.best, turn.after.width),
         "verdict": verdict_text(review, height),
         "now": _sentence(standing_text(review.after)),
@@ -146,16 +140,18 @@ def _line(before: Position, review: TurnReview) -> list[dict[str, Any]]:
     moves = []
     for move in review.line:
         after = before.play(move)
-        moves.append(
-            {
-                "color": str(before.to_play),
-                "move": move_text(move, before.height),
-                "place": _place(move, before.width),
-                "changes": _changes(before.stones, after),
-            }
-        )
+        moves.append(_played(before.to_play, move, before, after))
         before = after
     return moves
+
+
+def _played(color: Color, move: Point | None, before: Position, after: Position) -> dict[str, Any]:
+    return {
+        "color": str(color),
+        "move": point_text(move, after.height),
+        "place": _place(move, after.width),
+        "changes": _changes(before.stones, after),
+    }
 
 
 def _side(side: SideReview) -> dict[str, Any]:

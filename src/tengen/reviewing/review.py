@@ -11,11 +11,11 @@ from tengen.engine.engine import Engine
 from tengen.engine.task import SearchTask
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.illegal_moves import GameOverError, IllegalMoveError, OccupiedError
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
-from tengen.game.sgf.records import SgfGame
-from tengen.reviewing.turns import Turn, main_line
+from tengen.game.sgf.records import SgfError, SgfGame
 from tengen.search.request import CANCELLED, Limits, SearchRequest, Wanted
 from tengen.search.result import Judgement, SearchResult
 
@@ -23,6 +23,24 @@ DEFAULT_VISITS = 100
 MISTAKE = 1.0  # points lost from which on a move is one
 LINE = Wanted(pv_length=12)
 POLL_SECONDS = 0.05  # between two looks at whether a review is to stop
+
+
+class Turn(NamedTuple):
+    """A move as it was played; `move` is None for a pass."""
+
+    number: int  # of the move, from 1
+    node: int  # place of its node in the main line; the root is 0
+    color: Color
+    move: Point | None
+    before: Position  # with the mover to play
+    after: Position
+
+
+class MainLine(NamedTuple):
+    """The moves that can be reviewed, and why they end before the record does."""
+
+    turns: tuple[Turn, ...]
+    broken_off: str  # what is wrong with the move after the last turn; "" if nothing is
 
 
 class Standing(NamedTuple):
@@ -94,15 +112,65 @@ class Searched(NamedTuple):
     standing: Standing
 
 
-def _nothing(_: Searched) -> None:
-    pass
+def main_line(game: SgfGame) -> MainLine:
+    """The moves of the main line, up to the first that the rules do not allow.
+
+    Passes after the end of the game are left out. Raises SgfError if there is nothing to review.
+    """
+    turns: list[Turn] = []
+    broken_off = ""
+    node, position = 0, None
+    try:
+        for node, reached in enumerate(game.positions()):
+            turns += _turns_of_node(position, reached, node, len(turns) + 1)
+            position = reached
+    except IllegalMoveError as error:
+        broken_off = f"move {len(turns) + 1}, {error.color} {error.move}: {error.why}"
+    except SgfError as error:
+        if not turns:
+            raise
+        broken_off = f"move {len(turns) + 1}: {error.reason}"
+    if not turns:
+        raise SgfError(game.source, 0, broken_off or "there are no moves to review")
+    return MainLine(tuple(turns), broken_off)
+
+
+def _turns_of_node(
+    earlier: Position | None, reached: Position, node: int, number: int
+) -> list[Turn]:
+    """The moves of one node, one as a rule; raises IllegalMoveError.
+
+    The SGF reader accepts illegal moves: for a stone on an occupied point it removes the old one
+    first, which must be found out here.
+    """
+    steps = [reached]
+    while steps[-1] is not earlier and steps[-1].previous is not None:
+        steps.append(steps[-1].previous)
+    turns: list[Turn] = []
+    for before, after in zip(steps[:0:-1], steps[-2::-1], strict=True):
+        if after.move_number <= before.move_number or after.last_move is None:
+            continue  # stones were set up
+        color, point = after.last_move
+        cleared_from = before.previous if before is not steps[-1] else None
+        if point is not None and cleared_from is not None and cleared_from.at(point) is not None:
+            raise OccupiedError(before.text(point), color, number)
+        try:
+            before.play(point, color)
+        except GameOverError:
+            if point is not None:
+                raise
+            continue
+        if before.to_play is not color:
+            before = before.set_up(to_play=color, handicap=before.handicap)
+        turns.append(Turn(number + len(turns), node, color, point, before, after))
+    return turns
 
 
 def review_game(
     engine: Engine,
     game: SgfGame,
     visits: int = DEFAULT_VISITS,
-    on_turn: Callable[[Searched], None] = _nothing,
+    on_turn: Callable[[Searched], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
     owner: object = None,
 ) -> GameReview:
@@ -118,8 +186,8 @@ def review_game(
     for turn in reversed(line.turns):
         positions.setdefault(id(turn.before), (turn.node - 1, turn.before))
     in_order = sorted(positions.values(), key=lambda each: each[0])
-    nodes = [node if node >= 0 else None for node, _ in in_order]  # a root may hold a move
-    searches.run([position for _, position in in_order], nodes)
+    # A root may hold a move; the position before it has no node.
+    searches.run([(node if node >= 0 else None, position) for node, position in in_order])
     judged = [
         turn for turn in line.turns if searches.knows(turn.before) and searches.knows(turn.after)
     ]
@@ -128,7 +196,7 @@ def review_game(
         for turn in judged
         if _seems_to_lose(searches, turn)
     }
-    searches.run(list(alternatives.values()), [None] * len(alternatives))
+    searches.run([(None, position) for position in alternatives.values()])
     turns = tuple(_judged(searches, turn, alternatives.get(turn.number)) for turn in judged)
     return GameReview(
         turns=turns,
@@ -149,7 +217,7 @@ class _Searches:
         self,
         engine: Engine,
         visits: int,
-        on_turn: Callable[[Searched], None],
+        on_turn: Callable[[Searched], object],
         stopped: Callable[[], bool],
         owner: object,
     ) -> None:
@@ -164,25 +232,25 @@ class _Searches:
         """Is it known how this position stands?"""
         return id(position) in self.standings
 
-    def run(self, positions: Sequence[Position], nodes: Sequence[int | None]) -> None:
-        """Search positions, together; the ends of games need no search."""
+    def run(self, positions: Sequence[tuple[int | None, Position]]) -> None:
+        """Search positions by their nodes, together; the ends of games need no search."""
         self._total += len(positions)
-
-        def note(index: int, standing: Standing) -> None:
-            self.standings[id(positions[index])] = standing
-            self._done += 1
-            self._on_turn(Searched(self._done, self._total, nodes[index], standing))
-
-        going_on = [i for i, position in enumerate(positions) if not position.is_over]
-        for i, position in enumerate(positions):
+        for node, position in positions:
             if position.is_over:
-                note(i, _final(self._engine, position))
+                self._note(node, position, _final(self._engine, position))
+        going_on = [(node, position) for node, position in positions if not position.is_over]
         if not going_on or self._stopped():
             return
-        requests = [SearchRequest(positions[i], self._limits, wanted=LINE) for i in going_on]
+        requests = [SearchRequest(each, self._limits, wanted=LINE) for _, each in going_on]
         for k, result in self._finished(self._engine.submit_game(requests, owner=self._owner)):
-            self.results[id(positions[going_on[k]])] = result
-            note(going_on[k], _for_black(result, result.position.to_play))
+            node, position = going_on[k]
+            self.results[id(position)] = result
+            self._note(node, position, _standing(result, result.position.to_play))
+
+    def _note(self, node: int | None, position: Position, standing: Standing) -> None:
+        self.standings[id(position)] = standing
+        self._done += 1
+        self._on_turn(Searched(self._done, self._total, node, standing))
 
     def _finished(self, tasks: list[SearchTask]) -> Iterator[tuple[int, SearchResult]]:
         """The tasks as they finish, by their number; those that are stopped before are left out."""
@@ -205,28 +273,27 @@ class _Searches:
                 task.cancel()
 
 
-def _for_black(judgement: Judgement, to_play: Color) -> Standing:
-    if to_play is Color.BLACK:
-        return Standing(judgement.winrate, judgement.lead)
-    return Standing(1 - judgement.winrate, -judgement.lead)
+def _for_black(winrate: float, lead: float, color: Color) -> Standing:
+    """How a game stands that stands so for a colour."""
+    return Standing(winrate, lead) if color is Color.BLACK else Standing(1 - winrate, -lead)
+
+
+def _standing(judgement: Judgement, to_play: Color) -> Standing:
+    return _for_black(judgement.winrate, judgement.lead, to_play)
 
 
 def _final(engine: Engine, position: Position) -> Standing:
     """How the end of a game stands; where players agree on dead stones, the network judges."""
-    outcome = position.outcome()
+    outcome, rules = position.outcome(), position.rules
     if outcome is None or outcome.reason is Reason.NO_RESULT:
         return Standing(0.5, 0.0)
-    if position.rules.scoring is Scoring.TERRITORY or position.rules.friendly_pass:
+    if rules.scoring is Scoring.TERRITORY or rules.friendly_pass:
         opinion = engine.evaluate([position]).result()
         win, loss, _ = opinion.value[0].tolist()
-        winrate, lead = (1 + win - loss) / 2, float(opinion.lead[0])
-        if position.to_play is Color.BLACK:
-            return Standing(winrate, lead)
-        return Standing(1 - winrate, -lead)
+        return _for_black((1 + win - loss) / 2, float(opinion.lead[0]), position.to_play)
     if outcome.winner is None:
         return Standing(0.5, 0.0)
-    margin = outcome.margin or 0.0
-    return Standing(1.0, margin) if outcome.winner is Color.BLACK else Standing(0.0, -margin)
+    return _for_black(1.0, outcome.margin or 0.0, outcome.winner)
 
 
 def _loss(color: Color, best: Standing, played: Standing) -> Standing:
@@ -240,7 +307,7 @@ def _seems_to_lose(searches: _Searches, turn: Turn) -> bool:
     search = searches.results[id(turn.before)]
     if search.move == turn.move or not search.moves:
         return False
-    best = _for_black(search.moves[0], turn.color)
+    best = _standing(search.moves[0], turn.color)
     loss = _loss(turn.color, best, searches.standings[id(turn.after)])
     return any(lost >= worth for lost, worth in zip(loss, WORTH_A_SECOND_LOOK, strict=True))
 
@@ -256,7 +323,7 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
         answers = searches.results.get(id(alternative))
         line = (search.move, *(answers.pv if answers else ()))[: LINE.pv_length]
     else:
-        better = _for_black(search.moves[0] if search.moves else search, turn.color)
+        better = _standing(search.moves[0] if search.moves else search, turn.color)
     loss = _loss(turn.color, better, after)
     return TurnReview(
         number=turn.number,
@@ -266,7 +333,7 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
         best=search.move,
         points_lost=max(0.0, loss.lead),
         winrate_lost=max(0.0, loss.winrate),
-        before=_for_black(search, turn.color),
+        before=_standing(search, turn.color),
         after=after,
         better=better,
         line=line,

@@ -9,14 +9,9 @@ from tengen.reviewing.review import GameReview, Standing, TurnReview
 AS_GOOD = 0.05  # points below which a loss rounds to 0.0
 
 
-def move_text(move: Point | None, height: int) -> str:
-    """A move as text: D4, or pass."""
-    return "pass" if move is None else point_text(move, height)
-
-
 def line_text(line: tuple[Point | None, ...], height: int) -> str:
     """Moves separated by spaces."""
-    return " ".join(move_text(move, height) for move in line)
+    return " ".join(point_text(move, height) for move in line)
 
 
 def points_text(points: float) -> str:
@@ -47,7 +42,7 @@ def standing_text(standing: Standing) -> str:
 
 def verdict_text(turn: TurnReview, height: int) -> str:
     """The verdict on a move, in one sentence."""
-    best = move_text(turn.best, height)
+    best = point_text(turn.best, height)
     if turn.best == turn.move:
         return "The best move."
     if turn.points_lost < AS_GOOD:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
-from tengen.evaluation.engine_spec import parse_engine
+from tengen.evaluation.match import parse_engine
 from tengen.features.feature_set import (
     FEATURE_SETS,
     KATAGO,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tengen.closeable import Closeable
-from tengen.evaluation.ratings import Rating
+from tengen.evaluation.elo import Rating
 from tengen.runs.folder import RunFolder
 from tengen.runs.metrics import Metrics
 from tengen.runs.terminal_display import RunDisplay, RunStatus

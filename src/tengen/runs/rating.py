@@ -8,18 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from tengen.engine.engine import Engine
-from tengen.evaluation.elo import WinDrawLoss
-from tengen.evaluation.engine_spec import EngineSpec, parse_engine
-from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
-from tengen.evaluation.match import (
-    Played,
-    contestant,
-    play_match,
-    points,
-    tally_of,
-    with_points,
-)
-from tengen.evaluation.ratings import Rating, Result, fit
+from tengen.evaluation.elo import Rating, Result, WinDrawLoss, fit
+from tengen.evaluation.lockstep import Played, Player, openings, play_in_lockstep, tally_of
+from tengen.evaluation.match import EngineSpec, contestant, parse_engine, play_match
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
@@ -114,7 +105,7 @@ def _play(
 
     def count(played: Played) -> bool:
         nonlocal tally
-        tally = with_points(tally, points(played))
+        tally = tally.plus(played.points)
         return not should_stop()
 
     with ExitStack() as closing:

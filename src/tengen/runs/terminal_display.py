@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.closeable import Closeable
-from tengen.evaluation.ratings import Rating
+from tengen.evaluation.elo import Rating
 from tengen.user_messages import say
 
 REDRAW_SECONDS = 0.25

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.query import Query, read_query
+from tengen.frontends.analysis.query import Query, QuerySettings, read_query
 from tengen.frontends.analysis.query_fields import QueryError
-from tengen.frontends.analysis.query_settings import QuerySettings
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tests.frontends.analysis.conversation import query
@@ -18,7 +17,7 @@ def read(**fields: Any) -> Query:
     return read_query(query(**fields), QuerySettings())
 
 
-def blamed(**fields: Any) -> str:
+def blamed(**fields: Any) -> str | None:
     with pytest.raises(QueryError) as caught:
         read(**fields)
     assert str(caught.value)

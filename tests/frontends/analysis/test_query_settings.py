@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.query_settings import QuerySettings, override
+from tengen.frontends.analysis.query import QuerySettings
 from tests.frontends.analysis.conversation import Conversation, query
 
 
@@ -29,24 +29,24 @@ from tests.frontends.analysis.conversation import Conversation, query
 def test_known_search_settings_are_honoured(
     name: str, value: Any, field: str, becomes: float
 ) -> None:
-    settings, left_out = override(QuerySettings(), {name: value})
+    settings, left_out = QuerySettings().overridden({name: value})
     assert getattr(settings.search_params(), field) == becomes
     assert left_out == []
 
 
 def test_limits_and_reports_can_be_overridden() -> None:
     given = {"maxVisits": 9, "maxTime": 2.5, "maxPlayouts": 7, "analysisPVLen": 3}
-    settings, left_out = override(QuerySettings(), {**given, "reportAnalysisWinratesAs": "white"})
+    settings, left_out = QuerySettings().overridden({**given, "reportAnalysisWinratesAs": "white"})
     assert (settings.visits, settings.seconds, settings.playouts) == (9, 2.5, 7)
     assert (settings.pv_length, settings.perspective) == (3, "WHITE")
     assert left_out == []
 
 
 def test_the_root_s_temperature_brings_no_noise() -> None:
-    plain, _ = override(QuerySettings(), {})
-    warm, _ = override(QuerySettings(), {"rootPolicyTemperature": 2})
-    noisy, _ = override(
-        QuerySettings(), {"rootNoiseEnabled": True, "rootDirichletNoiseWeight": 0.5}
+    plain, _ = QuerySettings().overridden({})
+    warm, _ = QuerySettings().overridden({"rootPolicyTemperature": 2})
+    noisy, _ = QuerySettings().overridden(
+        {"rootNoiseEnabled": True, "rootDirichletNoiseWeight": 0.5}
     )
     assert not plain.noisy_root
     assert warm.noisy_root
@@ -82,7 +82,7 @@ def test_the_root_s_temperature_brings_no_noise() -> None:
     ],
 )
 def test_what_is_not_known_or_cannot_be_is_a_warning_and_no_more(name: str, value: Any) -> None:
-    settings, left_out = override(QuerySettings(), {name: value})
+    settings, left_out = QuerySettings().overridden({name: value})
     assert settings == QuerySettings()
     assert len(left_out) == 1
     assert name in left_out[0]

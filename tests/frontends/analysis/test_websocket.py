@@ -161,7 +161,7 @@ def test_elsewhere_a_token_is_required(listen: str) -> None:
         check_listening(listen, None)
     with pytest.raises(ValueError, match="token"):
         check_listening(listen, "  ")
-    assert check_listening(listen, "secret").port
+    assert check_listening(listen, "secret")[1]
 
 
 @pytest.mark.parametrize("listen", ["", "here", "127.0.0.1:", "127.0.0.1:http", ":70000", ":-1"])

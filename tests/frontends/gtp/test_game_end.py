@@ -11,9 +11,9 @@ import pytest
 from tengen.frontends.gtp.positions import points_to_clean_up, stones_in_seki
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
-from tengen.game.dead_stones import dead_stones
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.game.scoring import dead_stones
 from tests.frontends.gtp.client import SMALL, Client, session
 
 # White's stone at C7 is dead, and all else is settled.

@@ -1,12 +1,9 @@
 """`tengen analysis`: KataGo's JSON analysis protocol, on stdin and stdout or over a WebSocket.
 
-server, websocket  one client on stdin and stdout, or many over a WebSocket
-service            the engine and the defaults that all clients share
+server, websocket  one client on stdin and stdout, or many over a WebSocket; what all share
 client             the lines of one client: actions, queries, answers
-query              a checked query from JSON; query_fields reads its fields
-query_positions    the positions of a query
-query_settings     its settings, and what `overrideSettings` changes
-query_tasks        its searches in the engine
+query              a checked query from JSON: its settings, and the searches that it asks for
+query_fields       its fields by their kinds
+query_game         its game: board, rules, stones, moves
 answers            results in KataGo's format
-error_text         error texts that alarm no client
 """

@@ -17,7 +17,7 @@ from tengen.frontends.katago_reports import (
     winrate_for,
 )
 from tengen.game.color import Color
-from tengen.game.geometry import Point, point_text
+from tengen.game.geometry import point_text
 from tengen.game.position import Position
 from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
@@ -29,13 +29,13 @@ _KO = 3  # marks a forbidden point among the stones that are hashed
 
 
 def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = False) -> Answer:
-    """The answer for one position: a result with visits, at the end or during the search."""
+    """The answer for one position, at the end or during the search."""
     include, position = query.include, result.position
     sign = sign_for(query.settings.perspective, position.to_play)
-    answer: Answer = {
-        "id": query.id,
-        "turnNumber": turn.number,
-        "isDuringSearch": during,
+    answer: Answer = {"id": query.id, "turnNumber": turn.number, "isDuringSearch": during}
+    if not result.visits:
+        return answer | {"noResults": True}
+    answer |= {
         "moveInfos": [_move(move, position, sign, include) for move in result.moves],
         "rootInfo": _root(result, sign),
     }
@@ -52,22 +52,12 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
     return answer
 
 
-def nothing_found(query: Query, turn: QueryTurn) -> Answer:
-    """The answer for a position whose search ended without a visit."""
-    return {"id": query.id, "turnNumber": turn.number, "isDuringSearch": False, "noResults": True}
-
-
-def failed(query: Query, turn: QueryTurn, text: str) -> Answer:
-    """The answer for a position that could not be searched."""
-    return {"id": query.id, "turnNumber": turn.number, "error": text}
-
-
 def _move(move: MoveResult, position: Position, sign: int, include: ReportFields) -> Answer:
     lcb = move.utility_lcb if math.isfinite(move.utility_lcb) else move.utility
     edge = move.weight  # what came by this move; its position may have been reached otherwise too
     weight = edge * move.visits / move.edge_visits if move.edge_visits else edge
     info: Answer = {
-        "move": _text(move.move, position),
+        "move": point_text(move.move, position.height),
         "visits": move.visits,
         "edgeVisits": move.edge_visits,
         "weight": _number(weight),
@@ -79,10 +69,10 @@ def _move(move: MoveResult, position: Position, sign: int, include: ReportFields
         "utilityLcb": _number(sign * lcb),
         "order": move.order,
         "playSelectionValue": _number(move.play_weight),
-        "pv": [_text(point, position) for point in move.pv],
+        "pv": [point_text(point, position.height) for point in move.pv],
     }
     if move.symmetry_of is not None:
-        info["isSymmetryOf"] = _text(move.symmetry_of, position)
+        info["isSymmetryOf"] = point_text(move.symmetry_of, position.height)
     if include.no_result:
         info["noResultValue"] = _number(move.no_result)
     if include.pv_visits:
@@ -158,10 +148,6 @@ def _hashes(position: Position) -> tuple[str, str]:
 def _hash(stones: NDArray[np.int8], to_play: Color) -> str:
     head = f"{stones.shape} {int(to_play)} ".encode()
     return hashlib.blake2b(head + stones.tobytes(), digest_size=16).hexdigest().upper()
-
-
-def _text(point: Point | None, position: Position) -> str:
-    return "pass" if point is None else point_text(point, position.height)
 
 
 def _number(value: float) -> float:

@@ -14,17 +14,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import tengen
-from tengen.frontends.analysis.error_text import one_safe_line
+from tengen.frontends.analysis.query_fields import Fields, QueryError, read_wholes
+from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
     from tengen.engine.task import SearchTask
     from tengen.frontends.analysis.query import Query, QueryTurn
-    from tengen.frontends.analysis.service import AnalysisService
+    from tengen.frontends.analysis.server import AnalysisService
     from tengen.search.result import SearchResult
 
 LONGEST_LINE = 64 << 20  # bytes
 LONGEST_ERROR = 500
+_HARMLESS = {"Uncaught exception": "uncaught exception", "what()": "what ()"}
 NO_NETWORK = "the network cannot be used: {}"
 
 
@@ -56,21 +58,19 @@ class AnalysisClient:
         """Answer a line, or start the searches that will."""
         if not line.strip():
             return
+        fields: Any = None
         try:
             fields = _parse(line)
-        except (ValueError, RecursionError) as error:
-            self._error(f"this line is no JSON that can be read: {error}")
-            return
-        if not isinstance(fields, dict):
-            self._error("a query is a JSON object: {...}")
-            return
-        if not isinstance(fields.get("id"), str):
-            self._error('a query needs an "id" that is text', "id", fields.get("id"))
-            return
-        if fields.get("action") is not None:
-            self._act(fields)
-        else:
-            self._search(fields)
+            if not isinstance(fields.get("id"), str):
+                raise QueryError("id", 'a query needs an "id" that is text')
+            if fields.get("action") is not None:
+                self._act(fields)
+            else:
+                self._search(fields)
+        except QueryError as error:
+            self._error(fields, str(error), error.field)
+        except Exception as error:  # a bug in one query must not end the session
+            self._error(fields, f"internal error: {type(error).__name__}: {error}")
 
     def close(self) -> None:
         """End the searches of a client that is gone."""
@@ -80,7 +80,7 @@ class AnalysisClient:
 
     # Actions
 
-    def _act(self, fields: dict[str, Any]) -> None:
+    def _act(self, fields: Fields) -> None:
         actions = {
             "query_version": self._version,
             "query_models": self._models,
@@ -91,19 +91,18 @@ class AnalysisClient:
         action = fields["action"]
         act = actions.get(action) if isinstance(action, str) else None
         if act is None:
-            self._error(f"an action is one of {', '.join(actions)}", "action", fields["id"])
-        else:
-            act(fields)
+            raise QueryError("action", f"an action is one of {', '.join(actions)}")
+        act(fields)
 
-    def _version(self, fields: dict[str, Any]) -> None:
+    def _version(self, fields: Fields) -> None:
         self._answer({**fields, "version": tengen.__version__, "git_hash": "<omitted>"})
 
-    def _models(self, fields: dict[str, Any]) -> None:
+    def _models(self, fields: Fields) -> None:
         self.service.loader.future.add_done_callback(partial(self._tell_models, fields))
 
-    def _tell_models(self, fields: dict[str, Any], loading: Future[Engine]) -> None:
+    def _tell_models(self, fields: Fields, loading: Future[Engine]) -> None:
         if (error := loading.exception()) is not None:
-            self._error(NO_NETWORK.format(error), "action", fields["id"])
+            self._error(fields, NO_NETWORK.format(error), "action")
             return
         engine = loading.result()
         described = {
@@ -117,75 +116,74 @@ class AnalysisClient:
         }
         self._answer({**fields, "models": [described]})
 
-    def _clear_cache(self, fields: dict[str, Any]) -> None:
+    def _clear_cache(self, fields: Fields) -> None:
         engine = self.service.loader.engine_if_ready
         if engine is not None and engine.cache is not None:
             engine.cache.clear()
-        self._answer(fields)
+        self._answer({**fields})
 
-    def _terminate(self, fields: dict[str, Any]) -> None:
-        from tengen.frontends.analysis.query_fields import QueryError, read_wholes
-
+    def _terminate(self, fields: Fields) -> None:
         query_id = None
         if fields["action"] == "terminate":
             query_id = fields.get("terminateId")
             if not isinstance(query_id, str):
-                text = "terminate needs a terminateId that is text"
-                self._error(text, "terminateId", fields["id"])
-                return
-        try:
-            turns = read_wholes(fields, "turnNumbers")
-        except QueryError as error:
-            self._error(str(error), error.field, fields["id"])
-            return
+                raise QueryError("terminateId", "terminate needs a terminateId that is text")
+        turns = read_wholes(fields, "turnNumbers")
         for query, turn, task in list(self._open.values()):
             if query_id in (None, query.id) and (turns is None or turn.number in turns):
                 task.stop()
-        self._answer(fields)
+        self._answer({**fields})
 
     # Searches
 
-    def _search(self, fields: dict[str, Any]) -> None:
+    def _search(self, fields: Fields) -> None:
+        from tengen.engine.task import SearchTask
         from tengen.frontends.analysis.query import read_query
-        from tengen.frontends.analysis.query_fields import QueryError
 
-        try:
-            query = read_query(fields, self.service.settings())
-        except QueryError as error:
-            self._error(str(error), error.field, fields["id"])
-            return
-        except Exception as error:  # a bug in one query must not end the session
-            what = f"internal error: {type(error).__name__}: {error}"
-            self._error(what, None, fields["id"])
-            return
+        query = read_query(fields, self.service.settings())
         for notice in query.notices:
             self._answer({"id": query.id, "field": notice.field, "warning": notice.text})
-        self._start(query)
-
-    def _start(self, query: Query) -> None:
-        """Search all positions of a query, once the engine is there."""
-        from tengen.frontends.analysis.query_tasks import task_for
-
-        searches = [
-            _OpenSearch(query, turn, task_for(query, turn, self, self._answer))
-            for turn in query.turns
-        ]
-        for search in searches:
-            self._open[search.task.future] = search
-            search.task.future.add_done_callback(self._open.pop)
+        searches = []
+        for turn in query.turns:
+            progress = partial(self._tell_progress, query, turn)
+            task = SearchTask(query.request(turn), self, progress)
+            searches.append(_OpenSearch(query, turn, task))
+            self._open[task.future] = searches[-1]
+            task.future.add_done_callback(partial(self._tell_result, query, turn))
+            task.future.add_done_callback(self._open.pop)
         if self._closed:  # meanwhile
             self.close()
         self.service.loader.future.add_done_callback(partial(self._submit, searches))
 
     def _submit(self, searches: list[_OpenSearch], loading: Future[Engine]) -> None:
-        from tengen.frontends.analysis.answers import failed
-
+        """Search positions now that the engine is there."""
         if (error := loading.exception()) is None:
             loading.result().submit_turns([search.task for search in searches])
             return
         for query, turn, task in searches:
             if task.future.cancel():
-                self._answer(failed(query, turn, NO_NETWORK.format(error)))
+                self._tell_failure(query, turn, NO_NETWORK.format(error))
+
+    def _tell_progress(self, query: Query, turn: QueryTurn, result: SearchResult) -> None:
+        from tengen.frontends.analysis.answers import found
+
+        if result.visits:
+            self._answer(found(query, turn, result, during=True))
+
+    def _tell_result(self, query: Query, turn: QueryTurn, future: Future[SearchResult]) -> None:
+        from tengen.frontends.analysis.answers import found
+
+        if future.cancelled():
+            return
+        try:
+            self._answer(found(query, turn, future.result()))
+        except Exception as error:
+            text = one_safe_line(f"the search failed: {type(error).__name__}: {error}")
+            say(text)
+            self._tell_failure(query, turn, text)
+
+    def _tell_failure(self, query: Query, turn: QueryTurn, text: str) -> None:
+        self._answer({"id": query.id, "turnNumber": turn.number, "error": text})
 
     # Answers
 
@@ -198,21 +196,23 @@ class AnalysisClient:
         text = json.dumps(answer, separators=(",", ":"), allow_nan=False)
         self.send(OutputLine(text, superseded=answer.get("isDuringSearch") is True))
 
-    def _error(self, text: str, field: str | None = None, query_id: object = None) -> None:
-        answer: dict[str, Any] = {"error": text}
-        if field is not None:
-            answer["field"] = field
-        if query_id is not None:
-            answer["id"] = query_id
-        self._answer(answer)
+    def _error(self, fields: Fields | None, text: str, field: str | None = None) -> None:
+        answer = {"error": text, "field": field, "id": fields and fields.get("id")}
+        self._answer({name: value for name, value in answer.items() if value is not None})
 
 
-def _parse(line: bytes | str) -> Any:
-    """JSON in UTF-8; raises ValueError."""
-    if len(line) > LONGEST_LINE:
-        raise ValueError(f"it has more than {LONGEST_LINE >> 20} MiB")
-    text = line.decode("utf-8-sig") if isinstance(line, bytes) else line.removeprefix("\ufeff")
-    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+def _parse(line: bytes | str) -> Fields:
+    """A JSON object in UTF-8; raises QueryError."""
+    try:
+        if len(line) > LONGEST_LINE:
+            raise ValueError(f"it has more than {LONGEST_LINE >> 20} MiB")
+        text = line.decode("utf-8-sig") if isinstance(line, bytes) else line.removeprefix("\ufeff")
+        fields = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise QueryError(None, f"this line is no JSON that can be read: {error}") from None
+    if not isinstance(fields, dict):
+        raise QueryError(None, "a query is a JSON object: {...}")
+    return fields
 
 
 def _refuse(name: str) -> NoReturn:
@@ -224,3 +224,11 @@ def _finite(digits: str) -> float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{digits[:40]} is too large a number")
     return number
+
+
+def one_safe_line(text: str) -> str:
+    """The text on one line, without phrases that clients take for a crash of the engine."""
+    text = " ".join(text.split())
+    for alarm, harmless in _HARMLESS.items():
+        text = text.replace(alarm, harmless)
+    return text

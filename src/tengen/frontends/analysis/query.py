@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from tengen.engine.katago_params import ANALYSIS, KATAGO_PARAMS, Takers, parse_value
 from tengen.frontends.analysis.query_fields import (
     Fields,
     QueryError,
@@ -19,26 +19,84 @@ from tengen.frontends.analysis.query_fields import (
     read_wholes,
     shown,
 )
-from tengen.frontends.analysis.query_positions import (
-    MOST_MOVES,
-    Placed,
-    QueryGame,
-    positions_of,
-    read_point,
-)
-from tengen.frontends.analysis.query_settings import QuerySettings, changed, override
+from tengen.frontends.analysis.query_game import point_of, read_game
 from tengen.frontends.katago_reports import ReportFields, all_moves_but
 from tengen.game.color import Color
-from tengen.game.geometry import MAX_SIDE, Point, Size
-from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
-from tengen.game.rules import HandicapBonus, Rules, check_komi, parse_rules
-from tengen.search.request import Avoid
+from tengen.search.params import SearchParams
+from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest
 
-LEAST_SIDE = 2
 MOST_PRIORITY = 2**62
+LEAST_SECONDS = 1e-3
 DEEPEST = 10**9  # of a move to avoid
 SHORTEST_REPORT, LONGEST_REPORT = 0.001, 1e6  # seconds
+# As KataGo in analysis: somewhat more moves than a player would look at.
+ANALYSIS_PARAMS = SearchParams(wide_root_noise=0.04)
+
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """How to search a position and report on it: defaults, and what `overrideSettings` changes.
+
+    Unknown names and values out of range are left out with a warning: clients send settings meant
+    for other versions, and a query must not fail for that.
+    """
+
+    visits: int = 500
+    playouts: int | None = None
+    seconds: float | None = None
+    perspective: str = "BLACK"  # or WHITE, or SIDETOMOVE
+    pv_length: int = 15  # moves after the first
+    symmetry_pruning: bool = False
+    ignore_history: bool = False
+    root_noise: bool = False
+    root_temperature: float = 1.0
+    root_temperature_early: float | None = None  # None: the same
+    params: SearchParams = field(default=ANALYSIS_PARAMS)
+
+    @property
+    def noisy_root(self) -> bool:
+        """Does the root want other priors than the network's own?"""
+        early = self.root_temperature_early
+        return self.root_noise or self.root_temperature != 1 or early not in (None, 1.0)
+
+    def search_params(self) -> SearchParams:
+        """The parameters with the root's temperature; its noise only where it was asked for."""
+        late = self.root_temperature
+        early = late if self.root_temperature_early is None else self.root_temperature_early
+        return replace(
+            self.params,
+            root_temperature=late,
+            root_temperature_early=early,
+            noise_share=self.params.noise_share if self.root_noise else 0.0,
+            forced_playouts=0.0,
+        )
+
+    def overridden(self, given: Mapping[str, Any]) -> tuple[QuerySettings, list[str]]:
+        """The settings changed by `overrideSettings`, and a text for each that was left out."""
+        settings, left_out = self, []
+        for name, value in given.items():
+            try:
+                settings = settings.changed(name, value)
+            except ValueError as error:
+                left_out.append(f"{name[:80]} ({error})")
+        return settings, left_out
+
+    def changed(self, name: str, value: Any) -> QuerySettings:
+        """The settings with one of them changed; raises ValueError that says what is needed."""
+        param = KATAGO_PARAMS.get(name)
+        if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
+            return self
+        if param is None or ANALYSIS not in param.takers:
+            raise ValueError("not known here")
+        parsed = parse_value(param, value)
+        if param.is_switch:
+            parsed = getattr(ANALYSIS_PARAMS, param.field) if parsed else 0.0
+        change = {param.field: parsed}
+        return replace(
+            self, **{"params": replace(self.params, **change)} if param.of_search else change
+        )
 
 
 class Notice(NamedTuple):
@@ -69,6 +127,45 @@ class Query:
     report_every: float | None
     notices: tuple[Notice, ...]
 
+    def request(self, turn: QueryTurn) -> SearchRequest:
+        """What the engine is asked for."""
+        settings, include = self.settings, self.include
+        position, forbidden = root_of(turn.position, settings.ignore_history)
+        seconds = settings.seconds
+        return SearchRequest(
+            position,
+            Limits(
+                visits=settings.visits,
+                playouts=settings.playouts,
+                seconds=None if seconds is None else max(seconds, LEAST_SECONDS),
+            ),
+            RootOptions(
+                noisy=settings.noisy_root,
+                avoid=(*self.avoid, *forbidden),
+                symmetry_pruning=settings.symmetry_pruning,
+            ),
+            replace(include.wanted(settings.pv_length + 1), root_evaluation=include.policy),
+            params=settings.search_params(),
+            progress_interval=self.report_every,
+            first_progress=self.first_report,
+            priority=turn.priority,
+        )
+
+
+def root_of(position: Position, ignore_history: bool) -> tuple[Position, tuple[Avoid, ...]]:
+    """The position to search and moves to forbid; a finished game is searched as if it went on.
+
+    Without its history a position forgets ko and superko, so the moves that they forbid are told.
+    """
+    if position.is_over:
+        return position.set_up(to_play=position.to_play), ()
+    if not ignore_history or not position.moves:
+        return position, ()
+    anew = position.set_up(to_play=position.to_play)
+    legal = set(position.legal_moves())
+    banned = [point for point in anew.legal_moves() if point not in legal]
+    return anew, tuple(Avoid(position.to_play, point) for point in banned)
+
 
 _INCLUDES = {
     "includeOwnership": "ownership",
@@ -81,44 +178,25 @@ _INCLUDES = {
 }
 # KataGo's parameters that are fields of a query, too.
 _PARAMS_OF_QUERIES = "maxVisits", "analysisPVLen", "rootPolicyTemperature", "rootFpuReductionMax"
-FIELDS = {
-    "id",
-    "moves",
-    "initialStones",
-    "initialPlayer",
-    "rules",
-    "komi",
-    "whiteHandicapBonus",
-    "boardXSize",
-    "boardYSize",
-    "analyzeTurns",
-    "avoidMoves",
-    "allowMoves",
-    "overrideSettings",
-    "reportDuringSearchEvery",
-    "firstReportDuringSearchAfter",
-    "priority",
-    "priorities",
-    *_INCLUDES,
-    *_PARAMS_OF_QUERIES,
-}
+_OF_THE_GAME = "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus"
+_OF_THE_SEARCH = "analyzeTurns", "avoidMoves", "allowMoves", "overrideSettings"
+_OF_REPORTS = "reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities"
+FIELDS = {"id", "boardXSize", "boardYSize", *_OF_THE_GAME, *_OF_THE_SEARCH, *_OF_REPORTS}
+FIELDS |= {*_INCLUDES, *_PARAMS_OF_QUERIES}
 
 
 def read_query(fields: Fields, defaults: QuerySettings) -> Query:
     """A query whose `id` is known to be text; raises QueryError."""
-    game = _game(fields)
+    game = read_game(fields)
     numbers, priorities = _turns(fields, len(game.moves))
     settings, notices = _settings(fields, defaults)
     include = ReportFields(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
     every = read_number(fields, "reportDuringSearchEvery", SHORTEST_REPORT, LONGEST_REPORT)
     first = read_number(fields, "firstReportDuringSearchAfter", SHORTEST_REPORT, LONGEST_REPORT)
     avoid = _avoid(fields, game.size)
-    line = _positions(game)
-    notices += [
-        Notice(name[:200], "this field is not known; is it misspelt?")
-        for name in fields
-        if name not in FIELDS
-    ]
+    line = game.positions()
+    unknown = "this field is not known; is it misspelt?"
+    notices += [Notice(name[:200], unknown) for name in fields if name not in FIELDS]
     if not numbers:
         notices.append(Notice("analyzeTurns", "no turn was asked for: there will be no answer"))
     return Query(
@@ -131,113 +209,6 @@ def read_query(fields: Fields, defaults: QuerySettings) -> Query:
         report_every=every,
         notices=tuple(notices),
     )
-
-
-# The game
-
-
-def _game(fields: Fields) -> QueryGame:
-    size = Size(_side(fields, "boardXSize"), _side(fields, "boardYSize"))
-    rules, komi = _rules(fields)
-    if fields.get("moves") is None:
-        raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
-    player = fields.get("initialPlayer")
-    return QueryGame(
-        size,
-        rules,
-        komi,
-        stones=_placed(fields, "initialStones", size),
-        moves=_placed(fields, "moves", size),
-        first_player=None if player is None else color_of("initialPlayer", player),
-    )
-
-
-def _side(fields: Fields, name: str) -> int:
-    side = read_whole(fields, name, LEAST_SIDE, MAX_SIDE)
-    if side is None:
-        raise QueryError(name, f"a whole number from {LEAST_SIDE} to {MAX_SIDE} is needed")
-    return side
-
-
-def _rules(fields: Fields) -> tuple[Rules, float]:
-    """The rules and the komi; a komi of its own goes before one among the rules."""
-    given = fields.get("rules")
-    if given is None:
-        raise QueryError("rules", 'a name such as "chinese" or a JSON object is needed')
-    if isinstance(given, str) and given.lstrip().startswith("{"):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError) as error:
-            raise QueryError("rules", f"these rules are no valid JSON: {error}") from None
-    komi = None
-    if isinstance(given, Mapping):
-        given = dict(given)
-        komi = given.pop("komi", None)
-    try:
-        rules = parse_rules(given)
-    except ValueError as error:
-        raise QueryError("rules", str(error)) from None
-    if fields.get("whiteHandicapBonus") is not None:
-        rules = replace(rules, white_handicap_bonus=_bonus(fields["whiteHandicapBonus"]))
-    usual = rules.default_komi if komi is None else _komi("rules", komi)
-    given_komi = fields.get("komi")
-    return rules, usual if given_komi is None else _komi("komi", given_komi)
-
-
-def _komi(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise QueryError(name, f"komi is a number, not {shown(value)}")
-    try:
-        return check_komi(value)
-    except (ValueError, OverflowError) as error:
-        raise QueryError(name, str(error)) from None
-
-
-def _bonus(value: Any) -> HandicapBonus:
-    try:
-        return HandicapBonus(value if isinstance(value, str) else "")
-    except ValueError:
-        raise QueryError("whiteHandicapBonus", '"0", "N" or "N-1" is needed') from None
-
-
-def _placed(fields: Fields, name: str, size: Size) -> tuple[Placed, ...]:
-    """Stones or moves, as pairs of player and point."""
-    wanted = 'a list of pairs such as ["B", "D4"] is needed'
-    given = list_of(name, fields[name] if fields.get(name) is not None else [], wanted)
-    if len(given) > MOST_MOVES:
-        raise QueryError(name, f"at most {MOST_MOVES} are possible, not {len(given)}")
-    found = []
-    for pair in given:
-        if len(list_of(name, pair, f"{wanted}, not {shown(pair)}")) != 2:
-            raise QueryError(name, f"{wanted}, not {shown(pair)}")
-        color = color_of(name, pair[0])
-        point = _point(name, pair[1], size)
-        if point is None and name == "initialStones":
-            raise QueryError(name, "a pass is no stone")
-        found.append(Placed(color, point))
-    return tuple(found)
-
-
-def _point(name: str, value: Any, size: Size) -> Point | None:
-    """A point, None for a pass."""
-    if not isinstance(value, str):
-        raise QueryError(name, f'a point such as "D4" or "pass" is needed, not {shown(value)}')
-    try:
-        return read_point(value, size)
-    except ValueError as error:
-        raise QueryError(name, str(error)[:200]) from None
-
-
-def _positions(game: QueryGame) -> list[Position]:
-    try:
-        return positions_of(game)
-    except IllegalMoveError as error:
-        raise QueryError("moves", f"Illegal {error}") from None  # the words that clients look for
-    except ValueError as error:
-        raise QueryError("initialStones", str(error)) from None
-
-
-# What is asked
 
 
 def _turns(fields: Fields, moves: int) -> tuple[list[int], Mapping[int, int]]:
@@ -270,7 +241,7 @@ def _settings(fields: Fields, settings: QuerySettings) -> tuple[QuerySettings, l
     if given is not None:
         if not isinstance(given, Mapping):
             raise QueryError("overrideSettings", "a JSON object is needed")
-        settings, left_out = override(settings, given)
+        settings, left_out = settings.overridden(given)
         if left_out:
             text = f"left out: {'; '.join(left_out)}"
             notices.append(Notice("overrideSettings", text[:1000]))
@@ -285,7 +256,7 @@ def _with_param(fields: Fields, name: str, settings: QuerySettings) -> QuerySett
     if isinstance(fields[name], str):
         raise QueryError(name, "a number is needed, not text")
     try:
-        settings = changed(settings, name, fields[name])
+        settings = settings.changed(name, fields[name])
     except ValueError as error:
         raise QueryError(name, str(error)) from None
     if name == "rootPolicyTemperature":  # of the whole game
@@ -311,7 +282,7 @@ def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
         if not is_whole(depth) or not 1 <= depth <= DEEPEST:
             raise QueryError(name, f"untilDepth is a whole number over 0, not {shown(depth)}")
         moves = list_of(name, each["moves"], "moves is a list of points")
-        points = {_point(name, move, size) for move in moves}
+        points = {point_of(name, move, size) for move in moves}
         if name == "allowMoves":
             if color in players:
                 raise QueryError(name, f"there may be one object for {color}, not two")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
@@ -12,9 +11,9 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 class QueryError(ValueError):
-    """A query that cannot be answered, and the field that is to blame."""
+    """A query that cannot be answered, and the field that is to blame, if it is one."""
 
-    def __init__(self, field: str, text: str) -> None:
+    def __init__(self, field: str | None, text: str) -> None:
         super().__init__(text)
         self.field = field
 
@@ -22,42 +21,33 @@ class QueryError(ValueError):
 def read_whole(fields: Fields, name: str, low: int, high: int) -> int | None:
     """A whole number, None where there is none; raises QueryError, as all of these."""
     value = fields.get(name)
-    if value is None:
-        return None
-    if not is_whole(value) or not low <= value <= high:
-        raise QueryError(name, f"a whole number from {low} to {high} is needed")
-    return value
+    if value is None or (is_whole(value) and low <= value <= high):
+        return value
+    raise QueryError(name, f"a whole number from {low} to {high} is needed")
 
 
 def read_wholes(fields: Fields, name: str) -> list[int] | None:
     """A list of whole numbers."""
     value = fields.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(is_whole(each) for each in value):
-        raise QueryError(name, f"a list of whole numbers is needed, not {shown(value)}")
-    return value
+    if value is None or (isinstance(value, list) and all(map(is_whole, value))):
+        return value
+    raise QueryError(name, f"a list of whole numbers is needed, not {shown(value)}")
 
 
 def read_number(fields: Fields, name: str, low: float, high: float) -> float | None:
     """A number that may have a fraction."""
     value = fields.get(name)
-    if value is None:
-        return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high or not math.isfinite(value):
-        raise QueryError(name, f"a number from {low:g} to {high:g} is needed")
-    return float(value)
+    if value is None or (is_number(value) and low <= value <= high):
+        return value
+    raise QueryError(name, f"a number from {low:g} to {high:g} is needed")
 
 
 def read_switch(fields: Fields, name: str) -> bool:
     """True or false; false where it is not said."""
     value = fields.get(name)
-    if value is None:
-        return False
-    if not isinstance(value, bool):
-        raise QueryError(name, "true or false is needed")
-    return value
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise QueryError(name, "true or false is needed")
 
 
 def color_of(name: str, value: Any) -> Color:
@@ -73,6 +63,11 @@ def list_of(name: str, value: Any, wanted: str) -> Sequence[Any]:
     if not isinstance(value, list):
         raise QueryError(name, wanted)
     return value
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Is it a number, and not true or false?"""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> TypeGuard[int]:

@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
-from queue import Queue
+from dataclasses import replace
+from queue import Queue, SimpleQueue
+from typing import TYPE_CHECKING
 
+from tengen.closeable import Closeable
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis.service import AnalysisService
 from tengen.frontends.options import AnalysisOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
 from tengen.network.loaded_network import LoadedNetwork, open_network
+from tengen.user_messages import say
+
+if TYPE_CHECKING:
+    from tengen.engine.engine import Engine
+    from tengen.frontends.analysis.query import QuerySettings
 
 CHUNK = 1 << 16
 MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
@@ -22,6 +30,50 @@ MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
 PATIENCE = 100
 LINES_AHEAD = 1000
 GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
+
+
+class AnalysisService(Closeable):
+    """An engine with the options of `tengen analysis`. Imports what searches in the background."""
+
+    def __init__(self, options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
+        self.options = options
+        self.loader = EngineLoader(lambda: _engine(options, load()))
+        self.loader.future.add_done_callback(_say_started)
+
+    def settings(self) -> QuerySettings:
+        """The defaults of queries."""
+        from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
+
+        options = self.options
+        params = {"megabytes": options.megabytes, **options.search}
+        return QuerySettings(
+            visits=options.visits,
+            perspective=options.perspective,
+            params=replace(ANALYSIS_PARAMS, **params),
+        )
+
+    def close(self) -> None:
+        """Wait for the engine, and close it; raises what loading it raised."""
+        self.loader.close()
+        self.loader.future.result()
+
+
+def _engine(options: AnalysisOptions, network: LoadedNetwork) -> Engine:
+    from tengen.engine.engine import Engine
+
+    return Engine(
+        network,
+        cache_megabytes=options.cache_megabytes,
+        tree_megabytes=options.megabytes,
+        max_searches=options.searches,
+    )
+
+
+def _say_started(loading: Future[Engine]) -> None:
+    if loading.exception() is None:
+        engine = loading.result()
+        ready = "Started, ready to begin handling requests"  # what KataGo's clients wait for
+        say(f"{ready}: {engine.name} on {engine.device}")
 
 
 def run_analysis(options: AnalysisOptions) -> None:
@@ -46,9 +98,11 @@ def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
             if options.listen is None:
                 _serve_pipes(service, stdout, log)
             else:
+                import asyncio
+
                 from tengen.frontends.analysis.websocket import serve_websocket
 
-                serve_websocket(service, log)
+                asyncio.run(serve_websocket(service, log))
         except BaseException:
             if service.loader.ready:
                 service.loader.engine.close()
@@ -120,39 +174,27 @@ class AnswerWriter:
     def __init__(self, descriptor: int, hang_up: Callable[[], None], log: Log) -> None:
         """Calls `hang_up` when the reader is gone."""
         self._descriptor, self._hang_up, self._log = descriptor, hang_up, log
-        self._lines: deque[OutputLine] = deque()
-        self._changed = threading.Condition()
-        self._closed = False
+        self._lines: SimpleQueue[str | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
         self._thread.start()
 
     def put(self, line: OutputLine) -> None:
         """Queue a line; a superseded one is dropped while many are waiting."""
-        with self._changed:
-            if not (line.superseded and len(self._lines) > PATIENCE):
-                self._lines.append(line)
-                self._changed.notify()
+        if not (line.superseded and self._lines.qsize() > PATIENCE):
+            self._lines.put(line.text)
 
     def close(self) -> None:
         """Send what is waiting, and end the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+        self._lines.put(None)
         self._thread.join()
 
     def _work(self) -> None:
-        while (line := self._next()) is not None:
-            self._log.add("<", line.text)
+        while (text := self._lines.get()) is not None:
+            self._log.add("<", text)
             try:
-                left = memoryview(line.text.encode() + b"\n")
+                left = memoryview(text.encode() + b"\n")
                 while left:
                     left = left[os.write(self._descriptor, left) :]
             except OSError:
                 self._hang_up()
                 return
-
-    def _next(self) -> OutputLine | None:
-        with self._changed:
-            while not self._lines and not self._closed:
-                self._changed.wait()
-            return self._lines.popleft() if self._lines else None

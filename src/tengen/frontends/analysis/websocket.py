@@ -10,17 +10,17 @@ import asyncio
 import hmac
 import logging
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
-from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-from websockets.asyncio.server import Server, ServerConnection
+from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as listen_at
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis.service import AnalysisService
+from tengen.frontends.analysis.server import AnalysisService
 from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.frontends.protocol_stdio import Log
 from tengen.user_messages import say
@@ -28,18 +28,8 @@ from tengen.user_messages import say
 PATIENCE = 100  # lines that may wait for a slow client before some are left out
 
 
-class Address(NamedTuple):
-    """Where to listen."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def check_listening(listen: str, token: str | None) -> Address:
-    """An address from HOST:PORT or PORT; raises ValueError, also where a token is missing."""
+def check_listening(listen: str, token: str | None) -> tuple[str, int]:
+    """Host and port from HOST:PORT or PORT; raises ValueError, also where a token is missing."""
     host, _, port = listen.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or LOOPBACK
     if not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
@@ -51,44 +41,31 @@ def check_listening(listen: str, token: str | None) -> Address:
             f"{host} can be reached from other machines: choose a token that clients must know,"
             f" or listen at {LOOPBACK}"
         )
-    return Address(host, int(port))
+    return host, int(port)
 
 
-def serve_websocket(service: AnalysisService, log: Log) -> None:
+async def serve_websocket(service: AnalysisService, log: Log) -> None:
     """Serve clients until interrupted, or until the network fails to load."""
-    asyncio.run(_serve(service, log))
-
-
-async def _serve(service: AnalysisService, log: Log) -> None:
     loader, token = service.loader, service.options.token
-    address = check_listening(service.options.listen or "", token)
-
-    async def converse(connection: ServerConnection) -> None:
-        await _converse(connection, service, log)
+    host, port = check_listening(service.options.listen or "", token)
 
     def admit(connection: ServerConnection, request: Request) -> Response | None:
         refusal = why_refused(request, token)
-        if refusal is None:
-            return None
-        return connection.respond(HTTPStatus.UNAUTHORIZED, f"{refusal}\n")
+        return connection.respond(HTTPStatus.UNAUTHORIZED, f"{refusal}\n") if refusal else None
 
     async with listen_at(
-        converse,
-        address.host,
-        address.port,
+        partial(_converse, service=service, log=log),
+        host,
+        port,
         process_request=admit,
         max_size=LONGEST_LINE,
-        logger=_silent_logger(),
+        logger=logging.Logger("silent", logging.CRITICAL + 1),  # broken connections are normal
     ) as server:
-        say(f"listening at ws://{_bound(server, address)}")
+        port = next(iter(server.sockets)).getsockname()[1]  # the system chooses one for 0
+        say(f"listening at ws://{f'[{host}]' if ':' in host else host}:{port}")
         await asyncio.to_thread(loader.wait)
         if loader.ready:
             await server.serve_forever()
-
-
-def _bound(server: Server, address: Address) -> Address:
-    """The address with its real port: the system chooses one for 0."""
-    return Address(address.host, next(iter(server.sockets)).getsockname()[1])
 
 
 def why_refused(request: Request, token: str | None) -> str | None:
@@ -145,11 +122,3 @@ async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: L
             text = await lines.get()
             log.add("<", text)
             await connection.send(text)
-
-
-def _silent_logger() -> logging.Logger:
-    """A logger that drops everything: broken connections are normal."""
-    logger = logging.getLogger("tengen.websocket")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
-    return logger

@@ -141,7 +141,7 @@ class GameCommands(Commands):
     @command()
     def estimate_score(self) -> str:
         """What the search expects, which is not the score by the rules."""
-        from tengen.game.dead_stones import SEARCH_VISITS
+        from tengen.game.scoring import SEARCH_VISITS
         from tengen.search.request import Limits
 
         position, limits = anew(self.session.position), Limits(visits=SEARCH_VISITS)

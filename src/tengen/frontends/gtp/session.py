@@ -17,7 +17,7 @@ from tengen.frontends.gtp.positions import (
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
-from tengen.game.outcome import Outcome, Reason
+from tengen.game.outcome import Outcome
 from tengen.game.rules import check_komi, parse_rules
 from tengen.search.clock import Clock, TimeControl, budget, expected_moves_left, started
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tengen.engine.levels import Level
     from tengen.engine.task import SearchTask
     from tengen.game.geometry import Point
+    from tengen.game.outcome import Outcome
     from tengen.game.position import Position
     from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
@@ -234,7 +235,7 @@ class GtpSession:
 
     def dead_stones(self) -> frozenset[Point]:
         """The stones that would not survive, as a search sees it; raises GtpError."""
-        from tengen.game.dead_stones import SEARCH_VISITS, dead_stones
+        from tengen.game.scoring import SEARCH_VISITS, dead_stones
         from tengen.search.request import Limits, Wanted
 
         position = self.position
@@ -252,7 +253,8 @@ class GtpSession:
         Counted by the rules, after dead stones were taken off where the rules take them off; a game
         that goes on is counted as if they were captured.
         """
-        from tengen.game.dead_stones import counts_dead_stones
+        from tengen.game.outcome import Outcome, Reason
+        from tengen.game.scoring import counts_dead_stones
 
         if self.resigned is not None:
             return Outcome(self.resigned.opponent, None, Reason.RESIGNATION)

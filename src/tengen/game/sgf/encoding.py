@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 _BYTE_ORDER_MARKS = (
@@ -37,21 +36,6 @@ _SAYS_NOTHING = {"iso8859-1", "ascii", "cp1252"}
 _PLAUSIBLE, _HEAD_START = 0.7, 0.25
 
 
-class _Script(NamedTuple):
-    """An East Asian script."""
-
-    fitness: Callable[[str], float]  # how common a character is in the script, 0 to 1
-    least: int = 1  # characters that a guess needs; a few look plausible in many scripts
-
-
-def _lead(character: str, encoding: str) -> int:
-    """The first byte of a character in an encoding, 0 if it has none."""
-    try:
-        return character.encode(encoding)[0]
-    except UnicodeEncodeError:
-        return 0
-
-
 # Korean decoded as Chinese often gives common characters too, but Chinese decoded as Korean gives
 # syllables that occur in no word; so Korean text of plain syllables alone scores above Chinese.
 _EVERYDAY, _RARE = 0.95, 0.6
@@ -59,45 +43,43 @@ _PLAIN_INITIALS = {0, 2, 3, 5, 6, 7, 9, 11, 12, 14, 16, 17, 18}  # neither doubl
 _PLAIN_FINALS = {0, 1, 4, 8, 16, 17, 19, 20, 21}  # none, g, n, l, m, b, s, ss, ng
 
 
-def _fits_korean(character: str) -> float:
-    if not 0xB0 <= _lead(character, "euc_kr") <= 0xC8:
-        return 1.0 if _is_punctuation(character) else 0.0
-    syllable, final = divmod(ord(character) - ord("가"), 28)
-    plain = syllable // 21 in _PLAIN_INITIALS and final in _PLAIN_FINALS
-    return 1.0 if plain else 0.8
+class _Script(NamedTuple):
+    """An East Asian script: how common a character is, from its first byte in an encoding."""
+
+    encoding: str
+    common: range
+    rare: tuple[range, ...]
+    kana: bool = False
+    least: int = 1  # characters that a guess needs; a few look plausible in many scripts
+
+    def fitness(self, character: str) -> float:
+        """How common a character is in the script, 0 to 1."""
+        try:
+            lead = character.encode(self.encoding)[0]
+        except UnicodeEncodeError:
+            lead = 0
+        is_punctuation = "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff5e"
+        if self is _KOREAN:
+            if lead not in self.common:
+                return 1.0 if is_punctuation else 0.0
+            syllable, final = divmod(ord(character) - ord("가"), 28)
+            plain = syllable // 21 in _PLAIN_INITIALS and final in _PLAIN_FINALS
+            return 1.0 if plain else 0.8
+        is_kana = self.kana and "\u3040" <= character <= "\u30ff"
+        if lead in self.common or is_punctuation or is_kana:
+            return _EVERYDAY
+        return _RARE if any(lead in leads for leads in self.rare) else 0.0
 
 
-def _fits_simplified_chinese(character: str) -> float:
-    lead = _lead(character, "gb2312")
-    if 0xB0 <= lead <= 0xD7 or _is_punctuation(character):
-        return _EVERYDAY
-    return _RARE if 0xD8 <= lead <= 0xF7 else 0.0
-
-
-def _fits_japanese(character: str) -> float:
-    lead = _lead(character, "shift_jis")
-    if "\u3040" <= character <= "\u30ff" or 0x88 <= lead <= 0x97 or _is_punctuation(character):
-        return _EVERYDAY
-    return _RARE if 0x98 <= lead <= 0x9F or 0xE0 <= lead <= 0xEA else 0.0
-
-
-def _fits_traditional_chinese(character: str) -> float:
-    lead = _lead(character, "big5")
-    if 0xA4 <= lead <= 0xC6 or _is_punctuation(character):
-        return _EVERYDAY
-    return _RARE if 0xC9 <= lead <= 0xF9 else 0.0
-
-
-def _is_punctuation(character: str) -> bool:
-    return "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff5e"
-
-
+_KOREAN = _Script("euc_kr", range(0xB0, 0xC9), (), least=6)
 # By encoding; the first one wins ties.
 _SCRIPTS = {
-    "cp949": _Script(_fits_korean, least=6),
-    "gb18030": _Script(_fits_simplified_chinese),
-    "cp932": _Script(_fits_japanese),
-    "cp950": _Script(_fits_traditional_chinese),
+    "cp949": _KOREAN,
+    "gb18030": _Script("gb2312", range(0xB0, 0xD8), (range(0xD8, 0xF8),)),
+    "cp932": _Script(
+        "shift_jis", range(0x88, 0x98), (range(0x98, 0xA0), range(0xE0, 0xEB)), kana=True
+    ),
+    "cp950": _Script("big5", range(0xA4, 0xC7), (range(0xC9, 0xFA),)),
 }
 
 

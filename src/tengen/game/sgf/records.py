@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from tengen.game.color import BLACK, WHITE, Color, parse_color
+import numpy as np
+
+from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason, parse_outcome
@@ -109,10 +111,8 @@ class SgfGame:
 
     def final_position(self, rules: Rules | str = "japanese") -> Position:
         """The position at the end of the main line; raises SgfError."""
-        position = self.start(rules)
-        for position in self.positions(rules=rules):  # noqa: B007
-            pass
-        return position
+        *_, last = self.positions(rules=rules)
+        return last
 
     def after(self, position: Position, node: SgfNode) -> Position:
         """The position after a node: first its set-up stones, then its moves; raises SgfError."""
@@ -126,9 +126,8 @@ class SgfGame:
                 if to_play is None and given and black:
                     to_play = "w"
                 position = position.set_up(black, white, empty, to_play, handicap)
-            for color in Color:
-                for value in node.properties.get(color.letter, ()):
-                    position = self._played(position, Move(color, self._move_to(node, value)))
+            for move in self._moves(node):
+                position = self._played(position, move)
         except (ValueError, IllegalMoveError) as error:
             if isinstance(error, SgfError):
                 raise
@@ -145,16 +144,13 @@ class SgfGame:
 
     def move(self, node: SgfNode) -> Move | None:
         """The first move of a node, None if there is none; raises SgfError."""
+        return next(self._moves(node), None)
+
+    def _moves(self, node: SgfNode) -> Iterator[Move]:
         for color in Color:
             for value in node.properties.get(color.letter, ()):
-                return Move(color, self._move_to(node, value))
-        return None
-
-    def _move_to(self, node: SgfNode, value: str) -> Point | None:
-        text = value.strip()
-        if text == "" or text.lower() in ("tt", "pass"):
-            return None
-        return self._point(node, text)
+                is_pass = value.strip().lower() in ("", "tt", "pass")
+                yield Move(color, None if is_pass else self._point(node, value))
 
     def points(self, node: SgfNode, name: str) -> list[Point]:
         """The points of a property, ``aa:cc`` being a rectangle; raises SgfError."""
@@ -254,16 +250,10 @@ def _child(node: SgfNode) -> SgfNode:
 def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
     """Write the changed stones and the side to play into a node."""
     before, after = earlier.stones, later.stones
-    changed = before != after
-    for name, stone in (("AB", BLACK), ("AW", WHITE), ("AE", 0)):
-        points = [
-            letters(Point(x, y))
-            for y in range(later.height)
-            for x in range(later.width)
-            if changed[y, x] and after[y, x] == stone
-        ]
+    for name, stone in (("AB", BLACK), ("AW", WHITE), ("AE", EMPTY)):
+        points = np.argwhere((before != after) & (after == stone)).tolist()
         if points:
-            node.properties[name] = points
+            node.properties[name] = [letters(Point(x, y)) for y, x in points]
     node.properties["PL"] = [later.to_play.letter]
 
 

@@ -98,7 +98,7 @@ def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
     above = SgfNode()  # the root becomes its only child
     node = above
     branches: list[SgfNode] = []  # the node before each open parenthesis
-    values: list[str] | None = None  # of the property just named
+    name = ""  # of the property whose values may follow
     opened = False  # after a parenthesis, before its first node
     while True:
         token = _TOKEN.match(text, offset)
@@ -109,40 +109,24 @@ def _read_tree(text: str, offset: int, source: str) -> tuple[SgfNode, int]:
         if token["sign"] == ";" or (opened and token["identifier"]):
             node.children.append(SgfNode(offset=token.start(token.lastgroup or 0)))
             node = node.children[-1]
-            values = None
-            opened = False
+            name, opened = "", False
         if token["sign"] == "(":
             branches.append(node)
-            values = None
-            opened = True
+            name, opened = "", True
         elif token["sign"] == ")":
             node = branches.pop()
-            values = None
-            opened = False
+            name, opened = "", False
         elif token["identifier"]:
-            values = node.properties.setdefault(_identifier(token["identifier"]), [])
+            # Old files write AddBlack or ab for AB.
+            name = re.sub(r"[a-z]", "", token["identifier"]) or token["identifier"].upper()
         elif token["value"] is not None:
-            if values is None:
+            if not name:
                 raise SgfError(source, token.start("value") - 1, "a value without a property")
-            values.append(token["value"])
+            node.properties.setdefault(name, []).append(token["value"])
         if not branches or token["end"] is not None:
             break
         offset = token.end()
-    _drop_empty_properties(above)
     return above.children[0], token.end()
-
-
-def _identifier(written: str) -> str:
-    """The short upper-case name; old files write ``AddBlack`` or ``ab`` for AB."""
-    return re.sub(r"[a-z]", "", written) or written.upper()
-
-
-def _drop_empty_properties(root: SgfNode) -> None:
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        node.properties = {name: values for name, values in node.properties.items() if values}
-        todo.extend(node.children)
 
 
 def write_tree(root: SgfNode) -> bytes:

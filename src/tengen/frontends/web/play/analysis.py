@@ -16,9 +16,9 @@ from tengen.frontends.web.play.server_messages import (
     known_from,
     known_from_network,
 )
-from tengen.game.dead_stones import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.game.scoring import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.search.request import Limits, SearchRequest, Wanted
 from tengen.search.result import SearchResult
 

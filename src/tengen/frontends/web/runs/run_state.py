@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tengen.config import load_sections
-from tengen.evaluation.ratings import Rating
+from tengen.evaluation.elo import Rating
 from tengen.frontends.web.board_text import board_text
 from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
 from tengen.game.position import Position

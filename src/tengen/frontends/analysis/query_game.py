@@ -1,0 +1,190 @@
+"""The game of a query: board, rules, stones to begin with, then moves as a game record has them.
+
+Ko, superko and suicide stop no move, as in KataGo: records contain them, and a review must go on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tengen.frontends.analysis.query_fields import (
+    Fields,
+    QueryError,
+    color_of,
+    is_number,
+    list_of,
+    read_whole,
+    shown,
+)
+from tengen.frontends.katago_reports import stones_before_white
+from tengen.game.color import Color
+from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
+from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.position import Move, Position
+from tengen.game.rules import HandicapBonus, Rules, check_komi, parse_rules
+
+LEAST_SIDE = 2
+MOST_MOVES = 5000  # each keeps a board and the history up to it
+
+
+@dataclass(frozen=True)
+class QueryGame:
+    """Where a game begins, and its moves."""
+
+    size: Size
+    rules: Rules
+    komi: float
+    stones: Mapping[Point, Color]
+    moves: tuple[Move, ...]
+    first_player: Color | None  # None: as the moves or the stones tell
+
+    def positions(self) -> list[Position]:
+        """[moves + 1] the positions before the first and after each move; raises QueryError."""
+        line: list[Position] = []
+        handicap = None
+        try:
+            for turn in range(len(self.moves) + 1):
+                new = self.moves[turn - 1 : turn]
+                if (now := self._handicap(turn)) != handicap:  # White's bonus is another one
+                    handicap, position, new = now, self._start(now), self.moves[:turn]
+                for color, point in new:
+                    position = position.play(point, color, strict=False)
+                line.append(position)
+        except IllegalMoveError as error:
+            raise QueryError("moves", f"Illegal {error}") from None  # what clients look for
+        except ValueError as error:
+            raise QueryError("initialStones", str(error)) from None
+        return line
+
+    def _start(self, handicap: int) -> Position:
+        empty = Position(self.size, self.rules, self.komi)
+        player = self.first_player
+        if player is None and self.moves:
+            player = self.moves[0].color
+        if player is None:
+            player = Color.WHITE if self._stones_given >= 2 else Color.BLACK
+        if not self.stones and player is Color.BLACK and not handicap:
+            return empty
+        black, white = ([point for point in self.stones if self.stones[point] is c] for c in Color)
+        return empty.set_up(black, white, to_play=player, handicap=handicap)
+
+    def _handicap(self, turn: int) -> int:
+        """The handicap stones that White's bonus counts after so many moves."""
+        if self.rules.white_handicap_bonus is HandicapBonus.ZERO or self._white_has_stones:
+            return 0
+        stones = self._stones_given + stones_before_white(self.moves[: min(turn, 64)])
+        return stones if stones >= 2 else 0
+
+    @property
+    def _white_has_stones(self) -> bool:
+        return Color.WHITE in self.stones.values()
+
+    @property
+    def _stones_given(self) -> int:
+        """Black's stones to begin with, unless White has some too."""
+        return 0 if self._white_has_stones else len(self.stones)
+
+
+def read_game(fields: Fields) -> QueryGame:
+    """The game from the fields of a query; raises QueryError."""
+    size = Size(_side(fields, "boardXSize"), _side(fields, "boardYSize"))
+    rules, komi = _rules(fields)
+    if fields.get("moves") is None:
+        raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
+    stones = {}
+    for color, point in _placed(fields, "initialStones", size):
+        if point is None:
+            raise QueryError("initialStones", "a pass is no stone")
+        stones[point] = color
+    player = fields.get("initialPlayer")
+    return QueryGame(
+        size,
+        rules,
+        komi,
+        stones,
+        moves=tuple(_placed(fields, "moves", size)),
+        first_player=None if player is None else color_of("initialPlayer", player),
+    )
+
+
+def _side(fields: Fields, name: str) -> int:
+    side = read_whole(fields, name, LEAST_SIDE, MAX_SIDE)
+    if side is None:
+        raise QueryError(name, f"a whole number from {LEAST_SIDE} to {MAX_SIDE} is needed")
+    return side
+
+
+def _rules(fields: Fields) -> tuple[Rules, float]:
+    """The rules and the komi; a komi of its own goes before one among the rules."""
+    given = fields.get("rules")
+    if given is None:
+        raise QueryError("rules", 'a name such as "chinese" or a JSON object is needed')
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError) as error:
+            raise QueryError("rules", f"these rules are no valid JSON: {error}") from None
+    komi = None
+    if isinstance(given, Mapping):
+        given = dict(given)
+        komi = given.pop("komi", None)
+    try:
+        rules = parse_rules(given)
+    except ValueError as error:
+        raise QueryError("rules", str(error)) from None
+    if fields.get("whiteHandicapBonus") is not None:
+        rules = replace(rules, white_handicap_bonus=_bonus(fields["whiteHandicapBonus"]))
+    usual = rules.default_komi if komi is None else _komi("rules", komi)
+    given_komi = fields.get("komi")
+    return rules, usual if given_komi is None else _komi("komi", given_komi)
+
+
+def _komi(name: str, value: Any) -> float:
+    if not is_number(value):
+        raise QueryError(name, f"komi is a number, not {shown(value)}")
+    try:
+        return check_komi(value)
+    except (ValueError, OverflowError) as error:
+        raise QueryError(name, str(error)) from None
+
+
+def _bonus(value: Any) -> HandicapBonus:
+    try:
+        return HandicapBonus(value if isinstance(value, str) else "")
+    except ValueError:
+        raise QueryError("whiteHandicapBonus", '"0", "N" or "N-1" is needed') from None
+
+
+def _placed(fields: Fields, name: str, size: Size) -> list[Move]:
+    """Stones or moves, from pairs of player and point."""
+    wanted = 'a list of pairs such as ["B", "D4"] is needed'
+    given = list_of(name, fields[name] if fields.get(name) is not None else [], wanted)
+    if len(given) > MOST_MOVES:
+        raise QueryError(name, f"at most {MOST_MOVES} are possible, not {len(given)}")
+    for pair in given:
+        if len(list_of(name, pair, f"{wanted}, not {shown(pair)}")) != 2:
+            raise QueryError(name, f"{wanted}, not {shown(pair)}")
+    return [Move(color_of(name, player), point_of(name, at, size)) for player, at in given]
+
+
+def point_of(name: str, value: Any, size: Size) -> Point | None:
+    """A point within a field, from `D4` or `(3,15)`, x from the left, y from the top; None: pass.
+
+    Raises QueryError.
+    """
+    if not isinstance(value, str):
+        raise QueryError(name, f'a point such as "D4" or "pass" is needed, not {shown(value)}')
+    if value.strip().lower() == "pass":
+        return None
+    numbers = re.fullmatch(r"\s*\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)\s*", value, re.ASCII)
+    try:
+        x, y = map(int, numbers.groups()) if numbers else parse_point(value, size.height)
+    except ValueError as error:
+        raise QueryError(name, str(error)[:200]) from None
+    if not (0 <= x < size.width and 0 <= y < size.height):
+        raise QueryError(name, f"{value.strip()} is off the {size} board")
+    return Point(x, y)
