@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-MAX_KOMI = 150.0
+MAX_KOMI = 400.0
 
 
 class RulesError(ValueError):
@@ -241,7 +241,7 @@ def _rules_with(chosen: dict[str, Any]) -> Rules:
 
 
 def check_komi(komi: float) -> float:
-    """Check a komi: a multiple of half a point from -150 to 150; raises RulesError."""
+    """Check a komi: a multiple of half a point from -400 to 400; raises RulesError."""
     try:
         value = float(komi)
     except (TypeError, ValueError):
