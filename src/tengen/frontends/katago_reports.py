@@ -11,7 +11,8 @@ from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point, Size
-    from tengen.search.request import Wanted
+    from tengen.game.position import Position
+    from tengen.search.request import Avoid, Wanted
     from tengen.search.result import Uncertainty
 
 
@@ -64,6 +65,21 @@ def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None
 
     points = (Point(x, y) for y in range(size.height) for x in range(size.width))
     return {None, *points} - set(moves)
+
+
+def without_history(position: Position) -> tuple[Position, tuple[Avoid, ...]]:
+    """The position as if nothing had been played before, and the moves that ko and superko forbid.
+
+    A position without its history has forgotten these.
+    """
+    from tengen.search.request import Avoid
+
+    if position.is_over or not position.moves:
+        return position, ()
+    anew = position.set_up(to_play=position.to_play)
+    legal = set(position.legal_moves())
+    banned = [point for point in anew.legal_moves() if point not in legal]
+    return anew, tuple(Avoid(position.to_play, point) for point in banned)
 
 
 def stones_before_white(moves: Sequence[tuple[Color, Point | None]]) -> int:

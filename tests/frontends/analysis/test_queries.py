@@ -203,7 +203,7 @@ WRONG: dict[str, list[Any]] = {
         *(None, "calvinball", "", 5, [], True, "{", '{"ko":', "[]"),
         *({"ko": "MAYBE"}, {"surprise": 1}, {"komi": "7"}, {"komi": 7.3}, {"komi": True}),
     ],
-    "komi": ["7.5", 7.3, 151, -1000, 1e300, 10**400, True, [], {}],
+    "komi": ["7.5", 7.3, 401, -1000, 1e300, 10**400, True, [], {}],
     "whiteHandicapBonus": ["n", "2", 0, True, []],
     "moves": [
         *(None, "C3", 5, {}, ["C3"], [[]], [["B"]], [["B", 1]], [["B", "C3", "D4"]]),

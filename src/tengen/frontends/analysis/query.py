@@ -20,7 +20,7 @@ from tengen.frontends.analysis.query_fields import (
     shown,
 )
 from tengen.frontends.analysis.query_game import point_of, read_game
-from tengen.frontends.katago_reports import ReportFields, all_moves_but
+from tengen.frontends.katago_reports import ReportFields, all_moves_but, without_history
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
@@ -153,18 +153,10 @@ class Query:
 
 
 def root_of(position: Position, ignore_history: bool) -> tuple[Position, tuple[Avoid, ...]]:
-    """The position to search and moves to forbid; a finished game is searched as if it went on.
-
-    Without its history a position forgets ko and superko, so the moves that they forbid are told.
-    """
+    """The position to search and moves to forbid; a finished game is searched as if it went on."""
     if position.is_over:
         return position.set_up(to_play=position.to_play), ()
-    if not ignore_history or not position.moves:
-        return position, ()
-    anew = position.set_up(to_play=position.to_play)
-    legal = set(position.legal_moves())
-    banned = [point for point in anew.legal_moves() if point not in legal]
-    return anew, tuple(Avoid(position.to_play, point) for point in banned)
+    return without_history(position) if ignore_history else (position, ())
 
 
 _INCLUDES = {

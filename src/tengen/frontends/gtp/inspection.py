@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tengen.frontends.gtp.analyze import point_at
 from tengen.frontends.gtp.positions import anew, for_search
@@ -190,8 +190,9 @@ def evaluate_position(
     from tengen.network.evaluator import Evaluation, encode, evaluate
 
     batch = encode(engine.evaluator.features, [position])
+    known: dict[str, Any] = {"optimism": np.array([optimism], np.float32)}
     if "optimism" in batch._fields:
-        batch = batch._replace(optimism=np.array([optimism], np.float32))
+        batch = batch._replace(**known)
     return Evaluation(*(values[0] for values in evaluate(engine.evaluator, batch)))
 
 
