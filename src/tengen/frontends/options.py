@@ -15,7 +15,7 @@ from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
 from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
-from tengen.engine.settings import DEVICE, EngineOptions, NetworkOptions
+from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO
 
@@ -151,6 +151,7 @@ class MatchOptions:
         None, "stop when the Elo is clearly below or above", metavar="LOW HIGH"
     )
     device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
     seed: int = option(1, "seed of openings and searches")
     out: str | None = option(None, "folder for results and games; a stopped match goes on")
 
