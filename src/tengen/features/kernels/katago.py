@@ -149,11 +149,18 @@ def hides_end(board, history):
 
 @kernel
 def _turns_of_history(board, history):
-    """How many of the last moves alternated and are not hidden, the opponent's last one first."""
+    """How many of the last moves alternated and are not hidden, the opponent's last one first.
+
+    Where two passes ended the game and it went on, the second of them is the last one shown.
+    """
     most = min(board.ply - board.hidden, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
     mover = opponent(board.to_play)
+    passes = False
     for turn in range(most):
-        if mover_at(history, board.ply - turn) != mover:
+        entry = board.ply - turn
+        passed_next, passes = passes, move_at(history, entry) == PASS
+        ended = passes and passed_next and entry != board.passes_since  # where the button was taken
+        if ended or mover_at(history, entry) != mover:
             return turn
         mover = opponent(mover)
     return most
