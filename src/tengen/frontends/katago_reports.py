@@ -58,6 +58,10 @@ def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
     return Uncertainty(-1.0, -1.0, -1.0)
 
 
+# Whose advantage `playoutDoublingAdvantagePla` means.
+SIDES = {"B": Color.BLACK, "W": Color.WHITE, "E": None}
+
+
 def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:
     """All points of a board and the pass, without these: what is avoided where they are allowed."""
     from tengen.game.geometry import Point

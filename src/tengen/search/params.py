@@ -51,7 +51,7 @@ class SearchParams:
     # its prior is worth, loses the excess: all of it if it is much worse than this scale.
     noise_pruning: bool = True
     noise_pruning_scale: float = 0.15
-    noise_pruning_cap: float = 1e30
+    noise_pruning_cap: float = 1e50
     # Evaluations are corrected by this share of the error that was found after the same two moves
     # in the same surroundings elsewhere in the tree, where each subtree speaks with a power of its
     # weight. 0: not at all.
@@ -135,11 +135,14 @@ _SETTINGS = np.dtype(
 )
 
 
+_LARGEST = float(np.finfo(np.float32).max)
+
+
 def settings_array(params: SearchParams, *, has_optimism: bool = True) -> NDArray[np.void]:
     """[1] the parameters as the kernels know them, for a network with or without optimism."""
     settings = np.zeros(1, _SETTINGS)
     for field in fields(params):
-        settings[field.name] = getattr(params, field.name)
+        settings[field.name] = min(getattr(params, field.name), _LARGEST)
     if not has_optimism:  # so that equal positions look alike to caches
         settings["optimism"] = settings["root_optimism"] = 0
     settings["shares"] = shares_kept(params.value_weight)

@@ -15,6 +15,7 @@ from tengen.frontends.gtp.positions import (
     with_handicap_moves,
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
+from tengen.frontends.katago_reports import SIDES
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
@@ -202,7 +203,13 @@ class GtpSession:
         return SearchRequest(
             position,
             limits,
-            replace(root, ignore_history=ignored),
+            replace(
+                root,
+                ignore_history=ignored,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
+            ),
             wanted or Wanted(pv_length=settings.pv_length),
             replace(self.engine().params, **changes),
             progress_interval,
