@@ -16,8 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.runs.checkpoint import JSON, load_latest, save_checkpoint
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, create_run
+from tengen.runs.folder import RunError, RunFolder, create_run
 
 
 def arrays_of(number: int, size: int = 1000) -> dict[str, NDArray[Any]]:
@@ -177,7 +176,7 @@ def test_a_file_that_cannot_be_written_to_its_end_leaves_nothing_behind(folder: 
         "import resource, sys\n"
         "import numpy as np\n"
         "from tengen.runs.checkpoint import save_checkpoint\n"
-        "from tengen.runs.errors import RunError\n"
+        "from tengen.runs.folder import RunError\n"
         "from tengen.runs.folder import open_run\n"
         "folder = open_run(sys.argv[1])\n"
         "save_checkpoint(folder, 1, {'a': np.zeros(10)}, {})\n"

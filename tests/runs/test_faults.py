@@ -16,9 +16,7 @@ import torch
 from tengen.frontends import cli
 from tengen.runs import checkpoint, checkpoint_writer
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunError, RunFolder, read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.run import train
 from tengen.training import trainer

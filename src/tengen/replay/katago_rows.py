@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
-from tengen.replay.rows import copies_of_turns, encode_games
-from tengen.replay.schema import HORIZONS, TrainingRows
+from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games, offsets
 
 FORMAT_VERSION = 3

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.replay.check import check_games
-from tengen.selfplay.record import no_games
+from tengen.selfplay.record import check_games, no_games
 from tests.replay.games import random_games
 
 
