@@ -8,7 +8,7 @@ from pathlib import Path
 from tengen.config import drawn_option, option
 from tengen.engine.settings import DEVICE, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
-from tengen.network.backends.registry import AUTO
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
@@ -87,7 +87,7 @@ class TrainOptions:
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
-    device: str | None = option(None, "where to train: auto, cpu or cuda")
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
     seed: int | None = option(None, "seed of weights and games")
 
 

@@ -98,11 +98,19 @@ def encode_games(
     records that are broken or boards that are larger.
     """
     check_games(games)
-    largest = max(games.games["width"].max(initial=0), games.games["height"].max(initial=0))
+    played = games.games
+    largest = max(played["width"].max(initial=0), played["height"].max(initial=0))
     if largest > side:
         raise ValueError(f"a game on a board of side {largest} does not fit rows of side {side}")
     copies = copies_of_turns(games, seed)
-    index = _game_index(games, copies)
+    turns = offsets(played["n_turns"])
+    index = GameIndex(
+        terms=played["terms"].astype(TERMS),
+        turns=turns,
+        targets=offsets(played["n_targets"]),
+        points=offsets(played["width"] * played["height"]),
+        rows=offsets(copies)[turns],
+    )
     rows = new_rows(int(index.rows[-1]), features, side)
     kernel_rows = Rows(
         *(array.view(np.uint16) if array.dtype == np.float16 else array for array in rows)
@@ -155,15 +163,3 @@ def _uniform(
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray((x ^ (x >> np.uint64(31))) >> np.uint64(11), np.float64) * 2.0**-53
-
-
-def _game_index(games: Games, copies: NDArray[np.int32]) -> GameIndex:
-    played = games.games
-    turns = offsets(played["n_turns"])
-    return GameIndex(
-        terms=played["terms"].astype(TERMS),
-        turns=turns,
-        targets=offsets(played["n_targets"]),
-        points=offsets(played["width"] * played["height"]),
-        rows=offsets(copies)[turns],
-    )

@@ -155,7 +155,10 @@ class Trainer:
         """The averaged network, checked, as data for files and evaluators."""
         self.check()
         with torch.cuda.stream(self.stream):
-            weights = {key: _on_host(tensor) for key, tensor in self.ema.state_dict().items()}
+            weights = {  # copies, since steps change the tensors
+                key: np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)
+                for key, tensor in self.ema.state_dict().items()
+            }
         architecture = self.ema.architecture
         return NetworkData(name, architecture, weights, SCALING, dict(provenance))
 
@@ -270,8 +273,3 @@ class Trainer:
             for name, tensor in self._live.items():
                 tensor.copy_(tensors[name])
             self._sums.zero_()
-
-
-def _on_host(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
-    # A copy, since steps change the tensor.
-    return np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)
