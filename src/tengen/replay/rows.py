@@ -42,14 +42,10 @@ class Field(NamedTuple):
 
     def shape_on(self, side: int, features: FeatureSet) -> tuple[int, ...]:
         """The shape of one row, for boards of up to this side."""
-        match self.shape:
-            case Layout.POINTS:
-                return side, side
-            case Layout.MOVES:
-                return (side * side + 1,)
-            case Layout.GLOBALS:
-                return (features.packed_globals,)
-        return self.shape
+        if not isinstance(self.shape, Layout):
+            return self.shape
+        points, moves, globals_ = (side, side), (side * side + 1,), (features.packed_globals,)
+        return {Layout.POINTS: points, Layout.MOVES: moves, Layout.GLOBALS: globals_}[self.shape]
 
 
 class Rows(NamedTuple, Generic[Array]):

@@ -55,8 +55,7 @@ class RunParams:
             raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
         named_architecture(self.model)  # raises for an unknown name
         if self.device not in TRAINING_DEVICES:
-            names = " or ".join(TRAINING_DEVICES)
-            raise ValueError(f"device must be {names}, not {self.device!r}")
+            raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {self.device!r}")
         if self.features not in FEATURE_SETS:
             known = ", ".join(FEATURE_SETS)
             raise ValueError(f"features must be one of {known}, not {self.features!r}")

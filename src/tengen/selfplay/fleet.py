@@ -156,8 +156,7 @@ class Fleet:
     @property
     def counts(self) -> Counts:
         """What the fleet has done so far."""
-        tally = sum(half.tally.sum(0) for half in self._halves)
-        assert isinstance(tally, np.ndarray)
+        tally = np.sum([half.tally.sum(0) for half in self._halves], axis=0)
         return Counts(self._ticks, int(tally[EVALUATED]), int(tally[MOVED]), int(tally[ENDED]))
 
     def save(self) -> dict[str, NDArray[Any]]:
