@@ -20,8 +20,7 @@ GLOBAL_TARGETS = 80
 EXTRA_SCORES = 60  # beyond the points of the board, on either side
 SCORE_SUM = 100
 SCORING_SCALE = 120
-# Policies become whole numbers that sum to this.
-POLICY_SUM = 10_000
+POLICY_SUM = 10_000  # policies become whole numbers that sum to this
 _HASH_BITS = (22, 22, 20)  # a 64-bit hash in three columns of floats
 
 

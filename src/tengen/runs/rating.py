@@ -49,8 +49,8 @@ def rate_network(
     played; a match that `should_stop` ends is not counted.
     """
     name = network_name(iteration)
-    rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
-    earlier = [each for each in rated if each < name]
+    kept = (file.stem for file in folder.networks.glob("*.safetensors"))
+    earlier = sorted(each for each in kept if each < name)
     chosen = earlier[max(0, len(earlier) - params.opponents) :]
     if playing and playing != name and playing not in chosen:
         chosen = [playing, *chosen]
@@ -121,8 +121,8 @@ def ratings_of(folder: RunFolder) -> dict[str, Rating]:
     results = _results(folder)
     if not results:
         return {}
-    names = {name for result in results for name in (result.first, result.second)}
-    return fit(results, min(name for name in names if name.isdigit()))
+    names = (name for result in results for name in (result.first, result.second))
+    return fit(results, min(filter(str.isdigit, names)))
 
 
 def _results(folder: RunFolder) -> list[Result]:

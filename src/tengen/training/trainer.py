@@ -175,8 +175,7 @@ class Trainer:
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Continue from a state; raises ValueError if it is another network's or optimizer's."""
         wanted = {name: tensor.shape for name, tensor in self._live.items()}
-        single = ("key", "steps", "rate_factor")
-        wanted |= dict.fromkeys(single, torch.Size())
+        wanted |= dict.fromkeys(("key", "steps", "rate_factor"), torch.Size())
         for name in sorted(wanted.keys() | state.keys()):
             if name not in state or name not in wanted or state[name].shape != wanted[name]:
                 raise ValueError(f"the saved training is of another network or optimizer: {name}")
