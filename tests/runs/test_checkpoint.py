@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.runs.checkpoint import JSON, load_latest, save_checkpoint
+from tengen.runs.checkpoint import load_latest, save_checkpoint
 from tengen.runs.folder import RunError, RunFolder, create_run
 
 
@@ -41,7 +41,7 @@ def test_what_was_saved_is_loaded(folder: RunFolder) -> None:
         "flags": np.array([[True, False]]),
         "empty": np.zeros((0, 3)),
     }
-    facts: dict[str, JSON] = {
+    facts: dict[str, Any] = {
         "games": 10**12,
         "window": [1, 2.5, None],
         "碁": {"rate": 0.1, "noisy": True},

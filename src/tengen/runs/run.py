@@ -255,7 +255,7 @@ class Run(Closeable):
         learned, now = self._trainer.metrics(), self._counters()
         filled = (now.evals - before.evals) / max(1, now.ticks - before.ticks)
         losses = {name: learned[name] for name in (*LOSSES, "total") if name in learned}
-        others = {
+        others: dict[str, float] = {
             "window": now.window,
             "steps": now.steps,
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},

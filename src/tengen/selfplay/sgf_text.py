@@ -31,12 +31,10 @@ def sgf_text(games: Games, k: int, black: str = "", white: str = "") -> str:
     if first:
         set_up = _play(position, turns[:first])
         to_play = set_up.to_play if first == len(turns) else Color(int(turns["color"][first]))
-        stones = [
-            [Point(int(x), int(y)) for y, x in np.argwhere(set_up.stones == color)]
-            for color in (BLACK, WHITE)
-        ]
         # No handicap, since the komi includes its bonus.
-        position = position.set_up(*stones, to_play=to_play, handicap=0)
+        position = position.set_up(
+            _points(set_up, BLACK), _points(set_up, WHITE), to_play=to_play, handicap=0
+        )
     sgf = record(_play(position, turns[first:]), black, white)
     sgf.root.set_text("AP", "Tengen")
     sgf.root.set_text("GN", f"game {game['number']}, step {game['step']}")
@@ -63,6 +61,10 @@ def _play(position: Position, turns: Records) -> Position:
         point = policy_point(int(turn["move"]), position.size)
         position = position.play(point, Color(int(turn["color"])), strict=False)
     return position
+
+
+def _points(position: Position, color: int) -> list[Point]:
+    return [Point(int(x), int(y)) for y, x in np.argwhere(position.stones == color)]
 
 
 def _outcome(game: Any) -> Outcome:
