@@ -240,10 +240,12 @@ def forget_after(path: Path, key: str, last: float) -> None:
 
 def _cut_torn_line(file: BinaryIO) -> None:
     """Cut the file after its last complete line."""
-    start, newline = file.seek(0, os.SEEK_END), -1
+    end = file.seek(0, os.SEEK_END)
+    start, newline = end, -1
     while start > 0 and newline < 0:
         start = max(0, start - _BLOCK)
         file.seek(start)
         newline = file.read(_BLOCK).rfind(b"\n")
-    file.truncate(start + newline + 1)
+    if (whole := start + newline + 1) < end:
+        file.truncate(whole)
     file.seek(0, os.SEEK_END)
