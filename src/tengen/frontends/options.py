@@ -17,7 +17,7 @@ from tengen.config import drawn_option, load_keys, load_sections, option, write_
 from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
 from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
-from tengen.network.backends.registry import AUTO
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
@@ -179,7 +179,7 @@ class TrainOptions:
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
-    device: str | None = option(None, "where to train: auto, cpu or cuda")
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
     seed: int | None = option(None, "seed of weights and games")
 
 
