@@ -287,7 +287,7 @@ def test_a_decided_search_plays_what_it_would_have_played() -> None:
     early = 0
     for seed in range(40):
         whole, short = (
-            searching(Position(5), opinions(seed, sharpness=3), no_passes, leaves=4).run(
+            searching(Position(5), opinions(seed, sharpness=6), no_passes, leaves=4).run(
                 Limits(visits=300, stop_when_decided=decided)
             )
             for decided in (False, True)

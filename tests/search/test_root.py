@@ -274,7 +274,7 @@ def test_wide_root_noise_tries_more_moves() -> None:
             .run(Limits(visits=400))
             .moves
         )
-        for noise in (0.0, 0.05, 0.7)
+        for noise in (0.0, 0.05, 2.0)
     ]
     assert tried[0] < tried[1] < tried[2]
     assert tried[2] > 2 * tried[0]

@@ -127,10 +127,12 @@ def play_weights(forest, g, settings, weights):
         weights[k] = edge_weight(edge, forest.nodes[edge.child])
         if weights[k] > weights[best]:
             best = k
-    _take_off_unwanted(forest, g, settings, weights, best)
+    targets = tree.noisy and tree.forced == 0  # self-play learns from all visits, then
+    if not targets:
+        _take_off_unwanted(forest, g, settings, weights, best)
     if settings.lcb_stdevs > 0:
         best = _raise_surest(forest, node, settings, weights, best)
-    if tree.forced == 0:
+    if not tree.noisy:
         least = min(np.float32(1), weights[best] / np.float32(64))
         for k in range(node.n_tried):
             if weights[k] < least:
