@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.network.architecture import FeedForward
+from tengen.network.architecture import FeedForward, named_architecture
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import evaluate
+from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago, to_katago
 from tengen.network.files.katago_format import FIRST_V7_VERSION
 from tengen.network.files.katago_tokens import Token, as_bytes
-from tengen.network.files.loading import read_katago
+from tengen.network.files.loading import load_network, read_katago
+from tengen.training.heads_and_losses import SCALING
+from tengen.training.initial import initial_network
 from tests.game.test_katago_positions import replay
 from tests.katago_data import (
     SMALL_NETWORKS,
@@ -156,6 +159,20 @@ def test_katago_says_the_same_of_the_small_networks_written_again(
     save_katago(data, file)
     asked = [{"humanSLProfile": PROFILE} | answer for answer in answers(name)]
     assert_katago_agrees(data, file, asked)
+
+
+@needs_katago
+@pytest.mark.parametrize("name", [BUNDLED, "b2c32", "b2c32nbt", "b2c32h2tf"])
+def test_katago_plays_with_the_bundled_and_with_trained_networks(name: str, tmp_path: Path) -> None:
+    if name == BUNDLED:
+        data = load_network(BUNDLED)
+    else:
+        network = initial_network(named_architecture(name), seed=1).network.eval()
+        weights = {key: tensor.numpy() for key, tensor in network.state_dict().items()}
+        data = NetworkData("trained", network.architecture, weights, SCALING)
+    file = tmp_path / "ours.bin.gz"
+    save_katago(data, file)
+    assert_katago_agrees(data, file, POSITIONS)
 
 
 # What is unknown is refused, as KataGo refuses it

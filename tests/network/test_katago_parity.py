@@ -80,6 +80,8 @@ def deviations(
     win, loss = (0, 1) if white else (1, 0)
     owned = sign * ours.ownership[i, : position.height, : position.width]
     score, spread = float(ours.score[i]), float(ours.spread[i])
+    square = score**2 + spread**2
+    unit = max(1.0, square / 1000)  # a float has seven digits
     pairs: dict[str, list[tuple[Any, Any]]] = {
         "chances": [
             (ours.value[i, win], raw["whiteWin"]),
@@ -91,7 +93,7 @@ def deviations(
             (sign * ours.lead[i], raw["whiteLead"]),
             (sign * score, raw["whiteScoreSelfplay"]),
         ],
-        "squares": [(score**2 + spread**2, raw["whiteScoreSelfplaySq"])],
+        "squares": [(square / unit, raw["whiteScoreSelfplaySq"] / unit)],
     }
     if raw["varTimeLeft"] >= 0:
         pairs["points"] += [
