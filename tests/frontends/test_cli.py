@@ -134,6 +134,7 @@ OF_COMMANDS: dict[str, type[Any]] = {
     "selfplay": SelfPlayOptions,
     "benchmark": BenchmarkOptions,
     "config": NetworkOptions,
+    "doctor": NetworkOptions,
 }
 
 

@@ -28,7 +28,7 @@ def game_of(
     game["n_turns"], game["score"] = len(moves), -3.5
     for turn, (color, text, kind) in zip(turns, moves, strict=True):
         move = start.play(text).moves[-1].point
-        turn["place"] = size[0] * size[1] if move is None else move.y * size[0] + move.x
+        turn["move"] = size[0] * size[1] if move is None else move.y * size[0] + move.x
         turn["color"], turn["kind"] = Color[color.upper()], kind
     owners = np.zeros(size[0] * size[1], np.int8)
     return Games(game, turns, np.zeros(0, TARGET), owners)

@@ -53,7 +53,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
 
     An existing file keeps all its other settings.
     """
-    evaluator = open_evaluator(load_network(options.model), options.device)
+    evaluator = open_evaluator(load_network(options.model), **options.placement)
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
     rates: list[Rate] = []
@@ -80,7 +80,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         settings["engine"] = replace(
             settings.get("engine", EngineOptions()),
             model=options.model,
-            device=options.device,
+            **options.placement,
             leaves=best.leaves,
         )
         path.write_text(write_settings(settings), encoding="utf-8")

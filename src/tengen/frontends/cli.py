@@ -71,7 +71,7 @@ def play(options: PlayOptions) -> None:
         from tengen.engine.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        with Engine(options.model, device=options.device) as engine:
+        with Engine(options.model, **options.placement) as engine:
             play_in_terminal(engine, opponent, position, human, options.seed)
         return
     from tengen.frontends.web.http.serve import play_in_browser
@@ -228,16 +228,17 @@ def write_settings_file(
     """Write a settings file with each setting explained; `tengen benchmark --config` tunes it."""
     if Path(file).exists():
         raise ValueError(f"{file} exists; name another file, or remove it")
-    engine = EngineOptions(model=options.model, device=options.device)
+    engine = EngineOptions(model=options.model, **options.placement)
     Path(file).write_text(write_settings({"engine": engine}), "utf-8")
 
 
 @app.command()
-def doctor(model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED) -> None:
+@with_options
+def doctor(options: NetworkOptions) -> None:
     """Show what is installed, what would run networks, what is missing, and whether it works."""
     from tengen.frontends.doctor import examine
 
-    if not examine(model):
+    if not examine(options):
         raise typer.Exit(1)
 
 

@@ -46,7 +46,7 @@ def sign_for(perspective: str, to_play: Color) -> int:
 
 def winrate_for(sign: int, winrate: float) -> float:
     """The winrate of the side to play, or of its opponent if the sign is -1."""
-    return min(1.0, max(0.0, winrate if sign > 0 else 1 - winrate))
+    return winrate if sign > 0 else 1 - winrate
 
 
 def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
@@ -56,6 +56,10 @@ def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
     if uncertainty is not None and (uncertainty.value or uncertainty.score):
         return uncertainty
     return Uncertainty(-1.0, -1.0, -1.0)
+
+
+# Whose advantage `playoutDoublingAdvantagePla` means.
+SIDES = {"B": Color.BLACK, "W": Color.WHITE, "E": None}
 
 
 def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:

@@ -40,7 +40,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     for gained in known.values():
         tally = tally.plus(gained)
     numbers = [number for number in range(options.games) if number not in known]
-    networks = _open_networks(engines, options.device)
+    networks = _open_networks(engines, options)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -71,10 +71,13 @@ def _summary(names: tuple[str, str], tally: WinDrawLoss) -> str:
     return f"{names[0]} {tally} {names[1]}, {estimate(tally)} Elo"
 
 
-def _open_networks(engines: Sequence[EngineSpec], device: str) -> dict[str, Evaluator]:
+def _open_networks(engines: Sequence[EngineSpec], options: MatchOptions) -> dict[str, Evaluator]:
     """Evaluators by network file, each opened once."""
     models = dict.fromkeys(engine.model for engine in engines if engine.model)
-    return {model: open_evaluator(load_network(model), device) for model in models}
+    return {
+        model: open_evaluator(load_network(model), options.device, options.precision)
+        for model in models
+    }
 
 
 def _play(

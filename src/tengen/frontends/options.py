@@ -15,9 +15,9 @@ from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
 from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
-from tengen.engine.settings import DEVICE, EngineOptions, NetworkOptions
+from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
-from tengen.network.backends.registry import AUTO
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
@@ -38,6 +38,10 @@ def _check_perspective(word: str) -> None:
         raise ValueError(f"{word!r} is none of {', '.join(PERSPECTIVES)}")
 
 
+# Fields of SearchParams as KataGo has them in GTP: moves vary a little.
+GTP_SEARCH: Mapping[str, Any] = MappingProxyType({"temperature": 0.1, "temperature_early": 0.5})
+
+
 @dataclass(frozen=True)
 class GtpOptions(EngineOptions):
     """How `tengen gtp` plays and reports, until the client says otherwise; raises ValueError."""
@@ -55,14 +59,25 @@ class GtpOptions(EngineOptions):
     lag: float = 0.1  # seconds that a move may cost beyond its thought
     perspective: str = SIDE_TO_MOVE  # whose winrates and points are reported
     pv_length: int = 15  # moves of a variation that is reported
-    analysis_noise: float = 0.0  # makes analysis look at more moves
-    symmetry_pruning: bool = False  # search one of several moves that a symmetry makes equal
+    analysis_noise: float = 0.04  # makes analysis look at more moves
+    analysis_ignore_history: bool = True  # so that analysis judges the board alone
+    ignore_history: bool = False  # the same for moves to play
+    symmetry_pruning: bool = True  # search one of several moves that a symmetry makes equal
+    symmetries: int = 1  # of the board, over which the root's evaluation is averaged
+    playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
+    advantage_of: str = "E"  # B or W; E: the side to play
+    playouts: int | None = None  # new visits for each move
+    root_noise: bool = False  # Dirichlet noise
+    root_temperature: float = 1.0  # of the policy at the root
+    root_temperature_early: float = 1.0
     name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
     seed: int = drawn_option(any_seed, SEED)
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
-    # Fields of SearchParams that differ from its defaults: the section [search] of a file.
+    # Fields of SearchParams that differ from GTP's defaults: the section [search] of a file.
     search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+    # KataGo's parameters that clients set and read, by their names.
+    without_effect: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -139,6 +154,7 @@ class MatchOptions:
         None, "stop when the Elo is clearly below or above", metavar="LOW HIGH"
     )
     device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
     seed: int = option(1, "seed of openings and searches")
     out: str | None = option(None, "folder for results and games; a stopped match goes on")
 
@@ -163,7 +179,7 @@ class TrainOptions:
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
-    device: str | None = option(None, "where to train: auto, cpu or cuda")
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
     seed: int | None = option(None, "seed of weights and games")
 
 

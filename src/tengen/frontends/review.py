@@ -40,7 +40,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
     stop = threading.Event()
-    engine = Engine(options.model, device=options.device, cache_megabytes=CACHE_MEGABYTES)
+    engine = Engine(options.model, **options.placement, cache_megabytes=CACHE_MEGABYTES)
     with engine, interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
         review = _with_progress(engine, game, moves, options.visits, stop)
     if not review.turns:

@@ -129,6 +129,11 @@ class Architecture:
     # pool over the board, which play on all sizes.
     board_size: int = 0
 
+    @property
+    def has_optimism(self) -> bool:
+        """Is there an optimistic policy besides the plain one? Imitators of people use none."""
+        return self.policy_outputs > 1 and not self.metadata_hidden1
+
     def seeing(self, features: FeatureSet) -> Architecture:
         """The same architecture for another feature set."""
         planes, globals_ = len(features.planes), len(features.globals)

@@ -115,6 +115,10 @@ class Evaluator(Protocol):
         """The inputs of the network."""
 
     @property
+    def has_optimism(self) -> bool:
+        """Does `Batch.optimism` make a difference?"""
+
+    @property
     def best_batch(self) -> int:
         """The batch size beyond which larger batches gain little."""
 
@@ -137,7 +141,7 @@ class EvaluatorWrapper:
         self._inner = inner
         self.name, self.device, self.features = inner.name, inner.device, inner.features
         self.best_batch, self.parallel_batches = inner.best_batch, inner.parallel_batches
-        self.on_processor = inner.on_processor
+        self.on_processor, self.has_optimism = inner.on_processor, inner.has_optimism
 
 
 def feeding_threads(evaluator: Evaluator) -> int:

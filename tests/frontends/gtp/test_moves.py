@@ -423,7 +423,7 @@ def test_gogui_gets_its_pictures() -> None:
                 assert re.fullmatch(r"[A-E][1-5] \d+(?: [A-E][1-5] \d+)*", body)
             if kind == "param":
                 for row in body.splitlines():
-                    assert re.fullmatch(r"\[(?:bool\] \w+ [01]|string\] \w+ \S+)", row), row
+                    assert re.fullmatch(r"\[(?:bool\] \w+ [01]|string\] \w+(?: \S+)?)", row), row
         owner = client.body("gogui-ownership").splitlines()[2].split()
         assert owner[2] <= "#080808"
 

@@ -87,6 +87,17 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     assert found.stderr.decode().strip() == "set()"
 
 
+@needs_katago_data
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_the_precision_is_chosen_and_told_at_the_start(precision: str) -> None:
+    with _process(f"{WITH_NETWORK}, precision={precision!r}") as process:
+        assert _ask(process, "genmove b").startswith("= ")
+        _, err = _end(process, b"quit\n")
+        assert (
+            f"ready: g170-b6c96-s175395328-d26788732 on CPU, OpenVINO {precision}" in err.decode()
+        )
+
+
 def test_a_session_can_be_logged(tmp_path: Path) -> None:
     path = tmp_path / "gtp.log"
     with _process(f"log={str(path)!r}") as process:

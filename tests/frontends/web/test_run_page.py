@@ -25,8 +25,7 @@ from tengen.game.sgf.records import read_sgf
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import append_line, forget_after
+from tengen.runs.folder import RunFolder, append_line, forget_after
 from tests.frontends.web.run_folders import (
     GAME,
     OUTSIDER,

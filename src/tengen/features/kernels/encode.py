@@ -65,6 +65,7 @@ SETS = (
     ),
 )
 SEES_LADDERS = tuple(inputs.sees_ladders for inputs in SETS)  # by kind
+KNOWS_ADVANTAGE = tuple(katago.ADVANTAGE in inputs.globals for inputs in SETS)  # by kind
 
 
 @kernel

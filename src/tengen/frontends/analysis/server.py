@@ -87,7 +87,7 @@ def run_analysis(options: AnalysisOptions) -> None:
         check_listening(options.listen, options.token)
     # A batch on each core: cores that share one wait for each other after every layer.
     streams = min(MOST_STREAMS, os.cpu_count() or 1)
-    serve(options, lambda: open_network(options.model, options.device, streams))
+    serve(options, lambda: open_network(options.model, **options.placement, streams=streams))
 
 
 def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:

@@ -30,7 +30,9 @@ class GameCommands(Commands):
             first, *second = (parse_int(side) for side in width.split(":"))
         except ValueError as error:
             raise GtpError(f"syntax error: {error}; write boardsize WIDTH [HEIGHT]") from None
-        self.session.clear((first, [*second, height or first][0]))
+        size = first, [*second, height or first][0]
+        if size != tuple(self.session.position.size):  # else the game goes on, as in KataGo
+            self.session.clear(size)
 
     @command()
     def clear_board(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tengen.frontends.gtp.analyze import point_at
 from tengen.frontends.gtp.positions import anew, for_search
-from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_int
+from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands
 from tengen.frontends.katago_reports import reported_uncertainty
 from tengen.game.color import Color, parse_color
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tengen.search.result import MoveResult, SearchResult
 
 BENCHMARK_VISITS = 400
+ROOT_OPTIMISM = 0.2  # KataGo's, for networks with an optimistic policy
 SHOWN_MOVES = 20  # of a search
 NUMBERED_MOVES = 3  # the last ones on the board
 
@@ -42,12 +43,17 @@ class InspectionCommands(Commands):
         if words and words[0].lower() in ("b", "w", "black", "white"):
             color = parse_color(words.pop(0))
             position = position if color is position.to_play else for_search(position, color)
-        if not words or (words[0].lower() != "all" and words[0] not in "01234567"):
-            raise GtpError("syntax error: write kata-raw-nn [COLOR] SYMMETRY, 0 to 7 or all")
+        usage = "write kata-raw-nn [COLOR] SYMMETRY [OPTIMISM], 0 to 7 or all, 0 to 1"
+        which, *more = words or [""]
+        if (which.lower() != "all" and which not in tuple("01234567")) or len(more) > 1:
+            raise GtpError(f"syntax error: {usage}")
+        optimism = parse_float(more[0]) if more else ROOT_OPTIMISM
+        if not 0 <= optimism <= 1:
+            raise GtpError(f"syntax error: {usage}")
         engine = self.session.engine()
         self.session.rest()
-        symmetries = Symmetry if words[0].lower() == "all" else [Symmetry(parse_int(words[0]))]
-        return "\n".join(raw_text(engine, position, symmetry) for symmetry in sorted(symmetries))
+        symmetries = Symmetry if which.lower() == "all" else [Symmetry(parse_int(which))]
+        return "\n".join(raw_text(engine, position, each, optimism) for each in sorted(symmetries))
 
     @command("kata-raw-human-nn")
     def kata_raw_human_nn(self, *_: str) -> str:
@@ -126,6 +132,7 @@ def board_text(position: Position) -> str:
 
     total = sum(later.last_move is not None and later.move_number > 0 for later in position.line())
     rules = {**position.rules.as_json(), "komi": position.komi}
+    bonus = position.rules.white_handicap_bonus.points(position.handicap)
     recent = position.moves[-NUMBERED_MOVES:]
     numbers = {move.point: str(i) for i, move in enumerate(recent, 1) if move.point is not None}
     lines = [
@@ -138,6 +145,7 @@ def board_text(position: Position) -> str:
     lines += [
         f"Next player: {'Black' if position.to_play is Color.BLACK else 'White'}",
         f"Rules: {json.dumps(rules, sort_keys=True, separators=(',', ':'))}",
+        *([f"Handicap bonus score: {bonus}"] if bonus else []),
         f"B stones captured: {position.captured(Color.BLACK)}",
         f"W stones captured: {position.captured(Color.WHITE)}",
     ]
@@ -173,25 +181,35 @@ def summary(result: SearchResult) -> str:
     )
 
 
-def evaluate_position(engine: Engine, position: Position) -> Evaluation:
+def evaluate_position(
+    engine: Engine, position: Position, optimism: float = ROOT_OPTIMISM
+) -> Evaluation:
     """The network's evaluation of one position, without the batch axis."""
-    from tengen.network.evaluator import Evaluation
+    import numpy as np
 
-    return Evaluation(*(values[0] for values in engine.evaluate([position]).result()))
+    from tengen.network.evaluator import Evaluation, encode, evaluate
+
+    batch = encode(engine.evaluator.features, [position])
+    known: dict[str, Any] = {"optimism": np.array([optimism], np.float32)}
+    if "optimism" in batch._fields:
+        batch = batch._replace(**known)
+    return Evaluation(*(values[0] for values in evaluate(engine.evaluator, batch)))
 
 
-def raw_text(engine: Engine, position: Position, symmetry: Symmetry) -> str:
+def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: float) -> str:
     """An opinion in the shape of KataGo's `kata-raw-nn`, all of it for White.
 
-    The network sees the board turned by the symmetry.
+    The network sees the board turned by the symmetry; as in KataGo, a board that is not square is
+    not transposed.
     """
     import numpy as np
 
-    from tengen.game.geometry import symmetry_points
+    from tengen.game.geometry import Symmetry, symmetry_points
     from tengen.search.result import Uncertainty
 
-    seen = evaluate_position(engine, position.transformed(symmetry))
-    places = np.argsort(symmetry_points(symmetry, position.size))
+    turned = symmetry if position.width == position.height else Symmetry(symmetry % 4)
+    seen = evaluate_position(engine, position.transformed(turned), optimism)
+    places = np.argsort(symmetry_points(turned, position.size))
     policy = _probabilities(np.append(seen.policy[:-1][places], seen.policy[-1]), position)
     sign = 1 if position.to_play is Color.WHITE else -1
     shape = position.height, position.width

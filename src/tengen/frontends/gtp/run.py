@@ -48,7 +48,7 @@ def run_gtp(options: GtpOptions) -> None:
 def _load(options: GtpOptions) -> Engine:
     from tengen.engine.engine import Engine
 
-    engine = Engine(options.model, device=options.device, leaves=options.leaves, seed=options.seed)
+    engine = Engine(options.model, **options.placement, leaves=options.leaves, seed=options.seed)
     note(f"ready: {engine.name} on {engine.device}")
     return engine
 

@@ -15,7 +15,8 @@ from tengen.frontends.gtp.positions import (
     with_handicap_moves,
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.katago_reports import SIDES
+from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
 from tengen.game.rules import check_komi, parse_rules
@@ -141,7 +142,7 @@ class GtpSession:
 
         settings, position = self.settings, self.position
         limits = Limits(
-            settings.visits, seconds=settings.seconds, stop_when_clear=settings.adaptive
+            settings.visits, settings.playouts, settings.seconds, stop_when_clear=settings.adaptive
         )
         moves = expected_moves_left(position.size.area, position.move_number)
         allowed = budget(self.clocks[color], settings.lag, moves)
@@ -185,14 +186,31 @@ class GtpSession:
         """A search with the settings in force, for playing or for analysis; raises GtpError."""
         from tengen.search.request import RootOptions, SearchRequest, Wanted
 
-        changes: dict[str, Any] = dict(self.settings.search)
-        if analysis and self.settings.analysis_noise:
-            changes["wide_root_noise"] = self.settings.analysis_noise
+        settings = self.settings
+        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
+        if analysis:
+            changes |= {"wide_root_noise": settings.analysis_noise, "temperature": 0.0}
+            changes |= {"temperature_early": 0.0}
+        ignored = settings.analysis_ignore_history if analysis else settings.ignore_history
+        root = root or RootOptions(symmetry_pruning=settings.symmetry_pruning)
+        early, late = settings.root_temperature_early, settings.root_temperature
+        if settings.root_noise or (early, late) != (1.0, 1.0):
+            root = replace(root, noisy=True)
+            changes |= {"root_temperature_early": early, "root_temperature": late}
+            changes["forced_playouts"] = 0.0
+            if not settings.root_noise:
+                changes["noise_share"] = 0.0
         return SearchRequest(
             position,
             limits,
-            root or RootOptions(symmetry_pruning=self.settings.symmetry_pruning),
-            wanted or Wanted(pv_length=self.settings.pv_length),
+            replace(
+                root,
+                ignore_history=ignored,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
+            ),
+            wanted or Wanted(pv_length=settings.pv_length),
             replace(self.engine().params, **changes),
             progress_interval,
         )

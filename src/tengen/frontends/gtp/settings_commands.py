@@ -6,21 +6,25 @@ None waits for the network.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import tengen
-from tengen.engine.katago_params import GTP, KATAGO_PARAMS, KataGoParam, parse_value
-from tengen.frontends.gtp.protocol import GtpError, command, parse_float, parse_int
+from tengen.engine.katago_params import (
+    GTP,
+    KATAGO_PARAMS,
+    SPOKEN_VERSION,
+    KataGoParam,
+    parse_value,
+)
+from tengen.frontends.gtp.protocol import GtpError, command, note, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands, GtpSession
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import MAX_SECONDS, TimeControl, set_left
 
-# The version of KataGo whose commands these are. Lizzie asks for x.N with N of 15 or more.
-SPOKEN_VERSION = "1.17"
 # KGS means positional superko by its Chinese rules.
 _KGS_RULES = {
     "chinese": "chinese-kgs",
@@ -28,6 +32,12 @@ _KGS_RULES = {
     "aga": "aga",
     "new_zealand": "new-zealand",
 }
+# KataGo tells these as text, the others as JSON.
+_TOLD_AS_TEXT = (
+    *("analysisWideRootNoise", "analysisIgnorePreRootHistory", "genmoveAntiMirror", "antiMirror"),
+    *("humanSLProfile", "allowResignation", "ponderingEnabled", "delayMoveScale", "delayMoveMax"),
+    "reportAnalysisWinratesAs",
+)
 NAMES = tuple(name for name, param in KATAGO_PARAMS.items() if GTP in param.takers)
 
 
@@ -44,7 +54,7 @@ class SettingsCommands(Commands):
 
     @command()
     def version(self) -> str:
-        return f"{SPOKEN_VERSION} (Tengen {tengen.__version__})"
+        return SPOKEN_VERSION
 
     @command()
     def known_command(self, name: str) -> str:
@@ -102,16 +112,20 @@ class SettingsCommands(Commands):
 
     @command("kata-get-param")
     def get_param(self, param: str) -> str:
-        return json.dumps(_param_value(self.session.settings, _param(param))).strip('"')
+        value = _param_value(self.session.settings, _param(param))
+        if param not in _TOLD_AS_TEXT:
+            return json.dumps(value)
+        return f"{value:g}" if isinstance(value, float) else json.dumps(value).strip('"')
 
     @command("kata-get-params")
     def get_params(self) -> str:
         settings = self.session.settings
         values = {name: _param_value(settings, KATAGO_PARAMS[name]) for name in NAMES}
+        values |= {name: self.get_param(name) for name in _TOLD_AS_TEXT}
         return json.dumps(values, sort_keys=True)
 
     @command("kata-set-param")
-    def set_param(self, param: str, value: str) -> None:
+    def set_param(self, param: str, value: str = "") -> None:
         _change(self.session, {param: value})
 
     @command("kata-set-params")
@@ -173,14 +187,31 @@ def _change(session: GtpSession, values: dict[str, Any]) -> None:
 
 
 def _with_param(settings: GtpOptions, param: KataGoParam, given: object) -> GtpOptions:
-    value = parse_value(param, given)
-    if param.name == "resignThreshold":  # which KataGo counts from -1 to 1
-        value = (1 + value) / 2
-    if not param.of_search:
-        return replace(settings, **{param.field: value})
+    """The settings with one parameter changed, or as usual if nothing is given for it."""
     from tengen.search.params import SearchParams
 
-    search: dict[str, Any] = {**settings.search, param.field: value}
+    reset = given == ""
+    value: Any
+    if param.name.startswith("humanSL") and not reset:
+        raise GtpError(f"{param.name} needs a network that was trained on the moves of people")
+    if not param.field:
+        note(f"{param.name} has no effect here")
+        value = param.usual if reset else parse_value(param, given)
+        return replace(settings, without_effect={**settings.without_effect, param.name: value})
+    if not param.of_search:
+        value = getattr(GtpOptions(), param.field) if reset else parse_value(param, given)
+        if param.name == "resignThreshold" and not reset:  # which KataGo counts from -1 to 1
+            value = (1 + value) / 2
+        if value is not None and param.most < math.inf and value >= param.most:
+            value = None  # no limit at all
+        return replace(settings, **{param.field: value})
+    search: dict[str, Any] = {**settings.search}
+    search.pop(param.field, None)
+    if not reset:
+        search[param.field] = parse_value(param, given)
+        if param.is_switch:
+            usual = getattr(SearchParams(), param.field)
+            search[param.field] = usual if search[param.field] else 0.0
     SearchParams(**search)  # raises ValueError for values out of range
     return replace(settings, search=search)
 
@@ -194,13 +225,15 @@ def _param(name: str) -> KataGoParam:
 def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
     if param.name == "resignThreshold":
         return round(2 * settings.resign_winrate - 1, 6)
+    if not param.field:
+        return settings.without_effect.get(param.name, param.usual)
     if not param.of_search:
-        return getattr(settings, param.field)
-    if param.field in settings.search:
-        return settings.search[param.field]
+        value = getattr(settings, param.field)
+        return param.kind(param.high) if value is None else value
     from tengen.search.params import SearchParams
 
-    return getattr(SearchParams(), param.field)
+    search = {**vars(SearchParams()), **GTP_SEARCH, **settings.search}
+    return param.kind(search[param.field])
 
 
 def _time_control(kind: str, texts: tuple[str, ...]) -> TimeControl:

@@ -33,6 +33,7 @@ class OnnxEvaluator:
             raise NetworkFileError(f"{path}: ONNX Runtime cannot load it: {error}") from None
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
+        self.has_optimism = data.architecture.has_optimism
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
         self.on_processor = provider == CPU_PROVIDER
         self._scaling = data.scaling

@@ -81,6 +81,7 @@ class OpenVinoEvaluator:
         self._where, self._threads = device, threads
         self.name, self.parallel_batches = data.name, streams
         self.features = FEATURE_SETS[data.architecture.features]
+        self.has_optimism = data.architecture.has_optimism
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH

@@ -33,6 +33,7 @@ class TorchEvaluator:
         self._half = self._device.type == "cuda"
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
+        self.has_optimism = data.architecture.has_optimism
         precision = "bf16" if self._half else "float32"
         self.device = f"{_device_name(self._device)}, torch {precision}"
         self.best_batch = 256 if self._half else 8

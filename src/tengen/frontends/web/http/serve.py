@@ -56,7 +56,13 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         komi=position.komi,
     )
     file = str(find_network(options.model))
-    serve(options, first_game, lambda: make_engine(file, options.device))
+
+    def make() -> Engine:
+        engine = make_engine(file, **options.placement)
+        say(f"{engine.name} runs on {engine.device}")
+        return engine
+
+    serve(options, first_game, make)
 
 
 def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine]) -> None:
@@ -85,11 +91,12 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine])
             loader.future.result()  # raises what loading raised
 
 
-def make_engine(model: str | LoadedNetwork, device: str = AUTO) -> Engine:
+def make_engine(model: str | LoadedNetwork, device: str = AUTO, precision: str = AUTO) -> Engine:
     """The engine for all sessions; raises what loading the network raises."""
     return Engine(
         model,
         device=device,
+        precision=precision,
         streams=min(MOST_STREAMS, os.cpu_count() or 1),
         cache_megabytes=CACHE_MEGABYTES,
         tree_megabytes=TREE_MEGABYTES,

@@ -9,7 +9,7 @@ import pytest
 from numba import prange
 
 from tengen.jit import kernel
-from tengen.selfplay.kernels.atomic_counter import claim_next
+from tengen.selfplay.kernels.step import claim_next
 
 
 @kernel(parallel=True)

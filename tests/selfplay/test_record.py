@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.replay.check import check_games
-from tengen.selfplay.record import no_games
+from tengen.selfplay.record import check_games, no_games
 from tests.replay.games import random_games
 
 
@@ -25,7 +24,7 @@ def test_games_as_they_are_played_hold_together() -> None:
         ("games", "n_targets", 10**6, "the number of targets"),
         ("games", "end", 9, "the end of a game"),
         ("games", "score", np.nan, "the score of a game"),
-        ("turns", "place", 82, "the place of a move"),
+        ("turns", "move", 82, "the point of a move"),
         ("turns", "color", 0, "the colour of a move"),
         ("turns", "color", 3, "the colour of a move"),
         ("turns", "kind", 4, "the kind of a turn"),
@@ -35,7 +34,7 @@ def test_games_as_they_are_played_hold_together() -> None:
         ("turns", "value", np.nan, r"a search result \(value\)"),
         ("turns", "lead", np.inf, r"a search result \(lead\)"),
         ("turns", "n_targets", 60000, "the number of targets of a turn"),
-        ("targets", "place", 82, "the place of a target"),
+        ("targets", "move", 82, "the move of a target"),
     ],
 )
 def test_what_cannot_be_is_named(table: str, field: str, value: Any, message: str) -> None:

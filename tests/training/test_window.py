@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tengen.replay.window import WindowParams, window_size
+from tengen.training.params import WindowParams, window_size
 
 PARAMS = WindowParams(start=1000, exponent=0.75, scale=0.4)
 
