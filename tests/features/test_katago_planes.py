@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from tengen.features.feature_set import KATAGO
+from tengen.features.feature_set import KATAGO, KATAGO_WITH_SUICIDE_AREAS
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.rules import Rules, Scoring, Tax, parse_rules
@@ -312,3 +314,35 @@ def test_planes_of_phases_that_are_not_played_stay_empty() -> None:
     assert [KATAGO.planes.index(name) for name in names] == [7, 8, 20, 21]
     for position in random_positions(8, 30):
         assert not np.any(encoded(KATAGO, position).planes[[7, 8, 20, 21]])
+
+
+# Areas as if suicide were legal
+
+# A2 touches no black stone, so the corner is an eye of Black's only where White may not remove its
+# own stones by suicide.
+CORNER = """
+    . . . X
+    X X . .
+    O X X X
+    O O X .
+    . X . X
+"""
+
+
+@pytest.mark.parametrize("suicide", [False, True])
+def test_areas_can_be_those_under_suicide(suicide: bool) -> None:
+    rules = replace(parse_rules("chinese"), suicide=suicide)
+    position = Position.from_diagram(CORNER, rules=rules)
+    assert marked(KATAGO_WITH_SUICIDE_AREAS, position, "opponent's area") == {"A2", "A3", "B2"}
+    assert see(position, "opponent's area") == ({"A2", "A3", "B2"} if suicide else set())
+
+
+def test_nothing_but_areas_changes_with_them() -> None:
+    areas = [KATAGO.planes.index(f"{owner} area") for owner in ("own", "opponent's")]
+    rest = [k for k in range(len(KATAGO.planes)) if k not in areas]
+    for position in random_positions(21, 60):
+        seen, usual = encoded(KATAGO_WITH_SUICIDE_AREAS, position), encoded(KATAGO, position)
+        np.testing.assert_array_equal(seen.planes[rest], usual.planes[rest])
+        np.testing.assert_array_equal(seen.globals, usual.globals)
+        if position.rules.suicide:
+            np.testing.assert_array_equal(seen.planes, usual.planes)

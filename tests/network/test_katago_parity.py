@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS
@@ -80,6 +81,8 @@ def deviations(
     win, loss = (0, 1) if white else (1, 0)
     owned = sign * ours.ownership[i, : position.height, : position.width]
     score, spread = float(ours.score[i]), float(ours.spread[i])
+    square = score**2 + spread**2
+    unit = max(1.0, square / 1000)  # a float has seven digits
     pairs: dict[str, list[tuple[Any, Any]]] = {
         "chances": [
             (ours.value[i, win], raw["whiteWin"]),
@@ -91,7 +94,7 @@ def deviations(
             (sign * ours.lead[i], raw["whiteLead"]),
             (sign * score, raw["whiteScoreSelfplay"]),
         ],
-        "squares": [(score**2 + spread**2, raw["whiteScoreSelfplaySq"])],
+        "squares": [(square / unit, raw["whiteScoreSelfplaySq"] / unit)],
     }
     if raw["varTimeLeft"] >= 0:
         pairs["points"] += [
@@ -147,6 +150,18 @@ def test_onnx_runtime_says_it_too(name: str) -> None:
     data = network_data(name)
     worst = worst_deviations(data, open_evaluator(data, ONNX_RUNTIME), name)
     assert {kind for kind, each in worst.items() if each > TOLERANCE[kind]} == set()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("name", SMALL_NETWORKS)
+def test_a_gpu_comes_close(name: str) -> None:
+    """It computes in bf16, with three digits."""
+    data, asked = network_data(name), answers(name)
+    batch = batch_of(data, asked, 0.2)
+    exact = evaluate(TorchEvaluator(data, "cpu"), batch)
+    rounded = evaluate(TorchEvaluator(data, "cuda"), batch)
+    assert np.abs(exact.value - rounded.value).max() < 0.02
+    assert np.abs(exact.ownership - rounded.ownership).max() < 0.1
 
 
 def test_eight_bits_come_close() -> None:

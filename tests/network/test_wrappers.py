@@ -13,7 +13,7 @@ from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.cache import CachingEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
+from tengen.network.evaluator import Batch, Evaluation, encode, evaluate, join_batches
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.network.torch.model import Network
 
@@ -77,6 +77,39 @@ def test_a_plane_of_numbers_tells_positions_apart() -> None:
     for komi in (5.5, 6.5, 5.5):
         evaluate(cache, encode(RICH, [Position(5, komi=komi)]))
     assert (cache.misses, cache.hits) == (2, 1)
+
+
+def test_optimism_and_metadata_tell_positions_apart() -> None:
+    cache = CachingEvaluator(FakeEvaluator(), megabytes=1)
+    batch = encode(KATAGO, [Position(5)])
+    no, some = (np.array([share], np.float32) for share in (0.0, 0.2))
+    players = np.ones((1, 192), np.float32)
+    for asked in (
+        batch,
+        batch._replace(optimism=no),
+        batch._replace(optimism=some),
+        batch._replace(metadata=players),
+        batch._replace(metadata=2 * players),
+        batch._replace(metadata=players),
+    ):
+        evaluate(cache, asked)
+    assert (cache.misses, cache.hits) == (4, 2)
+
+
+def test_batches_are_cut_and_joined_with_all_they_carry() -> None:
+    batch = encode(KATAGO, positions()[:3])._replace(
+        optimism=np.array([0.0, 0.5, 1.0], np.float32),
+        metadata=np.arange(3 * 192, dtype=np.float32).reshape(3, 192),
+    )
+    again = join_batches([batch.rows(slice(1)), batch.rows([1, 2])])
+    for mine, theirs in zip(again, batch, strict=True):
+        assert mine is not None
+        np.testing.assert_array_equal(mine, theirs)
+    plain = batch._replace(optimism=None)
+    assert join_batches([plain, plain]).optimism is None
+    joined = join_batches([plain, batch]).optimism
+    assert joined is not None
+    assert joined.tolist() == [0, 0, 0, 0, 0.5, 1]
 
 
 def test_two_batches_can_be_under_way(network: TorchEvaluator) -> None:
