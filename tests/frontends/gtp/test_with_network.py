@@ -177,3 +177,22 @@ def test_wrong_arguments_of_raw_evaluations_are_refused(client: Client, argument
 
 def test_optimism_changes_nothing_in_a_network_of_one_policy(client: Client) -> None:
     assert client.body("kata-raw-nn 0 0.5") == client.body("kata-raw-nn 0")
+
+
+def test_stones_that_count_are_not_called_dead(client: Client) -> None:
+    """Witness: KataGo 1.17.2 on this position, whose stones at A2 and G2 cannot live."""
+    stones = " ".join(f"b C{row} w E{row}" for row in range(1, 8))
+    client.body("boardsize 7")
+    client.body("komi 0.5")
+    client.body("kata-set-rules tromp-taylor")
+    client.body(f"set_position {stones} b B4 w A2 w F4 b G2 w G6 b D1 w D7")
+    assert client.body("final_status_list dead") == "A2 G2"  # they could still be captured
+    client.body("play_sequence b pass w pass")
+    assert client.body("final_status_list dead") == ""
+    alive = "C7 D7 E7 C6 E6 G6 C5 E5 B4 C4 E4 F4 C3 E3 A2 C2 E2 G2 C1 D1 E1"
+    assert client.body("final_status_list alive") == alive
+    assert client.body("final_score") == "W+1.5"
+    for rules in ("chinese", "japanese"):
+        client.body(f"kata-set-rules {rules}")
+        assert client.body("final_status_list dead") == "A2 G2"
+    assert client.body("final_score") == "B+0.5"  # of territory, which knows no dame

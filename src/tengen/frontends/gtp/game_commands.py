@@ -157,10 +157,13 @@ class GameCommands(Commands):
         if status not in _STATUSES:
             raise GtpError(f"syntax error: a status is one of {', '.join(_STATUSES)}")
         position = self.session.position
-        dead = self.session.dead_stones()
+        dead: frozenset[Point] = frozenset()
+        seki = dead
+        if not self.session.all_stones_count:
+            dead = self.session.dead_stones()
+            seki = stones_in_seki(position, dead)
         if status == "dead":
             return vertices(position, list(dead))
-        seki = stones_in_seki(position, dead)
         if status == "seki":
             return vertices(position, list(seki))
         black, white, _ = stones_of(position)

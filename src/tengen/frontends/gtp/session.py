@@ -260,24 +260,24 @@ class GtpSession:
             self._dead = position, dead_stones(found.position, found.ownership)
         return self._dead[1]
 
-    def outcome(self) -> Outcome:
-        """How the game ended, or would end if it ended here; raises GtpError.
-
-        Counted by the rules, after dead stones were taken off where the rules take them off; a game
-        that goes on is counted as if they were captured.
-        """
-        from tengen.game.outcome import Outcome, Reason
+    @property
+    def all_stones_count(self) -> bool:
+        """Has the game ended under rules that count every stone on the board, dead or not?"""
         from tengen.game.scoring import counts_dead_stones
+
+        return self.position.is_over and counts_dead_stones(self.position.rules)
+
+    def outcome(self) -> Outcome:
+        """How the game ended, or would end if it ended here, by the rules; raises GtpError."""
+        from tengen.game.outcome import Outcome, Reason
 
         if self.resigned is not None:
             return Outcome(self.resigned.opponent, None, Reason.RESIGNATION)
-        position = self.position
-        outcome = position.outcome()
-        if outcome is not None and (
-            outcome.reason is Reason.NO_RESULT or counts_dead_stones(position.rules)
-        ):
+        outcome = self.position.outcome()
+        if outcome is not None and outcome.reason is Reason.NO_RESULT:
             return outcome
-        return position.score(self.dead_stones()).outcome(Reason.SCORE)
+        dead = () if self.all_stones_count else self.dead_stones()
+        return self.position.score(dead).outcome(Reason.SCORE)
 
 
 class Commands:
