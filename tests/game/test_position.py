@@ -310,7 +310,7 @@ def test_a_game_of_two_thousand_moves_can_be_pickled() -> None:
         {"size": 20},
         {"size": (0, 5)},
         {"rules": "calvinball"},
-        {"komi": 200},
+        {"komi": 400.5},
         {"komi": 6.3},
     ],
 )

@@ -13,6 +13,8 @@ from tengen.game.diagram import write_diagram
 from tengen.game.illegal_moves import GameOverError
 from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Position
+from tengen.game.rules import Rules
+from tengen.game.scoring import Tally
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel
@@ -477,3 +479,22 @@ def test_whoever_resigns_loses_whatever_the_count() -> None:
     position = Position(5, komi=0).play("C3")
     assert position.outcome() is None
     assert position.resign("black").outcome() == Outcome(WHITE, None, Reason.RESIGNATION)
+
+
+def test_stones_in_a_pass_alive_area_are_dead_unless_every_stone_counts() -> None:
+    """KataGo's final_score says W+0.5: each side has ten points."""
+    board = """
+        O . O . O
+        O O O O O
+        . . . . .
+        X X X X X
+        . . X O .
+    """
+    position = Position.from_diagram(board, komi=0.5)
+    assert str(position.score()) == "W+0.5"
+    assert position.score().owner[4].tolist() == [BLACK] * 5
+    assert position.score().black == Tally(6, 4, 0, 0, 0.0)
+    strict = Position.from_diagram(board, Color.BLACK, Rules(settled=False), 0.5)
+    assert str(strict.score()) == "W+3.5"
+    assert strict.rules.name == "tromp-taylor"
+    assert str(strict.play_all("pass pass").outcome()) == "W+3.5"

@@ -10,6 +10,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, Symmetry
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
+from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import uniform
 from tengen.search.request import Avoid, Limits, RootOptions, allow_only
 from tests.search.scripts import opinions, preferring
@@ -48,7 +49,10 @@ def test_only_allowed_moves_are_searched() -> None:
     search = searching(position, opinions(), allow_only(position, allowed))
     result = search.run(Limits(visits=300))
     assert {each.move for each in result.moves} == allowed
-    assert sum(each.prior for each in result.moves) == pytest.approx(1, abs=1e-3)
+    free = searching(position, opinions()).run(Limits(visits=1)).policy
+    for each in result.moves:  # priors are the network's own, whatever else is avoided
+        place = -1 if each.move is None else each.move.y * position.width + each.move.x
+        assert each.prior == pytest.approx(free[place], rel=1e-3)
     assert {
         move_of(edge.point, place.position)
         for place in places(search)
@@ -57,11 +61,31 @@ def test_only_allowed_moves_are_searched() -> None:
     } - allowed
 
 
-def test_a_search_answers_even_if_all_moves_are_avoided() -> None:
+def test_where_all_moves_are_avoided_the_network_s_word_counts_alone() -> None:
     position = Position(5)
     result = searching(position, opinions(), allow_only(position, [])).run(Limits(visits=100))
     assert result.visits == 100
-    assert position.is_legal(result.move)
+    assert result.moves == ()
+    assert result.winrate == result.raw.winrate
+    assert result.move is None
+
+
+def test_history_before_the_root_can_be_hidden_from_the_network() -> None:
+    position = Position(5).play_all("C3 B2 D4 pass")
+    seen: list[list[int]] = []  # by leaf: the turns of which a move is shown
+
+    def noting(batch: Batch) -> Evaluation:
+        for planes, turns in zip(batch.planes, batch.globals, strict=True):
+            moves = [turn for turn in range(5) if planes[9 + turn].any() or turns[turn]]
+            seen.append(moves)
+        return opinions()(batch)
+
+    for hidden, shown in ((False, 4), (True, 0)):
+        seen.clear()
+        search = searching(position, noting, RootOptions(ignore_history=hidden))
+        search.run(Limits(visits=10))
+        assert seen[0] == list(range(shown))
+        assert seen[1] == list(range(shown + 1))
 
 
 def test_options_can_be_changed_by_hand() -> None:

@@ -11,8 +11,7 @@ from tengen.game.color import Color
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point, Size
-    from tengen.game.position import Position
-    from tengen.search.request import Avoid, Wanted
+    from tengen.search.request import Wanted
     from tengen.search.result import Uncertainty
 
 
@@ -47,7 +46,7 @@ def sign_for(perspective: str, to_play: Color) -> int:
 
 def winrate_for(sign: int, winrate: float) -> float:
     """The winrate of the side to play, or of its opponent if the sign is -1."""
-    return min(1.0, max(0.0, winrate if sign > 0 else 1 - winrate))
+    return winrate if sign > 0 else 1 - winrate
 
 
 def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
@@ -59,27 +58,16 @@ def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
     return Uncertainty(-1.0, -1.0, -1.0)
 
 
+# Whose advantage `playoutDoublingAdvantagePla` means.
+SIDES = {"B": Color.BLACK, "W": Color.WHITE, "E": None}
+
+
 def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:
     """All points of a board and the pass, without these: what is avoided where they are allowed."""
     from tengen.game.geometry import Point
 
     points = (Point(x, y) for y in range(size.height) for x in range(size.width))
     return {None, *points} - set(moves)
-
-
-def without_history(position: Position) -> tuple[Position, tuple[Avoid, ...]]:
-    """The position as if nothing had been played before, and the moves that ko and superko forbid.
-
-    A position without its history has forgotten these.
-    """
-    from tengen.search.request import Avoid
-
-    if position.is_over or not position.moves:
-        return position, ()
-    anew = position.set_up(to_play=position.to_play)
-    legal = set(position.legal_moves())
-    banned = [point for point in anew.legal_moves() if point not in legal]
-    return anew, tuple(Avoid(position.to_play, point) for point in banned)
 
 
 def stones_before_white(moves: Sequence[tuple[Color, Point | None]]) -> int:

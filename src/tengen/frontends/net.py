@@ -87,7 +87,8 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         raise ValueError(f"say what to write: {formats}")
     data = load_network(source)
     if options.katago is not None:
-        version = save_katago(data, options.katago)
+        named = replace(data, name=options.name or data.name)
+        version = save_katago(named, options.katago)
         _say(f"Wrote {options.katago}, model version {version}.")
     if options.onnx is not None:
         try:

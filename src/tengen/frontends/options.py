@@ -62,7 +62,10 @@ class GtpOptions(EngineOptions):
     analysis_noise: float = 0.04  # makes analysis look at more moves
     analysis_ignore_history: bool = True  # so that analysis judges the board alone
     ignore_history: bool = False  # the same for moves to play
-    symmetry_pruning: bool = False  # search one of several moves that a symmetry makes equal
+    symmetry_pruning: bool = True  # search one of several moves that a symmetry makes equal
+    symmetries: int = 1  # of the board, over which the root's evaluation is averaged
+    playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
+    advantage_of: str = "E"  # B or W; E: the side to play
     playouts: int | None = None  # new visits for each move
     root_noise: bool = False  # Dirichlet noise
     root_temperature: float = 1.0  # of the policy at the root
@@ -201,7 +204,7 @@ class ExportOptions:
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )
-    name: str | None = option(None, "what it is called then, with --half")
+    name: str | None = option(None, "what it is called then, with --katago or --half")
     rules: str | None = option(
         None, "with --half: it learned by these alone, and takes others for them"
     )

@@ -108,6 +108,7 @@ class Position(BoardView):
         self._resigned = None
         terms = terms_of(self.rules, self.komi)
         kernels.start_game(self._boards[0], self._history, self.width, self.height, terms)
+        self._boards[0]["settled"] = self.rules.settled
 
     @classmethod
     def from_diagram(
@@ -163,6 +164,13 @@ class Position(BoardView):
             raise GameOverError("resign", loser, self.move_number + 1)
         after = self._copy(room=0)
         after._resigned = loser
+        return after
+
+    def resumed(self) -> Position:
+        """The position as if the game had not ended: its passes count towards no other end."""
+        after = self._copy(room=0)
+        after._boards[0]["end"], after._boards[0]["passes"] = kernels.GOING_ON, 0
+        after._resigned = None
         return after
 
     def is_legal(self, move: MoveLike, color: ColorLike | None = None) -> bool:

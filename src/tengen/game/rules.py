@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-MAX_KOMI = 400.0
+MAX_KOMI = 400.0  # as in KataGo
+
+SPIGHT = "SPIGHT"
 
 
 class RulesError(ValueError):
@@ -65,11 +67,15 @@ class Rules:
     button: bool = False  # the first pass gets half a point
     white_handicap_bonus: HandicapBonus = HandicapBonus.ZERO
     friendly_pass: bool = False  # dead stones need not be captured before passing
+    # Under area scoring, stones in the opponent's pass-alive area count as captured, as KataGo and
+    # its networks have it. False for servers that count every stone left on the board.
+    settled: bool = True
 
     @property
     def name(self) -> str | None:
         """The first name of these rules, or None."""
-        return next((name for name, (rules, _) in NAMED.items() if rules == self), None)
+        plain = replace(self, settled=True)
+        return next((name for name, (rules, _) in NAMED.items() if rules == plain), None)
 
     @property
     def default_komi(self) -> float:
@@ -182,7 +188,8 @@ def _choices(kind: type[StrEnum]) -> dict[str, StrEnum | bool]:
 
 _SWITCH: dict[str, StrEnum | bool] = {"TRUE": True, "FALSE": False, "1": True, "0": False}
 _SETTINGS = (
-    _Setting("ko", ("ko",), ("ko",), _choices(KoRule)),
+    # Spight's ko rule becomes the one nearest to it, as in KataGo.
+    _Setting("ko", ("ko",), ("ko",), {**_choices(KoRule), SPIGHT: KoRule.SITUATIONAL}),
     _Setting("scoring", ("scoring", "score"), ("scoring", "score"), _choices(Scoring)),
     _Setting("tax", ("tax",), ("tax",), _choices(Tax)),
     _Setting("suicide", ("suicide",), ("sui",), _SWITCH),

@@ -74,7 +74,7 @@ class MoveResult(Judgement):
     order: int  # 0: the move to play
     prior: float
     edge_visits: int  # that came by this move; visits may have come to its position otherwise
-    lcb: float  # lower bound of the winrate
+    lcb: float  # lower bound of the winrate, below 0 where little is known
     utility_lcb: float
     play_weight: float  # how much it deserves to be played
     pv: tuple[Point | None, ...]  # the line expected, this move first
@@ -223,7 +223,7 @@ def _judged(visits: int, weight: float, means: list[float], sign: int) -> dict[s
     return {
         "visits": visits,
         "weight": weight,
-        "winrate": (1 + sign * means[VALUE]) / 2,
+        "winrate": min(1.0, max(0.0, (1 + sign * means[VALUE]) / 2)),
         "no_result": means[NO_RESULT],
         "score": score,
         "spread": math.sqrt(max(0.0, means[SCORE_SQUARE] - score * score)),
@@ -258,6 +258,12 @@ def read_moves(
     shares = np.zeros(n, np.float32)
     best, weights = play_weights(forest, g, settings, shares), shares.tolist()
     found = _candidates(forest, index, settings, position, wanted)
+    if forest.trees[g]["prepared"] and not forest.trees[g]["noisy"]:  # wide root noise is not told
+        own = forest.policy[g]
+        found = [
+            each._replace(tried=each.tried._replace(prior=float(own[each.tried.point])))
+            for each in found
+        ]
     found.sort(key=lambda each: (each.number != best, -weights[each.number], -each.tried.packed))
     return tuple(
         _move(forest, each, order, weights[each.number], position, wanted)
@@ -296,6 +302,7 @@ class _Candidate(NamedTuple):
     number: int  # among those tried
     tried: _Tried
     judged: dict[str, Any]  # the position after it
+    lcb: float  # of its winrate
     line: list[tuple[Point | None, int, int]]  # moves, visits of positions, and those by the moves
 
 
@@ -312,13 +319,17 @@ def _candidates(
     nodes = forest.nodes[records["child"]]
     columns = nodes["visits"], nodes["weight"], nodes["means"], lines.transpose(1, 2, 0)
     rows = zip(records.tolist(), *(column.tolist() for column in columns), strict=True)
+    # The bound is one of utility: the winrate gets the share of it that winning has in utility.
+    share = float(0.5 / (1 + settings["static_score"] + settings["dynamic_score"]))
     found = []
     for number, (record, visits, weight, means, line) in enumerate(rows):
         tried = _Tried._make(record)
         if tried.visits:
             first = tried.point, visits, tried.visits
             moves = [(_point(p, width), v, e) for p, v, e in (first, *line[: tried.following])]
-            found.append(_Candidate(number, tried, _judged(visits, weight, means, sign), moves))
+            judged = _judged(visits, weight, means, sign)
+            lcb = judged["winrate"] - share * (judged["utility"] - tried.bound)
+            found.append(_Candidate(number, tried, judged, lcb, moves))
     return found
 
 
@@ -332,7 +343,6 @@ def _move(
 ) -> MoveResult:
     tried, line = candidate.tried, candidate.line
     facts = {**candidate.judged, "weight": tried.weight}
-    radius = (facts["utility"] - tried.bound) / 2
     ownership = stdev = None
     if wanted.moves_ownership:
         sign = 3 - 2 * int(position.to_play)
@@ -342,7 +352,7 @@ def _move(
         order=order,
         prior=tried.prior,
         edge_visits=tried.visits,
-        lcb=max(0.0, facts["winrate"] - radius),
+        lcb=candidate.lcb,
         utility_lcb=tried.bound,
         play_weight=play_weight,
         pv=tuple(point for point, _, _ in line),

@@ -1,24 +1,33 @@
-"""Symmetric moves at the root: search one of each kind, report the others as its images."""
+"""Symmetries at the root: of moves, of which one of each kind is searched, and of evaluations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, symmetry_points
 from tengen.game.position import Position
+from tengen.network.evaluator import Evaluation, Evaluator, encode
 from tengen.search.request import Avoid, RootOptions
 from tengen.search.result import MoveResult
 
 
 def symmetric_moves_to_avoid(position: Position, root: RootOptions) -> list[Avoid]:
-    """The moves that are mirror images of others, all but one of each kind."""
-    if not root.symmetry_pruning:
+    """The moves that are mirror images of others, all but one of each kind.
+
+    The one is Black's nearest to the upper right corner, White's to the lower left, as in KataGo.
+    """
+    symmetries = _symmetries_of(position) if root.symmetry_pruning else []
+    if not symmetries:
         return []
-    symmetries = _symmetries_of(position)
     avoided = _avoided_now(position, root)
+    side = -1 if position.to_play is Color.BLACK else 1
     kept: set[Point] = set()
     avoid = []
-    for point in position.legal_moves():
+    for point in sorted(position.legal_moves(), key=lambda p: (side * p.x, -side * p.y)):
         if point in avoided:
             continue
         images = {symmetry.point(point, position.size) for symmetry in symmetries} - {point}
@@ -34,28 +43,30 @@ def with_symmetric_moves(
 ) -> tuple[MoveResult, ...]:
     """These moves, each followed by the mirror images that were not searched themselves."""
     symmetries = _symmetries_of(position)
+    if not symmetries:
+        return moves
     avoided = _avoided_now(position, root)
     shown = []
     for each in moves:
         shown.append(each)
-        if each.move is not None:
-            images = {symmetry.point(each.move, position.size): symmetry for symmetry in symmetries}
-            shown.extend(
-                _image(each, symmetry, position)
-                for point, symmetry in sorted(images.items())
-                if point != each.move and point not in avoided
-            )
+        known = {*avoided, each.move}
+        for image in (_image(each, symmetry, position) for symmetry in symmetries):
+            if image.move not in known:
+                known.add(image.move)
+                shown.append(image)
     return tuple(replace(move, order=i) for i, move in enumerate(shown))
 
 
 def _symmetries_of(position: Position) -> list[Symmetry]:
-    """The symmetries that leave the position as it is, the identity left out."""
+    """The symmetries that leave stones and legal moves as they are, the identity left out."""
+    size = position.size
+    points = np.stack([position.stones.ravel(), position.legal_mask()[:-1]])
     return [
         symmetry
-        for symmetry in Symmetry
+        for symmetry in sorted(Symmetry)
         if symmetry is not Symmetry.IDENTITY
-        and symmetry.size(position.size) == position.size
-        and position.transformed(symmetry) == position
+        and symmetry.size(size) == size
+        and (points[:, symmetry_points(symmetry, size)] == points).all()
     ]
 
 
@@ -80,3 +91,40 @@ def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResu
         ownership=ownership,
         ownership_stdev=stdev,
     )
+
+
+def averaged(
+    evaluation: Evaluation, evaluator: Evaluator, position: Position, symmetries: int, seed: int
+) -> Evaluation:
+    """The mean evaluation of a position and its images by some of the other symmetries.
+
+    `evaluation` is its own, without the batch axis. The policy's mean is one of probabilities.
+    """
+    others = np.random.default_rng(seed).permutation(list(Symmetry)[1:])[: symmetries - 1]
+    found = [evaluation]
+    for symmetry in map(Symmetry, others.tolist()):
+        batch = encode(evaluator.features, [position.transformed(symmetry)])
+        one = Evaluation(*(field[0] for field in evaluator.submit(batch).result()))
+        found.append(_turned_back(one, symmetry, position))
+    mean = Evaluation(*(np.mean(field, 0) for field in zip(*found, strict=True)))
+    squares = np.mean([each.score**2 + each.spread**2 for each in found])
+    legal = position.legal_mask()
+    return mean._replace(
+        policy=np.log(np.mean([_softmax(each.policy, legal) for each in found], 0) + 1e-30),
+        spread=np.sqrt(np.maximum(squares - mean.score**2, 0)),
+    )
+
+
+def _turned_back(evaluation: Evaluation, symmetry: Symmetry, position: Position) -> Evaluation:
+    """What is said of an image, for the position itself."""
+    places = symmetry_points(symmetry, position.size)
+    policy, ownership = np.empty_like(evaluation.policy), np.empty(position.size.area, np.float32)
+    policy[places], policy[-1] = evaluation.policy[:-1], evaluation.policy[-1]
+    ownership[places] = evaluation.ownership.ravel()
+    shape = position.height, position.width
+    return evaluation._replace(policy=policy, ownership=ownership.reshape(shape))
+
+
+def _softmax(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
+    shares = np.where(legal, np.exp(logits - logits[legal].max()), 0)
+    return np.asarray(shares / shares.sum(), np.float32)

@@ -77,6 +77,7 @@ class _Half:
             moves=params.most_turns + MAX_DEPTH,
             ladders=features.sees_ladders,
             ownership=False,
+            biases=search.value_bias > 0,
         )
         self.game_params = new_game_params(params, slots, first)
         self.slots = new_game_slots(params, games, first, seed)
@@ -87,6 +88,7 @@ class _Half:
             np.zeros((games, words_for(side * side) if features.sees_ladders else 0), np.uint64),
             buffers.planes,
             buffers.globals,
+            np.zeros(games, np.float32),
         )
         self._settings = settings_array(search)
         self._scratches = new_descent_scratches(threads)

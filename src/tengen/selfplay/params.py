@@ -34,6 +34,10 @@ class SelfPlaySearch(SearchParams):
     value_weight: float = 0.5
     # Evaluations count alike: a new network does not know how uncertain it is.
     uncertainty: float = 0.0
+    noise_pruning: bool = False
+    value_bias: float = 0.0
+    optimism: float = 0.0
+    root_optimism: float = 0.0
     # All moves are kept, so that noise can find every one.
     least_prior: float = 0.0
     temperature: float = 0.15

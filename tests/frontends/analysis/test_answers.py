@@ -33,6 +33,7 @@ ALL_INCLUDED = dict.fromkeys(
     ],
     True,
 )
+UNPRUNED = {"rootSymmetryPruning": False}
 
 
 def answer_to(**fields: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def answer_to(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_plain_answer_has_katago_s_fields_and_no_others() -> None:
-    answer = answer_to(maxVisits=20)
+    answer = answer_to(maxVisits=20, overrideSettings=UNPRUNED)
     assert set(answer) == {"id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo"}
     assert (answer["id"], answer["turnNumber"], answer["isDuringSearch"]) == ("q", 0, False)
     assert set(answer["rootInfo"]) == ROOT_FIELDS
@@ -52,7 +53,8 @@ def test_a_plain_answer_has_katago_s_fields_and_no_others() -> None:
 
 
 def test_what_is_included_is_there() -> None:
-    answer = answer_to(boardXSize=4, boardYSize=6, maxVisits=20, **ALL_INCLUDED)
+    asked = {"boardXSize": 4, "boardYSize": 6, "overrideSettings": UNPRUNED}
+    answer = answer_to(maxVisits=20, **asked, **ALL_INCLUDED)
     assert len(answer["ownership"]) == len(answer["ownershipStdev"]) == 24
     assert len(answer["policy"]) == 25
     assert sum(answer["policy"]) == pytest.approx(1)
@@ -65,7 +67,7 @@ def test_what_is_included_is_there() -> None:
 
 
 def test_moves_come_in_order_with_their_lines() -> None:
-    answer = answer_to(maxVisits=60)
+    answer = answer_to(maxVisits=60, overrideSettings=UNPRUNED)
     moves = answer["moveInfos"]
     assert [move["order"] for move in moves] == list(range(len(moves)))
     weights = [move["playSelectionValue"] for move in moves]
@@ -165,17 +167,25 @@ def test_only_allowed_moves_are_searched() -> None:
     assert any(len(move["pv"]) > 1 for move in answer["moveInfos"])
 
 
-def test_a_query_that_allows_nothing_is_answered_all_the_same() -> None:
-    allow = [{"player": "B", "moves": [], "untilDepth": 1}]
-    assert answer_to(allowMoves=allow)["rootInfo"]["visits"] == 8
+@pytest.mark.parametrize("allowed", [[], ["C3"]])
+def test_a_query_that_allows_no_legal_move_has_the_network_s_word_alone(allowed: list[str]) -> None:
+    """As KataGo: all visits are the position's own."""
+    allow = [{"player": "B", "moves": allowed, "untilDepth": 1}]
+    answer = answer_to(allowMoves=allow, moves=[["B", "C3"], ["W", "B2"]])
+    root = answer["rootInfo"]
+    assert answer["moveInfos"] == []
+    assert root["visits"] == 8
+    assert root["winrate"] == root["rawWinrate"]
 
 
-def test_symmetric_moves_can_be_left_to_one_of_them() -> None:
-    answer = answer_to(maxVisits=100, overrideSettings={"rootSymmetryPruning": True})
+def test_symmetric_moves_are_left_to_one_of_them() -> None:
+    answer = answer_to(maxVisits=100)
     images = [move for move in answer["moveInfos"] if "isSymmetryOf" in move]
     assert images
     searched = {move["move"] for move in answer["moveInfos"] if "isSymmetryOf" not in move}
     assert {move["isSymmetryOf"] for move in images} <= searched
+    answer = answer_to(maxVisits=100, overrideSettings=UNPRUNED)
+    assert not any("isSymmetryOf" in move for move in answer["moveInfos"])
 
 
 def test_hashes_tell_positions_apart_and_mirror_images_together() -> None:

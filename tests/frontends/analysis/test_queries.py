@@ -10,6 +10,7 @@ from tengen.frontends.analysis.query import Query, QuerySettings, read_query
 from tengen.frontends.analysis.query_fields import QueryError
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.rules import KoRule
 from tests.frontends.analysis.conversation import query
 
 
@@ -30,6 +31,7 @@ def test_the_last_turn_is_analysed_unless_others_are_named() -> None:
     assert (turn.number, turn.position.move_number) == (3, 3)
     turns = read(moves=moves, analyzeTurns=[2, 0, 2]).turns
     assert [turn.number for turn in turns] == [0, 2]
+    assert [turn.number for turn in read(moves=moves, analyzeTurns=[1.0]).turns] == [1]
     assert [turn.position.to_play for turn in turns] == [Color.BLACK, Color.BLACK]
     assert [turn.position.at("D4") for turn in turns] == [None, Color.WHITE]
 
@@ -203,7 +205,7 @@ WRONG: dict[str, list[Any]] = {
         *(None, "calvinball", "", 5, [], True, "{", '{"ko":', "[]"),
         *({"ko": "MAYBE"}, {"surprise": 1}, {"komi": "7"}, {"komi": 7.3}, {"komi": True}),
     ],
-    "komi": ["7.5", 7.3, 401, -1000, 1e300, 10**400, True, [], {}],
+    "komi": ["7.5", 7.3, 400.5, -1000, 1e300, 10**400, True, [], {}],
     "whiteHandicapBonus": ["n", "2", 0, True, []],
     "moves": [
         *(None, "C3", 5, {}, ["C3"], [[]], [["B"]], [["B", 1]], [["B", "C3", "D4"]]),
@@ -213,10 +215,9 @@ WRONG: dict[str, list[Any]] = {
     ],
     "initialStones": [
         *("C3", [["B", "pass"]], [["B"]], [5], {}),
-        [["W", "A1"], ["B", "A2"], ["B", "B1"]],  # without a liberty
     ],
     "initialPlayer": ["black and white", 1, [], ""],
-    "analyzeTurns": [0, "0", [1], [-1], [0.0], ["0"], [True], {}],
+    "analyzeTurns": [0, "0", [1], [-1], [0.5], ["0"], [True], {}],
     "maxVisits": [0, -1, 1.5, "100", 2**51, True, []],
     "analysisPVLen": [0, 1001, 2.5, "5"],
     "rootPolicyTemperature": [0, 101, "1", True],
@@ -253,6 +254,31 @@ def test_fields_that_do_not_go_together() -> None:
     assert blamed(priorities=[1, 2], analyzeTurns=[0]) == "priorities"
     assert blamed(priorities=[2**70], analyzeTurns=[0]) == "priorities"
     assert blamed(avoidMoves=[PLAYER], allowMoves=[PLAYER]) == "allowMoves"
+
+
+def test_stones_that_have_no_liberty_are_captured_as_they_are_put_down() -> None:
+    stones = [["W", "A1"], ["B", "A2"], ["B", "B1"]]
+    for order in (stones, stones[::-1]):
+        position = read(initialStones=order).turns[0].position
+        assert position.at("A1") is None
+        assert position.to_play is Color.WHITE  # two black stones are a handicap
+
+
+def test_spight_s_ko_rule_is_replaced_with_a_warning() -> None:
+    for rules in ({"ko": "SPIGHT", "scoring": "AREA"}, "koSPIGHTscoreAREAtaxNONEsui0"):
+        asked = read(rules=rules)
+        assert [notice.field for notice in asked.notices] == ["rules"]
+        assert "SITUATIONAL" in asked.notices[0].text
+        assert asked.turns[0].position.rules.ko is KoRule.SITUATIONAL
+
+
+def test_a_single_stone_s_suicide_is_illegal_and_that_of_two_is_not() -> None:
+    one = [["B", "A2"], ["W", "E5"], ["B", "B1"], ["W", "A1"]]
+    two = [["B", "A3"], ["W", "A1"], ["B", "B2"], ["W", "E5"], ["B", "B1"], ["W", "A2"]]
+    for rules in ("tromp-taylor", "japanese"):
+        with pytest.raises(QueryError, match=r"^Illegal move 4, white A1"):
+            read(moves=one, rules=rules)
+        assert read(moves=two, rules=rules).turns[0].position.captured("white") == 2
 
 
 def test_an_illegal_move_is_called_so() -> None:

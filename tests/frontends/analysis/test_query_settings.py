@@ -1,4 +1,4 @@
-"""`overrideSettings`: KataGo's names, honoured where they mean something here, never an error."""
+"""`overrideSettings`: KataGo's names, honoured where they mean something here."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from tests.frontends.analysis.conversation import Conversation, query
 def test_known_search_settings_are_honoured(
     name: str, value: Any, field: str, becomes: float
 ) -> None:
-    settings, left_out = QuerySettings().overridden({name: value})
+    settings, unknown = QuerySettings().overridden({name: value})
     assert getattr(settings.search_params(), field) == becomes
-    assert left_out == []
+    assert unknown == []
 
 
 def test_limits_and_reports_can_be_overridden() -> None:
     given = {"maxVisits": 9, "maxTime": 2.5, "maxPlayouts": 7, "analysisPVLen": 3}
-    settings, left_out = QuerySettings().overridden({**given, "reportAnalysisWinratesAs": "white"})
+    settings, unknown = QuerySettings().overridden({**given, "reportAnalysisWinratesAs": "white"})
     assert (settings.visits, settings.seconds, settings.playouts) == (9, 2.5, 7)
     assert (settings.pv_length, settings.perspective) == (3, "WHITE")
-    assert left_out == []
+    assert unknown == []
 
 
 def test_the_root_s_temperature_brings_no_noise() -> None:
@@ -64,6 +64,22 @@ def test_the_root_s_temperature_brings_no_noise() -> None:
         ("antiMirror", True),
         ("noSuchThing", None),
         ("", {}),
+    ],
+)
+def test_what_is_not_known_is_a_warning_and_no_more(name: str, value: Any) -> None:
+    settings, unknown = QuerySettings().overridden({name: value})
+    assert settings == QuerySettings()
+    assert unknown == [name]
+    with Conversation() as client:
+        warning, answer = client.ask(query(overrideSettings={name: value}), 2)
+    assert (warning["id"], warning["field"]) == ("q", "overrideSettings")
+    assert warning["warning"] == f"Unknown config params: {name}".strip()
+    assert "moveInfos" in answer
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
         ("wideRootNoise", "much"),
         ("wideRootNoise", -1),
         ("wideRootNoise", 1e300),
@@ -81,17 +97,11 @@ def test_the_root_s_temperature_brings_no_noise() -> None:
         ("rootPolicyTemperature", 0),
     ],
 )
-def test_what_is_not_known_or_cannot_be_is_a_warning_and_no_more(name: str, value: Any) -> None:
-    settings, left_out = QuerySettings().overridden({name: value})
-    assert settings == QuerySettings()
-    assert len(left_out) == 1
-    assert name in left_out[0]
+def test_a_value_that_cannot_be_is_an_error_as_in_katago(name: str, value: Any) -> None:
     with Conversation() as client:
-        warning, answer = client.ask(query(overrideSettings={name: value}), 2)
-    assert warning["id"] == "q"
-    assert warning["field"] == "overrideSettings"
-    assert name in warning["warning"]
-    assert "moveInfos" in answer
+        answer = client.one(query(overrideSettings={"cpuctExploration": 1, name: value}))
+    assert (answer["id"], answer["field"]) == ("q", "overrideSettings")
+    assert answer["error"].startswith(f"Could not set settings: {name}: ")
 
 
 def test_a_warm_root_looks_at_more_moves() -> None:

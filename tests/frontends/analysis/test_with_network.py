@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
-from tests.frontends.analysis.conversation import Conversation
+from tests.frontends.analysis.conversation import Conversation, query
 from tests.frontends.analysis.engine import Engine
 from tests.katago_data import FOLDER, answers, needs_katago_data
 
@@ -33,7 +34,7 @@ def as_query(number: int, stated: dict[str, Any]) -> dict[str, Any]:
         "maxVisits": 1,
         "includePolicy": True,
         "includeOwnership": True,
-        "overrideSettings": {"reportAnalysisWinratesAs": "WHITE"},
+        "overrideSettings": {"reportAnalysisWinratesAs": "WHITE", "ignorePreRootHistory": False},
     }
 
 
@@ -77,6 +78,7 @@ def test_the_program_itself_reviews_a_game_that_black_has_won() -> None:
         "analyzeTurns": list(range(len(moves) + 1)),
         "maxVisits": 20,
         "includeOwnership": True,
+        "overrideSettings": {"ignorePreRootHistory": False},
     }
     with Engine(str(NETWORK)) as engine:
         engine.say(asked)
@@ -90,3 +92,100 @@ def test_the_program_itself_reviews_a_game_that_black_has_won() -> None:
         assert root["winrate"] > 0.95
         assert root["scoreLead"] > 10
         assert sum(answer["ownership"]) > 10
+
+
+MOVES = [["BW"[k % 2], move] for k, move in enumerate(["C3", "G7", "G3", "C7", "E5", "E3", "D2"])]
+PASSED = [["B", "E5"], ["W", "C3"], ["B", "pass"], ["W", "pass"]]
+JAPANESE = {"rules": "japanese", "initialPlayer": "B"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Conversation]:
+    evaluator = OpenVinoEvaluator(load_network(NETWORK), Precision.FLOAT32)
+    with Conversation(evaluator) as client:
+        yield client
+
+
+def asked_of(client: Conversation, **fields: Any) -> dict[str, Any]:
+    """The last answer to a query on 9x9."""
+    before = len(client.answers)
+    client.say(query(**{"boardXSize": 9, "boardYSize": 9, "maxVisits": 1, **fields}))
+    found = client.until(lambda answers: any("rootInfo" in each for each in answers[before:]))
+    return found[-1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "winrate", "lead"),
+    [
+        # The network is not shown the moves before the position, unless it is asked for.
+        ({"moves": MOVES}, 0.160800099, -4.8658123),
+        (
+            {"moves": MOVES, "overrideSettings": {"ignorePreRootHistory": False}},
+            0.207871556,
+            -4.32053518,
+        ),
+        # A finished game goes on; under simple ko a pass where one was passed before ends it.
+        ({"moves": PASSED, "rules": "japanese"}, 0.45883958, 0.0886350125),
+        # Stones are put down one after the other. Captured ones are prisoners, and so are two that
+        # have no liberty; one is left out.
+        (
+            {"initialStones": [["W", "A1"], ["B", "A2"], ["B", "B1"]], "rules": "japanese"},
+            0.127476603,
+            -7.2494278,
+        ),
+        (
+            {
+                "initialStones": [
+                    *(["B", point] for point in ("A2", "B2", "C1")),
+                    *(["W", point] for point in ("E5", "A1", "B1")),
+                ],
+                **JAPANESE,
+            },
+            0.519483685,
+            0.508816004,
+        ),
+        (
+            {"initialStones": [["B", "A2"], ["B", "B1"], ["W", "E5"], ["W", "A1"]], **JAPANESE},
+            0.12183696,
+            -6.3268714,
+        ),
+        ({"komi": 400}, 2.8014183e-06, -53.8362274),
+        ({"komi": -400}, 0.9999789, 7.41790724),
+        ({"rules": {"ko": "SPIGHT", "scoring": "AREA"}}, 0.485401496, 0.285701752),
+    ],
+)
+def test_what_katago_1_17_2_says_of_a_position(
+    client: Conversation, fields: dict[str, Any], winrate: float, lead: float
+) -> None:
+    root = asked_of(client, **fields)["rootInfo"]
+    assert root["rawWinrate"] == pytest.approx(winrate, abs=1e-5)
+    assert root["rawLead"] == pytest.approx(lead, abs=1e-3)
+
+
+def test_symmetric_moves_priors_and_bounds_are_katago_s(client: Conversation) -> None:
+    answer = asked_of(client, maxVisits=8, overrideSettings={"wideRootNoise": 0})
+    told = [(move["move"], move.get("isSymmetryOf")) for move in answer["moveInfos"]]
+    assert told == [
+        ("F5", None),
+        *((image, "F5") for image in ("D5", "E4", "E6")),
+        ("E5", None),
+        ("F6", None),
+        *((image, "F6") for image in ("F4", "D6", "D4")),
+    ]
+    priors = {move["move"]: move["prior"] for move in answer["moveInfos"]}
+    assert priors["F5"] == pytest.approx(0.111955397, abs=1e-5)
+    assert priors["E5"] == pytest.approx(0.26968199, abs=1e-5)
+    last = answer["moveInfos"][-1]
+    assert (last["visits"], last["winrate"]) == (1, pytest.approx(0.446099803, abs=1e-5))
+    assert last["lcb"] == pytest.approx(-0.803900204, abs=1e-5)  # of one visit, far below 0
+
+
+def test_priors_of_allowed_moves_are_the_network_s_own(client: Conversation) -> None:
+    allow = [{"player": "W", "moves": ["E2", "C2", "pass"], "untilDepth": 1}]
+    answer = asked_of(client, moves=MOVES, maxVisits=4, allowMoves=allow)
+    priors = {move["move"]: move["prior"] for move in answer["moveInfos"]}
+    assert priors == {
+        "E2": pytest.approx(0.00244240719, rel=1e-3),
+        "C2": pytest.approx(3.54596596e-05, rel=1e-3),
+        "pass": pytest.approx(6.49574133e-07, rel=1e-2),
+    }

@@ -51,7 +51,7 @@ def mark_stones(board, planes, first):
 @kernel
 def mark_moves(board, history, planes, first, turns):
     """Mark the last moves, the latest in plane `first`; a pass takes its turn and marks nothing."""
-    for turn in range(min(board.ply, turns)):
+    for turn in range(min(board.ply - board.hidden, turns)):
         p = np.int64(move_at(history, board.ply - turn))
         if p != PASS:
             mark(planes, first + turn, p // board.stride - 1, p % board.stride - 1)

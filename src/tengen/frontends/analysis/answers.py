@@ -45,10 +45,8 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
         answer["ownershipStdev"] = _owners(result.ownership_stdev, 1)
     if include.policy:
         assert result.root_evaluation is not None
-        legal = position.legal_mask()
-        if not turn.position.is_over:  # what is searched may lack the history that forbids moves
-            legal &= turn.position.legal_mask()
-        answer["policy"] = [_number(p) for p in _policy(result.root_evaluation.policy, legal)]
+        chances = _policy(result.root_evaluation.policy, position.legal_mask())
+        answer["policy"] = [_number(chance) for chance in chances]
     return answer
 
 

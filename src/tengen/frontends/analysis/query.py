@@ -20,7 +20,7 @@ from tengen.frontends.analysis.query_fields import (
     shown,
 )
 from tengen.frontends.analysis.query_game import point_of, read_game
-from tengen.frontends.katago_reports import ReportFields, all_moves_but, without_history
+from tengen.frontends.katago_reports import SIDES, ReportFields, all_moves_but
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
@@ -39,8 +39,8 @@ ANALYSIS_PARAMS = SearchParams(wide_root_noise=0.04)
 class QuerySettings:
     """How to search a position and report on it: defaults, and what `overrideSettings` changes.
 
-    Unknown names and values out of range are left out with a warning: clients send settings meant
-    for other versions, and a query must not fail for that.
+    Unknown names are left out with a warning: clients send settings meant for other versions, and a
+    query must not fail for that. As in KataGo, a value that cannot be is an error.
     """
 
     visits: int = 500
@@ -48,8 +48,11 @@ class QuerySettings:
     seconds: float | None = None
     perspective: str = "BLACK"  # or WHITE, or SIDETOMOVE
     pv_length: int = 15  # moves after the first
-    symmetry_pruning: bool = False
-    ignore_history: bool = False
+    symmetry_pruning: bool = True
+    symmetries: int = 1  # of the board, over which the root's evaluation is averaged
+    playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
+    advantage_of: str = "E"  # B or W; E: the side to play
+    ignore_history: bool = True  # of moves before the position, as inputs of the network
     root_noise: bool = False
     root_temperature: float = 1.0
     root_temperature_early: float | None = None  # None: the same
@@ -74,22 +77,30 @@ class QuerySettings:
         )
 
     def overridden(self, given: Mapping[str, Any]) -> tuple[QuerySettings, list[str]]:
-        """The settings changed by `overrideSettings`, and a text for each that was left out."""
-        settings, left_out = self, []
+        """The settings changed by `overrideSettings`, and the names that are not known.
+
+        Raises ValueError for a value that is out of range or of another kind.
+        """
+        settings, unknown = self, []
         for name, value in given.items():
             try:
                 settings = settings.changed(name, value)
+            except KeyError:
+                unknown.append(name[:80])
             except ValueError as error:
-                left_out.append(f"{name[:80]} ({error})")
-        return settings, left_out
+                raise ValueError(f"{name}: {error}") from None
+        return settings, unknown
 
     def changed(self, name: str, value: Any) -> QuerySettings:
-        """The settings with one of them changed; raises ValueError that says what is needed."""
+        """The settings with one of them changed.
+
+        Raises KeyError for an unknown one, else ValueError that says what is needed.
+        """
         param = KATAGO_PARAMS.get(name)
         if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
             return self
         if param is None or ANALYSIS not in param.takers:
-            raise ValueError("not known here")
+            raise KeyError(name)
         parsed = parse_value(param, value)
         if param.is_switch:
             parsed = getattr(ANALYSIS_PARAMS, param.field) if parsed else 0.0
@@ -130,10 +141,9 @@ class Query:
     def request(self, turn: QueryTurn) -> SearchRequest:
         """What the engine is asked for."""
         settings, include = self.settings, self.include
-        position, forbidden = root_of(turn.position, settings.ignore_history)
-        seconds = settings.seconds
+        position, seconds = turn.position, settings.seconds
         return SearchRequest(
-            position,
+            position.resumed() if position.is_over else position,
             Limits(
                 visits=settings.visits,
                 playouts=settings.playouts,
@@ -141,8 +151,12 @@ class Query:
             ),
             RootOptions(
                 noisy=settings.noisy_root,
-                avoid=(*self.avoid, *forbidden),
+                avoid=self.avoid,
                 symmetry_pruning=settings.symmetry_pruning,
+                ignore_history=settings.ignore_history,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
             ),
             replace(include.wanted(settings.pv_length + 1), root_evaluation=include.policy),
             params=settings.search_params(),
@@ -150,13 +164,6 @@ class Query:
             first_progress=self.first_report,
             priority=turn.priority,
         )
-
-
-def root_of(position: Position, ignore_history: bool) -> tuple[Position, tuple[Avoid, ...]]:
-    """The position to search and moves to forbid; a finished game is searched as if it went on."""
-    if position.is_over:
-        return position.set_up(to_play=position.to_play), ()
-    return without_history(position) if ignore_history else (position, ())
 
 
 _INCLUDES = {
@@ -185,8 +192,10 @@ def read_query(fields: Fields, defaults: QuerySettings) -> Query:
     include = ReportFields(**{_INCLUDES[name]: read_switch(fields, name) for name in _INCLUDES})
     every = read_number(fields, "reportDuringSearchEvery", SHORTEST_REPORT, LONGEST_REPORT)
     first = read_number(fields, "firstReportDuringSearchAfter", SHORTEST_REPORT, LONGEST_REPORT)
-    avoid = _avoid(fields, game.size)
+    avoid = _avoid(fields, game.begin.size)
     line = game.positions()
+    if game.rules_notice:
+        notices.append(Notice("rules", game.rules_notice))
     unknown = "this field is not known; is it misspelt?"
     notices += [Notice(name[:200], unknown) for name in fields if name not in FIELDS]
     if not numbers:
@@ -233,9 +242,12 @@ def _settings(fields: Fields, settings: QuerySettings) -> tuple[QuerySettings, l
     if given is not None:
         if not isinstance(given, Mapping):
             raise QueryError("overrideSettings", "a JSON object is needed")
-        settings, left_out = settings.overridden(given)
-        if left_out:
-            text = f"left out: {'; '.join(left_out)}"
+        try:
+            settings, unknown = settings.overridden(given)
+        except ValueError as error:
+            raise QueryError("overrideSettings", f"Could not set settings: {error}") from None
+        if unknown:
+            text = f"Unknown config params: {','.join(unknown)}"
             notices.append(Notice("overrideSettings", text[:1000]))
     for name in _PARAMS_OF_QUERIES:
         if fields.get(name) is not None:

@@ -27,10 +27,12 @@ def read_whole(fields: Fields, name: str, low: int, high: int) -> int | None:
 
 
 def read_wholes(fields: Fields, name: str) -> list[int] | None:
-    """A list of whole numbers."""
+    """A list of whole numbers, which may be written as 1.0."""
     value = fields.get(name)
-    if value is None or (isinstance(value, list) and all(map(is_whole, value))):
-        return value
+    if value is None:
+        return None
+    if isinstance(value, list) and all(map(is_integral, value)):
+        return [int(each) for each in value]
     raise QueryError(name, f"a list of whole numbers is needed, not {shown(value)}")
 
 
@@ -68,6 +70,11 @@ def list_of(name: str, value: Any, wanted: str) -> Sequence[Any]:
 def is_number(value: Any) -> TypeGuard[float]:
     """Is it a number, and not true or false?"""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_integral(value: Any) -> TypeGuard[float]:
+    """Is it a whole number, if only in value?"""
+    return is_whole(value) or (isinstance(value, float) and value.is_integer())
 
 
 def is_whole(value: Any) -> TypeGuard[int]:

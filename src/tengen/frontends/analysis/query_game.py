@@ -8,8 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from tengen.frontends.analysis.query_fields import (
     Fields,
@@ -23,11 +27,12 @@ from tengen.frontends.analysis.query_fields import (
 from tengen.frontends.katago_reports import stones_before_white
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
-from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.illegal_moves import IllegalMoveError, SuicideError
 from tengen.game.position import Move, Position
-from tengen.game.rules import HandicapBonus, Rules, check_komi, parse_rules
+from tengen.game.rules import SPIGHT, HandicapBonus, Rules, check_komi, parse_rules
 
 LEAST_SIDE = 2
+_SPIGHT = "no network knows Spight's ko rule: using SITUATIONAL instead"
 MOST_MOVES = 5000  # each keeps a board and the history up to it
 
 
@@ -35,12 +40,10 @@ MOST_MOVES = 5000  # each keeps a board and the history up to it
 class QueryGame:
     """Where a game begins, and its moves."""
 
-    size: Size
-    rules: Rules
-    komi: float
-    stones: Mapping[Point, Color]
+    begin: Position  # with the stones to begin with
     moves: tuple[Move, ...]
     first_player: Color | None  # None: as the moves or the stones tell
+    rules_notice: str  # a warning about the rules, or ""
 
     def positions(self) -> list[Position]:
         """[moves + 1] the positions before the first and after each move; raises QueryError."""
@@ -51,42 +54,45 @@ class QueryGame:
                 new = self.moves[turn - 1 : turn]
                 if (now := self._handicap(turn)) != handicap:  # White's bonus is another one
                     handicap, position, new = now, self._start(now), self.moves[:turn]
-                for color, point in new:
-                    position = position.play(point, color, strict=False)
+                for move in new:
+                    position = _after(position, move)
                 line.append(position)
         except IllegalMoveError as error:
             raise QueryError("moves", f"Illegal {error}") from None  # what clients look for
-        except ValueError as error:
-            raise QueryError("initialStones", str(error)) from None
         return line
 
     def _start(self, handicap: int) -> Position:
-        empty = Position(self.size, self.rules, self.komi)
         player = self.first_player
         if player is None and self.moves:
             player = self.moves[0].color
         if player is None:
             player = Color.WHITE if self._stones_given >= 2 else Color.BLACK
-        if not self.stones and player is Color.BLACK and not handicap:
-            return empty
-        black, white = ([point for point in self.stones if self.stones[point] is c] for c in Color)
-        return empty.set_up(black, white, to_play=player, handicap=handicap)
+        if self.begin.previous is None and player is Color.BLACK and not handicap:
+            return self.begin
+        return self.begin.set_up(to_play=player, handicap=handicap)
 
     def _handicap(self, turn: int) -> int:
         """The handicap stones that White's bonus counts after so many moves."""
-        if self.rules.white_handicap_bonus is HandicapBonus.ZERO or self._white_has_stones:
+        no_bonus = self.begin.rules.white_handicap_bonus is HandicapBonus.ZERO
+        if no_bonus or (self.begin.stones == Color.WHITE).any():
             return 0
         stones = self._stones_given + stones_before_white(self.moves[: min(turn, 64)])
         return stones if stones >= 2 else 0
 
-    @property
-    def _white_has_stones(self) -> bool:
-        return Color.WHITE in self.stones.values()
-
-    @property
+    @cached_property
     def _stones_given(self) -> int:
         """Black's stones to begin with, unless White has some too."""
-        return 0 if self._white_has_stones else len(self.stones)
+        stones = self.begin.stones
+        return 0 if (stones == Color.WHITE).any() else int(np.count_nonzero(stones))
+
+
+def _after(position: Position, move: Move) -> Position:
+    """The position after a recorded move; raises IllegalMoveError, for one stone's suicide too."""
+    color, point = move
+    after = position.play(point, color, strict=False)
+    if point is not None and after.captured(color) == position.captured(color) + 1:
+        raise SuicideError(position.text(point), color, after.move_number)
+    return after
 
 
 def read_game(fields: Fields) -> QueryGame:
@@ -95,20 +101,30 @@ def read_game(fields: Fields) -> QueryGame:
     rules, komi = _rules(fields)
     if fields.get("moves") is None:
         raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
-    stones = {}
-    for color, point in _placed(fields, "initialStones", size):
-        if point is None:
-            raise QueryError("initialStones", "a pass is no stone")
-        stones[point] = color
     player = fields.get("initialPlayer")
     return QueryGame(
-        size,
-        rules,
-        komi,
-        stones,
+        _with_stones(Position(size, rules, komi), _placed(fields, "initialStones", size)),
         moves=tuple(_placed(fields, "moves", size)),
         first_player=None if player is None else color_of("initialPlayer", player),
+        rules_notice=_SPIGHT if SPIGHT in json.dumps(fields["rules"]).upper() else "",
     )
+
+
+def _with_stones(position: Position, stones: list[Move]) -> Position:
+    """The position with stones put down one after the other, which may capture, as in KataGo."""
+    if any(point is None for _, point in stones):
+        raise QueryError("initialStones", "a pass is no stone")
+    colors = {point: color for color, point in stones if point is not None}
+    if not colors:
+        return position
+    try:
+        black, white = ([point for point in colors if colors[point] is c] for c in Color)
+        return position.set_up(black, white, handicap=0)
+    except ValueError:
+        for point, color in colors.items():
+            with suppress(SuicideError):
+                position = _after(position, Move(color, point))
+        return position.set_up(handicap=0)
 
 
 def _side(fields: Fields, name: str) -> int:

@@ -15,7 +15,7 @@ from tengen.frontends.gtp.positions import (
     with_handicap_moves,
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
-from tengen.frontends.katago_reports import without_history
+from tengen.frontends.katago_reports import SIDES
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
@@ -192,7 +192,6 @@ class GtpSession:
             changes |= {"wide_root_noise": settings.analysis_noise, "temperature": 0.0}
             changes |= {"temperature_early": 0.0}
         ignored = settings.analysis_ignore_history if analysis else settings.ignore_history
-        position, forbidden = without_history(position) if ignored else (position, ())
         root = root or RootOptions(symmetry_pruning=settings.symmetry_pruning)
         early, late = settings.root_temperature_early, settings.root_temperature
         if settings.root_noise or (early, late) != (1.0, 1.0):
@@ -204,7 +203,13 @@ class GtpSession:
         return SearchRequest(
             position,
             limits,
-            replace(root, avoid=(*root.avoid, *forbidden)),
+            replace(
+                root,
+                ignore_history=ignored,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
+            ),
             wanted or Wanted(pv_length=settings.pv_length),
             replace(self.engine().params, **changes),
             progress_interval,

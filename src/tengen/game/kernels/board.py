@@ -38,6 +38,7 @@ _BOARD_FIELDS = [
     ("height", "i4"),
     ("stride", "i4"),
     *_TERMS_FIELDS,
+    ("settled", "i4"),  # 1: under area scoring a pass-alive area counts whole, as KataGo has it
     ("to_play", "i4"),
     ("ko", "i4"),  # point where the side to play may not retake a ko now, or 0
     ("passes", "i4"),  # consecutive passes just played, without one that took the button
@@ -45,6 +46,7 @@ _BOARD_FIELDS = [
     ("since", "i4"),  # first history entry that counts for repetition
     ("end", "i4"),  # GOING_ON, ENDED_BY_PASSES or ENDED_BY_REPETITION
     ("passes_since", "i4"),  # passes up to this history entry do not count
+    ("hidden", "i4"),  # the network is not shown the moves up to this history entry
     ("button_owner", "i4"),  # colour that took the button, or 0
     ("n_empty", "i4"),
     ("captured", "i4", (3,)),  # by colour: stones taken off the board
@@ -108,6 +110,7 @@ def clear(board, width, height, terms):
     board.komi = terms.komi
     board.button = terms.button
     board.button_owner = 0
+    board.settled = 1
     board.to_play = BLACK
     board.ko = 0
     board.captured[:] = 0
@@ -139,12 +142,14 @@ def copy_board(target, source):
     target.territory = source.territory
     target.tax = source.tax
     target.friendly_pass = source.friendly_pass
+    target.settled = source.settled
     target.to_play = source.to_play
     target.ko = source.ko
     target.passes = source.passes
     target.ply = source.ply
     target.since = source.since
     target.passes_since = source.passes_since
+    target.hidden = source.hidden
     target.end = source.end
     target.button = source.button
     target.button_owner = source.button_owner

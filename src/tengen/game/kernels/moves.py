@@ -84,6 +84,7 @@ def start_history(board, history, to_play):
     board.ply = 0
     board.since = 0
     board.passes_since = 0
+    board.hidden = 0
     board.end = GOING_ON
     history[0] = _entry(board.hash, opponent(to_play), PASS)
 

@@ -1,7 +1,7 @@
 """The owner of each point, seki, and the score by the rules of a game.
 
 Kernels write into the scratch record of ``tengen.game.kernels.life``. They take the board as it
-is: callers remove dead stones first (``remove_chain``).
+is: callers remove dead stones first (``remove_chain``), but for those in pass-alive areas.
 """
 
 from __future__ import annotations
@@ -165,7 +165,10 @@ def count(board, scratch):
     Fills `owner`; points that count for nobody are EMPTY. Returns Black's points minus White's,
     without komi and button.
     """
-    area(board, scratch)
+    if board.settled and not board.territory:
+        settled_area(board, scratch)
+    else:
+        area(board, scratch)
     if board.tax != NO_TAX:
         mark_seki(board, scratch, not board.territory, scratch.groups)
     for c in range(3):
@@ -177,7 +180,7 @@ def count(board, scratch):
         c = scratch.owner[p]
         if c == EMPTY or c == WALL:
             continue
-        if board.color[p] != EMPTY:
+        if board.color[p] == c:
             scratch.stones[c] += not board.territory
         elif board.tax != NO_TAX and scratch.seki[p]:
             scratch.owner[p] = EMPTY

@@ -15,10 +15,12 @@ from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Move, Position
-from tengen.game.rules import MAX_KOMI, Rules, RulesError, check_komi, parse_rules
+from tengen.game.rules import Rules, RulesError, check_komi, parse_rules
 from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
 
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
+
+_PLAIN_KOMI = 150.0
 
 
 @dataclass(eq=False)
@@ -48,8 +50,8 @@ class SgfGame:
         if not match:
             return None
         komi = float(match[0].replace(",", "."))
-        if abs(komi) > MAX_KOMI:
-            komi /= 100  # some servers write 650 for 6.5
+        if abs(komi) > _PLAIN_KOMI:
+            komi /= 100  # some servers write 650 for 6.5, and 375 for 3.75
         if not (2 * komi).is_integer():
             komi *= 2  # Chinese counting writes 3.75 stones for 7.5 points
         try:

@@ -7,7 +7,15 @@ import numpy as np
 from tengen.game.color import BLACK, WHITE
 from tengen.game.kernels.moves import PASS
 from tengen.jit import kernel
-from tengen.search.kernels.forest import LEAD, NO_RESULT, SCORE, VALUE, nth_edge, packed_point
+from tengen.search.kernels.forest import (
+    EARLY_PASSES,
+    LEAD,
+    NO_RESULT,
+    SCORE,
+    VALUE,
+    nth_edge,
+    packed_point,
+)
 from tengen.search.kernels.random_numbers import uniform
 from tengen.search.kernels.root import draw, move_temperature, play_weights
 from tengen.selfplay.kernels.record import note_targets, note_turn, weigh_by_value
@@ -37,7 +45,7 @@ def begin_search(forest, g, slots, game_params, settings):
 def _forbid_early_passes(forest, g, first):
     """Allow passes from this move of the game on."""
     depth = min(max(first - np.int64(forest.boards[g].ply), 0), 255)
-    forest.trees[g].avoids = depth > 0
+    forest.trees[g].avoids = EARLY_PASSES if depth > 0 else 0
     for color in (BLACK, WHITE):
         forest.avoid[g, color, PASS] = depth
 
