@@ -121,12 +121,12 @@ class GameCommands(Commands):
     def _chosen_points(self, stones: int) -> list[Point]:
         """The points that the network likes best for Black, one after another."""
         position = self.session.position
-        engine = self.session.engine()
+        engine, optimism = self.session.engine(), self.session.params().root_optimism
         self.session.rest()
         chosen: list[Point] = []
         for _ in range(stones):
             laid = position.set_up(black=chosen, to_play=Color.BLACK)
-            policy = evaluate_position(engine, laid).policy[:-1]
+            policy = evaluate_position(engine, laid, optimism).policy[:-1]
             places = [y * position.width + x for x, y in laid.legal_moves()]
             if not places:
                 break

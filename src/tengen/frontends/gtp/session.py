@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
+    from tengen.search.params import SearchParams
     from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
 
@@ -173,6 +174,21 @@ class GtpSession:
         if self.loading_is_over:
             self.engine()
 
+    def params(self, *, analysis: bool = False) -> SearchParams:
+        """The parameters in force, for playing or for analysis; raises GtpError."""
+        settings = self.settings
+        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
+        if analysis:
+            changes |= {"temperature": 0.0, "temperature_early": 0.0}
+            changes["wide_root_noise"] = settings.analysis_noise
+        if settings.noisy_root:
+            changes["root_temperature_early"] = settings.root_temperature_early
+            changes["root_temperature"] = settings.root_temperature
+            changes["forced_playouts"] = 0.0
+            if not settings.root_noise:
+                changes["noise_share"] = 0.0
+        return replace(self.engine().params, **changes)
+
     def request(
         self,
         position: Position,
@@ -187,31 +203,21 @@ class GtpSession:
         from tengen.search.request import RootOptions, SearchRequest, Wanted
 
         settings = self.settings
-        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
-        if analysis:
-            changes |= {"wide_root_noise": settings.analysis_noise, "temperature": 0.0}
-            changes |= {"temperature_early": 0.0}
-        ignored = settings.analysis_ignore_history if analysis else settings.ignore_history
-        root = root or RootOptions(symmetry_pruning=settings.symmetry_pruning)
-        early, late = settings.root_temperature_early, settings.root_temperature
-        if settings.root_noise or (early, late) != (1.0, 1.0):
-            root = replace(root, noisy=True)
-            changes |= {"root_temperature_early": early, "root_temperature": late}
-            changes["forced_playouts"] = 0.0
-            if not settings.root_noise:
-                changes["noise_share"] = 0.0
         return SearchRequest(
             position,
             limits,
             replace(
-                root,
-                ignore_history=ignored,
+                root or RootOptions(symmetry_pruning=settings.symmetry_pruning),
+                noisy=settings.noisy_root,
+                ignore_history=(
+                    settings.analysis_ignore_history if analysis else settings.ignore_history
+                ),
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],
             ),
             wanted or Wanted(pv_length=settings.pv_length),
-            replace(self.engine().params, **changes),
+            self.params(analysis=analysis),
             progress_interval,
         )
 
