@@ -166,6 +166,23 @@ def test_after_the_end_one_move_is_shown(rules: str) -> None:
     assert history(over) == [set()] * 5
 
 
+def test_a_resumed_game_shows_nothing_from_before_the_pass_that_ended_it() -> None:
+    """Witness: KataGo's evaluations of such games, in tests/frontends/gtp/test_with_network.py."""
+    over = Position(5, "tromp-taylor").play_all("B2 pass pass")
+    resumed = over.play("D4", strict=False)
+    assert history(resumed) == [{"D4"}, set(), set(), set(), set()]
+    assert encoded(KATAGO, resumed).globals[:5].tolist() == [0, 1, 0, 0, 0]
+    later = resumed.play("C3")
+    assert history(later) == [{"C3"}, {"D4"}, set(), set(), set()]
+    assert encoded(KATAGO, later).globals[:5].tolist() == [0, 0, 1, 0, 0]
+
+
+def test_a_pass_that_takes_the_button_ends_nothing() -> None:
+    position = Position(5, "aga-button").play_all("B2 pass pass D4")
+    assert history(position) == [{"D4"}, set(), set(), {"B2"}, set()]
+    assert encoded(KATAGO, position).globals[:5].tolist() == [0, 1, 1, 0, 0]
+
+
 def test_after_an_end_by_repetition_one_move_is_shown() -> None:
     position = Position.from_diagram(TWO_FOR_ONE, "white", "chinese")
     for repetition in (False, True):

@@ -89,6 +89,11 @@ class GtpOptions(EngineOptions):
                 raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)!r}")
         _check_perspective(self.perspective)
 
+    @property
+    def noisy_root(self) -> bool:
+        """Does the root want other priors than the network's own?"""
+        return self.root_noise or (self.root_temperature_early, self.root_temperature) != (1.0, 1.0)
+
 
 @dataclass(frozen=True)
 class AnalysisOptions(NetworkOptions):

@@ -12,6 +12,7 @@ from tengen.frontends.gtp.positions import points_to_clean_up, stones_in_seki
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.scoring import dead_stones
 from tests.frontends.gtp.client import SMALL, Client, session
@@ -133,6 +134,22 @@ def test_dead_stones_are_taken_off_where_the_rules_say_so() -> None:
             black = client.body("final_score")
             counted = str(client.session.position.outcome({Point(1, 3)} if expected else ()))
             assert black == counted
+
+
+@pytest.mark.parametrize("rules", ["chinese", "tromp-taylor", "japanese", "aga", "stone-scoring"])
+@pytest.mark.parametrize("over", [True, False])
+def test_the_score_is_what_is_left_without_the_stones_that_are_called_dead(
+    rules: str, over: bool
+) -> None:
+    with session() as client:
+        _laid_out(client, "X X . O O\n. X X O .\nX . X O O\n. O X X O\nX X . X .", rules)
+        if not over:
+            client.body("undo")
+        client.session._dead = client.session.position, frozenset({Point(1, 3)})
+        dead = client.body("final_status_list dead").split()
+        assert dead == ([] if over and rules == "tromp-taylor" else ["B2"])
+        score = client.session.position.score(dead)
+        assert client.body("final_score") == str(score.outcome(Reason.SCORE))
 
 
 def test_a_game_without_result_counts_as_even() -> None:

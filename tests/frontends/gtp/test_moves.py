@@ -282,6 +282,7 @@ def test_pondering_goes_on_until_something_changes() -> None:
 
 def test_pondering_helps_the_next_move() -> None:
     with session(options=PONDERING) as client:
+        client.body("play_sequence b A2 w D1")  # symmetric boards are searched anew
         client.body("genmove b")
         engine, task = client.session.engine(), client.session._task
         assert task is not None

@@ -16,10 +16,8 @@ from tests.frontends.gtp.client import Client, session
 
 # The answer of KataGo 1.17.2 to `kata-get-params`, with no settings but rules and threads.
 KATAGO = json.loads(Path("tests/data/katago_gtp_params.json").read_text())
-# Where we differ: lost games are resigned, a move may be late, graphs are not the default, and a
-# tree would not be kept from move to move if symmetric moves were left out of it.
-DIFFERENT = {"allowResignation": "true", "lagBuffer": 0.1}
-DIFFERENT |= {"useGraphSearch": False, "rootSymmetryPruning": False}
+# Where we differ: lost games are resigned, a move may be late, and graphs are not the default.
+DIFFERENT = {"allowResignation": "true", "lagBuffer": 0.1, "useGraphSearch": False}
 OURS = {"adaptive", "analysisPVLen", "reportAnalysisWinratesAs"}
 OURS |= {"resignConsecTurns", "resignMinMovesPerBoardArea", "resignThreshold"}
 
@@ -145,17 +143,15 @@ def test_moves_are_drawn_as_katago_draws_them_but_analysis_knows_one_best() -> N
 
 
 def test_analysis_looks_at_the_board_without_its_history() -> None:
-    """KataGo's default. What ko forbids is remembered."""
+    """KataGo's default."""
     with session() as client:
-        client.body("kata-set-rules japanese")
-        client.body("play_sequence b B3 w D4 b C4 w E3 b C2 w D2 b A1 w C3 b D3")
-        position, limits = client.session.position, Limits()
-        asked = client.session.request(position, limits, analysis=True)
-        assert not asked.position.moves
-        assert [asked.position.text(each.move) for each in asked.root.avoid] == ["C3"]
-        assert client.session.request(position, limits).position is position
+        position, limits = Position(5), Limits()
+        assert client.session.request(position, limits, analysis=True).root.ignore_history
+        assert not client.session.request(position, limits).root.ignore_history
         client.body("kata-set-param analysisIgnorePreRootHistory false")
-        assert client.session.request(position, limits, analysis=True).position is position
+        client.body("kata-set-param ignorePreRootHistory true")
+        assert not client.session.request(position, limits, analysis=True).root.ignore_history
+        assert client.session.request(position, limits).root.ignore_history
 
 
 def test_root_noise_and_temperatures_reach_the_search() -> None:

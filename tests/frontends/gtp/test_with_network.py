@@ -25,9 +25,9 @@ pytestmark = needs_katago_data
 
 
 @cache
-def _engine() -> Engine:
-    """The network in float32, as KataGo computed it."""
-    evaluator = OpenVinoEvaluator(load_network(NETWORK), Precision.FLOAT32)
+def _engine(file: str = NETWORK.name) -> Engine:
+    """A network in float32, as KataGo computed it."""
+    evaluator = OpenVinoEvaluator(load_network(FOLDER / file), Precision.FLOAT32)
     network = LoadedNetwork(evaluator, katago_version=8)
     return Engine(network, params=SearchParams(megabytes=32))
 
@@ -177,3 +177,42 @@ def test_wrong_arguments_of_raw_evaluations_are_refused(client: Client, argument
 
 def test_optimism_changes_nothing_in_a_network_of_one_policy(client: Client) -> None:
     assert client.body("kata-raw-nn 0 0.5") == client.body("kata-raw-nn 0")
+
+
+@pytest.mark.parametrize("case", [0, 3, 8])
+def test_raw_policies_are_as_optimistic_as_katagos(case: int) -> None:
+    """Witness: KataGo's answers for a network with an optimistic policy, by default at 0.2."""
+    known = answers("b7c96h3tfrs")[case]
+    client = Client(EngineLoader(lambda: _engine("b7c96h3tfrs.bin.gz")), GtpOptions(seed=0))
+    _lay_out(client, known)
+    for command, expected in (
+        ("kata-raw-nn 0", known["raw_nn"]),
+        ("kata-raw-nn 0 0", known["policy_optimism_0"]),
+        ("kata-raw-nn 0 1", known["policy_optimism_1"]),
+    ):
+        rows = _raw(client.body(command))["policy"]
+        for ours, theirs in zip(rows, expected["policy"], strict=True):
+            wanted = [float("nan") if each is None else each for each in theirs]
+            assert ours == pytest.approx(wanted, abs=2e-5, nan_ok=True), command
+    client.body("kata-set-param rootPolicyOptimism 1")
+    assert client.body("kata-raw-nn 0") == client.body("kata-raw-nn 0 1")
+    client.close()
+
+
+def test_stones_that_count_are_not_called_dead(client: Client) -> None:
+    """Witness: KataGo 1.17.2 on this position, whose stones at A2 and G2 cannot live."""
+    stones = " ".join(f"b C{row} w E{row}" for row in range(1, 8))
+    client.body("boardsize 7")
+    client.body("komi 0.5")
+    client.body("kata-set-rules tromp-taylor")
+    client.body(f"set_position {stones} b B4 w A2 w F4 b G2 w G6 b D1 w D7")
+    assert client.body("final_status_list dead") == "A2 G2"  # they could still be captured
+    client.body("play_sequence b pass w pass")
+    assert client.body("final_status_list dead") == ""
+    alive = "C7 D7 E7 C6 E6 G6 C5 E5 B4 C4 E4 F4 C3 E3 A2 C2 E2 G2 C1 D1 E1"
+    assert client.body("final_status_list alive") == alive
+    assert client.body("final_score") == "W+1.5"
+    for rules in ("chinese", "japanese"):
+        client.body(f"kata-set-rules {rules}")
+        assert client.body("final_status_list dead") == "A2 G2"
+    assert client.body("final_score") == "B+0.5"  # of territory, which knows no dame

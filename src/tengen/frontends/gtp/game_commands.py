@@ -121,12 +121,12 @@ class GameCommands(Commands):
     def _chosen_points(self, stones: int) -> list[Point]:
         """The points that the network likes best for Black, one after another."""
         position = self.session.position
-        engine = self.session.engine()
+        engine, optimism = self.session.engine(), self.session.params().root_optimism
         self.session.rest()
         chosen: list[Point] = []
         for _ in range(stones):
             laid = position.set_up(black=chosen, to_play=Color.BLACK)
-            policy = evaluate_position(engine, laid).policy[:-1]
+            policy = evaluate_position(engine, laid, optimism).policy[:-1]
             places = [y * position.width + x for x, y in laid.legal_moves()]
             if not places:
                 break
@@ -157,10 +157,13 @@ class GameCommands(Commands):
         if status not in _STATUSES:
             raise GtpError(f"syntax error: a status is one of {', '.join(_STATUSES)}")
         position = self.session.position
-        dead = self.session.dead_stones()
+        dead: frozenset[Point] = frozenset()
+        seki = dead
+        if not self.session.all_stones_count:
+            dead = self.session.dead_stones()
+            seki = stones_in_seki(position, dead)
         if status == "dead":
             return vertices(position, list(dead))
-        seki = stones_in_seki(position, dead)
         if status == "seki":
             return vertices(position, list(seki))
         black, white, _ = stones_of(position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.analyze import point_at
 from tengen.frontends.gtp.positions import anew, for_search
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tengen.search.result import MoveResult, SearchResult
 
 BENCHMARK_VISITS = 400
-ROOT_OPTIMISM = 0.2  # KataGo's, for networks with an optimistic policy
 SHOWN_MOVES = 20  # of a search
 NUMBERED_MOVES = 3  # the last ones on the board
 
@@ -47,7 +46,7 @@ class InspectionCommands(Commands):
         which, *more = words or [""]
         if (which.lower() != "all" and which not in tuple("01234567")) or len(more) > 1:
             raise GtpError(f"syntax error: {usage}")
-        optimism = parse_float(more[0]) if more else ROOT_OPTIMISM
+        optimism = parse_float(more[0]) if more else self.session.params().root_optimism
         if not 0 <= optimism <= 1:
             raise GtpError(f"syntax error: {usage}")
         engine = self.session.engine()
@@ -181,18 +180,14 @@ def summary(result: SearchResult) -> str:
     )
 
 
-def evaluate_position(
-    engine: Engine, position: Position, optimism: float = ROOT_OPTIMISM
-) -> Evaluation:
+def evaluate_position(engine: Engine, position: Position, optimism: float) -> Evaluation:
     """The network's evaluation of one position, without the batch axis."""
     import numpy as np
 
     from tengen.network.evaluator import Evaluation, encode, evaluate
 
     batch = encode(engine.evaluator.features, [position])
-    known: dict[str, Any] = {"optimism": np.array([optimism], np.float32)}
-    if "optimism" in batch._fields:
-        batch = batch._replace(**known)
+    batch = batch._replace(optimism=np.array([optimism], np.float32))
     return Evaluation(*(values[0] for values in evaluate(engine.evaluator, batch)))
 
 

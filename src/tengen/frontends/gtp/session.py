@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
+    from tengen.search.params import SearchParams
     from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
 
@@ -173,6 +174,21 @@ class GtpSession:
         if self.loading_is_over:
             self.engine()
 
+    def params(self, *, analysis: bool = False) -> SearchParams:
+        """The parameters in force, for playing or for analysis; raises GtpError."""
+        settings = self.settings
+        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
+        if analysis:
+            changes |= {"temperature": 0.0, "temperature_early": 0.0}
+            changes["wide_root_noise"] = settings.analysis_noise
+        if settings.noisy_root:
+            changes["root_temperature_early"] = settings.root_temperature_early
+            changes["root_temperature"] = settings.root_temperature
+            changes["forced_playouts"] = 0.0
+            if not settings.root_noise:
+                changes["noise_share"] = 0.0
+        return replace(self.engine().params, **changes)
+
     def request(
         self,
         position: Position,
@@ -187,31 +203,21 @@ class GtpSession:
         from tengen.search.request import RootOptions, SearchRequest, Wanted
 
         settings = self.settings
-        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
-        if analysis:
-            changes |= {"wide_root_noise": settings.analysis_noise, "temperature": 0.0}
-            changes |= {"temperature_early": 0.0}
-        ignored = settings.analysis_ignore_history if analysis else settings.ignore_history
-        root = root or RootOptions(symmetry_pruning=settings.symmetry_pruning)
-        early, late = settings.root_temperature_early, settings.root_temperature
-        if settings.root_noise or (early, late) != (1.0, 1.0):
-            root = replace(root, noisy=True)
-            changes |= {"root_temperature_early": early, "root_temperature": late}
-            changes["forced_playouts"] = 0.0
-            if not settings.root_noise:
-                changes["noise_share"] = 0.0
         return SearchRequest(
             position,
             limits,
             replace(
-                root,
-                ignore_history=ignored,
+                root or RootOptions(symmetry_pruning=settings.symmetry_pruning),
+                noisy=settings.noisy_root,
+                ignore_history=(
+                    settings.analysis_ignore_history if analysis else settings.ignore_history
+                ),
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],
             ),
             wanted or Wanted(pv_length=settings.pv_length),
-            replace(self.engine().params, **changes),
+            self.params(analysis=analysis),
             progress_interval,
         )
 
@@ -265,24 +271,24 @@ class GtpSession:
             self._dead = position, dead_stones(found.position, found.ownership)
         return self._dead[1]
 
-    def outcome(self) -> Outcome:
-        """How the game ended, or would end if it ended here; raises GtpError.
-
-        Counted by the rules, after dead stones were taken off where the rules take them off; a game
-        that goes on is counted as if they were captured.
-        """
-        from tengen.game.outcome import Outcome, Reason
+    @property
+    def all_stones_count(self) -> bool:
+        """Has the game ended under rules that count every stone on the board, dead or not?"""
         from tengen.game.scoring import counts_dead_stones
+
+        return self.position.is_over and counts_dead_stones(self.position.rules)
+
+    def outcome(self) -> Outcome:
+        """How the game ended, or would end if it ended here, by the rules; raises GtpError."""
+        from tengen.game.outcome import Outcome, Reason
 
         if self.resigned is not None:
             return Outcome(self.resigned.opponent, None, Reason.RESIGNATION)
-        position = self.position
-        outcome = position.outcome()
-        if outcome is not None and (
-            outcome.reason is Reason.NO_RESULT or counts_dead_stones(position.rules)
-        ):
+        outcome = self.position.outcome()
+        if outcome is not None and outcome.reason is Reason.NO_RESULT:
             return outcome
-        return position.score(self.dead_stones()).outcome(Reason.SCORE)
+        dead = () if self.all_stones_count else self.dead_stones()
+        return self.position.score(dead).outcome(Reason.SCORE)
 
 
 class Commands:
