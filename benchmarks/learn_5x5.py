@@ -22,12 +22,11 @@ from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import load_network_file
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import train
-from tengen.runs.selfplay_network import cpu_evaluator
+from tengen.runs.selfplay_network import evaluator_on
 from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams
@@ -122,7 +121,7 @@ def main() -> None:
     for line in read_lines(folder.metrics)[-1:]:
         print(f"trained in {line['minutes']:.1f} minutes")
     last = max(folder.networks.glob("*.safetensors"))
-    search = Search(cpu_evaluator(load_network_file(last)), ownership=False, leaves=1)
+    search = Search(evaluator_on("cpu", load_network_file(last)), ownership=False, leaves=1)
     tally = play_match(search, options.games)
     print(f"ratings: {draw_ratings(folder)}")
     print(

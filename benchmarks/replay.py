@@ -17,12 +17,13 @@ import numpy as np
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.features.kernels import katago
 from tengen.features.scratch import new_feature_scratch
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards, point_of
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, new_history, play, start_game
 from tengen.game.kernels.playout import random_move
 from tengen.game.position import Position
-from tengen.game.rules import Rules, terms_of
+from tengen.game.rules import Rules
 from tengen.jit import kernel
 from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shard, write_shard
@@ -50,7 +51,7 @@ def synthetic_games(count: int, seed: int = 1) -> Games:
             turn["color"] = boards[0]["to_play"]
             p = random_move(boards[0], history, rng)
             stride = SIDE + 1
-            turn["place"] = SIDE * SIDE if p == PASS else (p // stride - 1) * SIDE + p % stride - 1
+            turn["move"] = SIDE * SIDE if p == PASS else (p // stride - 1) * SIDE + p % stride - 1
             play(boards[0], history, p)
             boards[0]["end"] = GOING_ON
         is_full = numbers.random(TURNS) < 0.25
@@ -63,7 +64,7 @@ def synthetic_games(count: int, seed: int = 1) -> Games:
         of_game["lead"] = of_game["score"] + numbers.normal(0, 1, TURNS)
         for n in of_game["n_targets"][is_full]:
             wanted = np.zeros(n, TARGET)
-            wanted["place"] = np.sort(numbers.choice(SIDE * SIDE + 1, n, replace=False))
+            wanted["move"] = np.sort(numbers.choice(SIDE * SIDE + 1, n, replace=False))
             # 96 visits: many moves get one or two, a few get most.
             wanted["weight"] = numbers.multinomial(96, numbers.dirichlet(np.full(n, 0.3))) + 1
             targets.append(wanted)
@@ -178,7 +179,7 @@ def rows_per_second_in_python(games: Games, count: int) -> float:
         if turn["kind"] == FULL:
             KATAGO_WITHOUT_LADDERS.encode_position(position, planes, globals_)
             rows += 1
-        place = int(turn["place"])
+        place = int(turn["move"])
         point = None if place == SIDE * SIDE else (place % SIDE, place // SIDE)
         position = position.play(point, strict=False)
         t += 1

@@ -27,7 +27,7 @@ from tengen.evaluation.lockstep import Player, openings, play_in_lockstep, tally
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.files.loading import load_network
-from tengen.runs.json_lines import append_line, read_lines
+from tengen.runs.folder import append_line, read_lines
 
 ANCHOR_VISITS = (1, 8, 64, 256)
 OPENING_MOVES = 4

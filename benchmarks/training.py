@@ -17,7 +17,7 @@ import torch
 from tengen.features.feature_set import KATAGO
 from tengen.network.architecture import flop_count, named_architecture
 from tengen.network.torch.blocks import Norm
-from tengen.replay.schema import HORIZONS, TrainingRows, new_rows
+from tengen.replay.rows import HORIZONS, TrainingRows, new_rows
 from tengen.training.heads_and_losses import loss_weights, losses_of
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams

@@ -39,6 +39,9 @@ VARIANTS = {
     "no score utility": replace(DEFAULT, static_score=0.0, dynamic_score=0.0),
     "no value weight": replace(DEFAULT, value_weight=0.0),
     "no stdev scale": replace(DEFAULT, stdev_scale=0.0),
+    "no value bias": replace(DEFAULT, value_bias=0.0),
+    "no noise pruning": replace(DEFAULT, noise_pruning=False),
+    "neither": replace(DEFAULT, value_bias=0.0, noise_pruning=False),
     "no lcb": replace(DEFAULT, lcb_stdevs=0.0),
     "no fpu trust": replace(DEFAULT, fpu_trusts_tried=False),
     "prototype's temperature": replace(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tengen.config import changed_keys, load_sections, parse_sections, write_sections
+from tengen.search.params import SearchParams
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,14 @@ def test_defaults_are_valid_settings_when_their_sign_is_removed() -> None:
     text = write_sections({"games": Games(), "learning": Learning()})
     bare = [line[1:] if line[:1] == "#" and line[1] != " " else line for line in text.splitlines()]
     assert parse("\n".join(bare)) == {"games": Games(), "learning": Learning()}
+
+
+def test_a_retired_key_is_read_if_it_had_its_default() -> None:
+    sections = {"search": SearchParams}
+    read = parse_sections("[search]\nscore_error_weight = 0.02\nuncertainty = 0.3", "x", sections)
+    assert read["search"] == SearchParams(uncertainty=0.3)
+    with pytest.raises(ValueError, match="no key 'score_error_weight'"):
+        parse_sections("[search]\nscore_error_weight = 0.5", "x", sections)
 
 
 def test_lists_become_what_the_field_is() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tengen
+from tengen.engine.katago_params import SPOKEN_VERSION
 from tests.frontends.analysis.conversation import Conversation
 from tests.frontends.gtp.client import session
 
@@ -52,10 +53,10 @@ def test_all_that_tell_the_version_agree() -> None:
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert told == f"tengen {tengen.__version__}\n"
     with session(None) as client:
-        assert client.body("version").endswith(f"(Tengen {tengen.__version__})")
+        assert client.body("version") == SPOKEN_VERSION == f"1.17.2+tengen{tengen.__version__}"
     with Conversation() as conversation:
         answer = conversation.one({"id": "v", "action": "query_version"})
-    assert answer["version"] == tengen.__version__
+    assert answer["version"] == SPOKEN_VERSION
 
 
 def test_other_names_are_refused() -> None:

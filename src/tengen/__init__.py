@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Size as Size
     from tengen.game.geometry import Symmetry as Symmetry
     from tengen.game.illegal_moves import IllegalMoveError as IllegalMoveError
+    from tengen.game.outcome import Outcome as Outcome
+    from tengen.game.outcome import Reason as Reason
     from tengen.game.position import Move as Move
     from tengen.game.position import Position as Position
     from tengen.game.rules import Rules as Rules
     from tengen.game.rules import RulesError as RulesError
     from tengen.game.rules import parse_rules as parse_rules
-    from tengen.game.scoring import Outcome as Outcome
-    from tengen.game.scoring import Reason as Reason
     from tengen.game.scoring import Score as Score
     from tengen.game.scoring import Tally as Tally
     from tengen.game.sgf.records import SgfError as SgfError
@@ -41,7 +41,8 @@ _HOMES = {
     "tengen.game.illegal_moves": ("IllegalMoveError",),
     "tengen.game.position": ("Move", "Position"),
     "tengen.game.rules": ("Rules", "RulesError", "parse_rules"),
-    "tengen.game.scoring": ("Outcome", "Reason", "Score", "Tally"),
+    "tengen.game.outcome": ("Outcome", "Reason"),
+    "tengen.game.scoring": ("Score", "Tally"),
     "tengen.game.sgf.records": (
         "SgfError",
         "SgfGame",

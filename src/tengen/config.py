@@ -2,8 +2,8 @@
 
 A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
 a number, text, a tuple or list of these, or one of them or None, which a file writes as 0 or "".
-Fields made by `option` are also
-options of the command line (tengen.frontends.command).
+Fields made by `option` are also options of the command line (tengen.frontends.command_options). A
+class may have RETIRED: keys that earlier versions wrote, with the defaults that they had.
 """
 
 from __future__ import annotations
@@ -206,7 +206,10 @@ def _typed_keys(kind: type[Any], values: dict[str, Any], sections: Sections) -> 
     by_name = {each.name: each for each in _fields_in_file(kind, sections)}
     known = {name: _not_none(hints[name]) for name in by_name}
     taken: dict[str, Any] = {}
+    retired: Mapping[str, Any] = getattr(kind, "RETIRED", {})
     for key, value in values.items():
+        if key in retired and value == retired[key]:
+            continue  # an earlier version wrote it, and it had its default
         if key not in known:
             raise ValueError(f"has no key {key!r}{_nearest(key, known)}")
         try:

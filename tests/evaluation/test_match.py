@@ -23,8 +23,8 @@ from tengen.evaluation.match import (
     play_match,
 )
 from tengen.game.color import Color
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome, Reason
 from tengen.game.sgf.records import load_sgf
 from tengen.network.fake import FakeEvaluator
 from tests.frontends.gtp.opponents import black_wins, surveyor

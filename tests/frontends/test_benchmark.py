@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.frontends.benchmark import Rate, recommended, run_benchmark
-from tengen.frontends.options import BenchmarkOptions
-from tengen.frontends.settings_file import load_settings
+from tengen.frontends.options import BenchmarkOptions, load_settings
 from tengen.network.files.tengen_format import save_network
 from tests.network.test_tengen_format import random_network
 

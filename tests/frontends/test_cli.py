@@ -13,10 +13,10 @@ import pytest
 
 import tengen
 from tengen.engine.settings import NetworkOptions
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
+    AnalysisOptions,
     BenchmarkOptions,
+    GtpOptions,
     MatchOptions,
     PlayOptions,
     ReviewOptions,
@@ -134,6 +134,7 @@ OF_COMMANDS: dict[str, type[Any]] = {
     "selfplay": SelfPlayOptions,
     "benchmark": BenchmarkOptions,
     "config": NetworkOptions,
+    "doctor": NetworkOptions,
 }
 
 
@@ -161,8 +162,9 @@ def test_a_settings_file_and_the_command_line_fill_the_same_options(tmp_path: Pa
     assert "did you mean 'board_size'" in process.stderr
 
 
-def test_the_command_line_imports_nothing_heavy_to_begin_with() -> None:
+@pytest.mark.parametrize("module", ["cli", "gtp.run"])
+def test_what_is_needed_first_imports_nothing_heavy(module: str) -> None:
     heavy = "numpy", "numba", "openvino", "torch", "rich", "fastapi", "asyncio"
-    code = f"import sys, tengen.frontends.cli; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, tengen.frontends.{module}; print([m for m in {heavy} if m in sys.modules])"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert process.stdout == "[]\n", process.stderr

@@ -58,10 +58,10 @@ def test_the_doctor_compiles_searches_and_tries_a_network(tmp_path: Path) -> Non
     good, bad = tmp_path / "n.safetensors", tmp_path / "bad.bin.gz"
     save_network(NetworkData("mine", architecture, weights), good)
     bad.write_bytes(b"no network")
-    process = run("doctor", "--model", str(good))
+    process = run("doctor", "--model", str(good), "--precision", "float32")
     assert process.returncode == 0, process.stdout
     assert "compiled and loaded" in process.stdout
-    assert "mine on" in process.stdout
+    assert "mine on CPU, OpenVINO float32" in process.stdout
     assert "100 visits" in process.stdout
     refused = run("doctor", "--model", str(bad))
     assert refused.returncode == 1

@@ -19,8 +19,8 @@ from tengen.evaluation.match import parse_engine
 from tengen.frontends.match import run_match
 from tengen.frontends.options import MatchOptions
 from tengen.game.color import Color
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Reason
 from tengen.game.sgf.records import load_sgf
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.tengen_format import save_network

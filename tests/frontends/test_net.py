@@ -13,13 +13,13 @@ import pytest
 
 from tengen.frontends.net import (
     blocks_of,
-    export_as_half,
-    export_to_katago,
+    export_network,
     import_network,
     list_architectures,
     short,
     show_network,
 )
+from tengen.frontends.options import ExportOptions
 from tengen.game.position import Position
 from tengen.network.architecture import PRESETS, named_architecture, parameter_count
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
@@ -96,7 +96,7 @@ def test_info_tells_what_is_in_a_file(capsys: pytest.CaptureFixture[str]) -> Non
 def test_import_and_export_keep_the_network(folder: Path) -> None:
     data = random_network("b2c32")
     save_network(data, "ours.safetensors")
-    export_to_katago("ours", "theirs.bin.gz")
+    export_network("ours", ExportOptions(katago="theirs.bin.gz"))
     assert gzip.decompress((folder / "theirs.bin.gz").read_bytes()).startswith(b"random")
     import_network("theirs.bin.gz", None, half=False)
     imported = load_network_file("theirs.safetensors")
@@ -111,7 +111,7 @@ def test_import_and_export_keep_the_network(folder: Path) -> None:
 def test_half_of_the_size_keeps_provenance_and_nearly_all_that_it_says(folder: Path) -> None:
     data = random_network("b2c32", provenance={"games": "12"})
     save_network(data, "whole.safetensors")
-    export_as_half("whole", "half.safetensors", "renamed")
+    export_network("whole", ExportOptions(half="half.safetensors", name="renamed"))
     half = load_network_file("half.safetensors")
     assert half.name == "renamed"
     assert half.provenance == {"games": "12", "trained_as": "random"}
@@ -124,7 +124,7 @@ def test_half_of_the_size_keeps_provenance_and_nearly_all_that_it_says(folder: P
 def test_a_network_takes_all_rules_for_those_it_learned_by() -> None:
     data = random_network("b2c32")
     save_network(data, "net.safetensors")
-    export_as_half("net", "fit.safetensors", rules="tromp-taylor")
+    export_network("net", ExportOptions(half="fit.safetensors", rules="tromp-taylor"))
     fit = load_network_file("fit.safetensors")
     assert fit.provenance["rules"] == "tromp-taylor"
     known, other = (Position(5, rules, 7).play("C3") for rules in ("tromp-taylor", "japanese"))

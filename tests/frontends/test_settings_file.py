@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.gtp_options import GtpOptions
-from tengen.frontends.settings_file import (
-    SECTIONS,
+from tengen.frontends.options import (
+    AnalysisOptions,
+    GtpOptions,
     load_settings,
     options_in_file,
+    sections,
     write_settings,
 )
 from tengen.search.params import SearchParams
@@ -46,7 +46,7 @@ def test_every_default_that_is_written_is_a_valid_setting_when_its_sign_is_remov
         line[1:] if line.startswith("#") and line[1] != " " else line for line in text.splitlines()
     ]
     path.write_text("\n".join(lines))
-    assert all(load_settings(path)[name] == SECTIONS[name]() for name in ("engine", "search"))
+    assert all(load_settings(path)[name] == sections()[name]() for name in ("engine", "search"))
     keys = {line.split(" = ")[0] for line in lines}
     assert {field.name for kind in (EngineOptions, SearchParams) for field in fields(kind)} <= keys
     assert {"board_size", "resign_winrate", "perspective"} <= keys

@@ -8,6 +8,7 @@ import pytest
 
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import Point
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import (
     copy_board,
     is_suicide,
@@ -18,7 +19,7 @@ from tengen.game.kernels.board import (
 )
 from tengen.game.kernels.moves import new_history, play, start_game
 from tengen.game.position import Position
-from tengen.game.rules import parse_rules, terms_of
+from tengen.game.rules import parse_rules
 from tengen.jit import kernel
 
 pytestmark = pytest.mark.kernel

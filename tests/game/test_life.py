@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, WHITE, Color
 from tengen.game.diagram import write_diagram
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history, start_game
 from tengen.game.kernels.playout import play_out
 from tengen.game.kernels.scoring import settled_area
 from tengen.game.position import Position
-from tengen.game.rules import parse_rules, terms_of
+from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
 from tests.game.pictures import pictures
 from tests.game.reference import PlainBoard

@@ -25,8 +25,8 @@ from tengen.game.illegal_moves import (
 )
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.scoring import final_score
+from tengen.game.outcome import Reason
 from tengen.game.position import Move, Position
-from tengen.game.scoring import Reason
 
 pytestmark = pytest.mark.kernel
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from tengen.game.color import Color
 from tengen.game.diagram import write_diagram
 from tengen.game.illegal_moves import GameOverError
+from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Position
 from tengen.game.rules import Rules
-from tengen.game.scoring import Outcome, Reason, Tally, parse_outcome
+from tengen.game.scoring import Tally
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel

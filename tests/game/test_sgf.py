@@ -10,9 +10,9 @@ from sgfmill import sgf as sgfmill_sgf
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, parse_rules
-from tengen.game.scoring import Outcome, Reason
 from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, load_sgf, read_sgf, record, save_sgf
 
 BLACK, WHITE = Color

@@ -6,8 +6,8 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.illegal_moves import GameOverError, KoError, SuicideError, SuperkoError
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome, Reason
 from tests.game.pictures import pictures
 
 pytestmark = pytest.mark.kernel

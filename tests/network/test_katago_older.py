@@ -1,4 +1,4 @@
-"""Networks of KataGo's versions 6 and 7 say of V7's inputs what they said of their own."""
+"""Networks of KataGo's older versions say of V7's inputs what they said of their own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.network.test_katago_files import there_and_back, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 
 OLD_SCALING = Scaling(halved_errors=False)
-SIZES = {6: (13, 12), 7: (22, 16)}  # planes and globals by version
+SIZES = {4: (22, 14), 6: (13, 12), 7: (22, 16)}  # planes and globals by version
 V8 = replace(named_architecture("b2c32"), score_outputs=4)
 
 
@@ -87,8 +87,12 @@ def clipped_komi(position: Position) -> float:
     return max(-most, min(most, own_komi(position)))
 
 
-def in_scope(position: Position) -> bool:
-    return clipped_komi(position) == own_komi(position)
+def in_scope(version: int, position: Position) -> bool:
+    if clipped_komi(position) != own_komi(position):
+        return False
+    # Under other rules the areas of the oldest inputs are others; KataGo does not show them any.
+    rules = position.rules
+    return version > 4 or (rules.scoring is Scoring.AREA and rules.tax is Tax.NONE)
 
 
 def parity(komi: float, area: int) -> float:
@@ -128,6 +132,10 @@ def older_inputs(version: int, position: Position, newest: Batch) -> Batch:
         ko, moves, clean_up = same[6:9], same[9:14], same[20:22]
         planes = [*stone_planes(position), *ko, *moves, *clean_up]
         globals_ = [*passes, *rule_values(position, 15), *no_clean_up]
+    elif version < 5:
+        planes = [*stone_planes(position), *liberty_planes(position), *same[6:22]]
+        wave = parity(clipped_komi(position), position.size.area) if area else 0.0
+        globals_ = [*passes, *rule_values(position, 15), *no_clean_up, ending, wave]
     else:
         planes = [*stone_planes(position), *liberty_planes(position), *same[6:22]]
         tax = position.rules.tax
@@ -162,9 +170,9 @@ def chosen_positions() -> list[Position]:
 def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int) -> None:
     mapped, original = read_katago(as_bytes(older(version)), "test"), unchanged(version)
     assert mapped.architecture == V8
-    positions = [position for position in chosen_positions() if in_scope(position)]
-    assert len(positions) > 80
-    assert len({position.rules for position in positions}) > 40
+    positions = [position for position in chosen_positions() if in_scope(version, position)]
+    assert len(positions) > (80 if version > 4 else 15)
+    assert len({position.rules for position in positions}) > (40 if version > 4 else 6)
     leads = set()
     for position in positions:
         batch = encode(KATAGO, [position])
@@ -173,18 +181,21 @@ def test_a_mapped_network_says_of_v7_inputs_what_it_said_of_its_own(version: int
         for name, value, expected in zip(Evaluation._fields, mine, theirs, strict=True):
             np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4, err_msg=name)
         leads.add(round(float(mine.lead[0]), 3))
-    assert len(leads) > 60  # the network does look at what it is shown
+    assert len(leads) > 0.7 * len(positions)  # the network does look at what it is shown
 
 
 def test_where_v7_has_what_older_inputs_have() -> None:
     planes = {
         version: [PLANES.index(name) for name in INPUTS[version].planes] for version in INPUTS
     }
-    assert planes == {6: [0, 1, 2, 6, 7, 8, *range(9, 14), 20, 21], 7: [*range(22)]}
+    everything = [*range(22)]
+    some = [0, 1, 2, 6, 7, 8, *range(9, 14), 20, 21]
+    assert planes == {4: everything, 6: some, 7: everything}
     globals_ = {
         version: [GLOBALS.index(name) for name in INPUTS[version].globals] for version in INPUTS
     }
-    assert globals_ == {6: [*range(10), 12, 13], 7: [*range(15), 18]}
+    oldest = [*range(10), 12, 13, 14, 18]
+    assert globals_ == {4: oldest, 6: [*range(10), 12, 13], 7: [*range(15), 18]}
 
 
 @pytest.mark.parametrize("version", INPUTS)
@@ -195,8 +206,8 @@ def test_a_mapped_network_is_written_as_version_8(version: int) -> None:
     assert_same(there_and_back(data)[1], data)
 
 
-@pytest.mark.parametrize(("version", "reason"), [(3, "tax"), (4, "tax"), (5, "pass-alive")])
-def test_versions_with_planes_of_another_meaning_are_refused(version: int, reason: str) -> None:
+@pytest.mark.parametrize(("version", "reason"), [(3, "arctangent"), (5, "pass-alive")])
+def test_other_versions_are_refused(version: int, reason: str) -> None:
     content = with_values(to_katago(random_network(V8))[1], version=version)
     with pytest.raises(NetworkFileError, match=f"random: model version {version} .*{reason}"):
         read_katago(content, "test")
@@ -239,7 +250,7 @@ def test_version_9_says_its_errors_without_a_root() -> None:
     batch = encode(KATAGO, [Position(5), Position(5).play("C3")])
     with torch.no_grad():
         plain, doubled = (
-            RawOutputs(*(o.numpy() for o in network_from(d)(*map(torch.from_numpy, batch))))
+            RawOutputs(*(o.numpy() for o in network_from(d)(*map(torch.from_numpy, batch[:2]))))
             for d in (data, read)
         )
     decoded = decode(doubled, batch, read.scaling)
@@ -249,4 +260,4 @@ def test_version_9_says_its_errors_without_a_root() -> None:
     same = decode(plain, batch, OLD_SCALING)
     np.testing.assert_allclose(decoded.lead, same.lead, rtol=1e-4)
     np.testing.assert_allclose(decoded.variance_time, same.variance_time, rtol=1e-4)
-    assert to_katago(read)[0] >= 14
+    assert to_katago(read)[0] == 9

@@ -18,6 +18,7 @@ from benchmarks.precision_price import quantization_error
 from openvino import opset13 as op
 
 from tengen.features.feature_set import KATAGO
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.game.position import Position
 from tengen.network.architecture import (
     Activation,
@@ -43,7 +44,7 @@ from tengen.network.backends.openvino_int8 import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation, encode, evaluate
+from tengen.network.evaluator import Batch, Evaluation, batch_for, encode, evaluate, network_inputs
 from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data
@@ -95,18 +96,24 @@ def random_batch(*sizes: tuple[int, int], seed: int = 0) -> Batch:
     for board, (h, w) in zip(planes, sizes, strict=True):
         board[:, :h, :w] = choice.random((len(KATAGO.planes), h, w)) < 0.3
         board[0, :h, :w] = 1
-    return Batch(planes, choice.normal(size=(len(sizes), len(KATAGO.globals))).astype(np.float32))
+    globals_, metadata = (
+        choice.normal(size=(len(sizes), count)).astype(np.float32)
+        for count in (len(KATAGO.globals), METADATA_INPUTS)
+    )
+    return Batch(planes, globals_, metadata=metadata)
 
 
 def by_torch(data: NetworkData, batch: Batch) -> RawOutputs:
     with torch.no_grad():
-        outputs = network_from(data)(*map(torch.from_numpy, batch))
+        inputs = network_inputs(batch_for(batch, data.name, data.architecture))
+        outputs = network_from(data)(*map(torch.from_numpy, inputs))
     return RawOutputs(*(output.numpy() for output in outputs))
 
 
 def by_graph(graph: openvino.Model, batch: Batch) -> RawOutputs:
     settings = {"INFERENCE_PRECISION_HINT": "f32"}
-    found = openvino_core().compile_model(graph, "CPU", settings)(list(batch))
+    inputs = [batch.planes, batch.globals, batch.metadata][: len(graph.inputs)]
+    found = openvino_core().compile_model(graph, "CPU", settings)(inputs)
     return RawOutputs(*(found[name] for name in OUTPUTS))
 
 
@@ -145,6 +152,8 @@ def test_graphs_say_what_the_torch_network_says(kind: str, activation: Activatio
     [
         {"first_kernel": 5},
         {"tip_rms_norm": True},
+        {"tip_rms_norm": True, "tip_spatial": True},
+        {"metadata_hidden1": 6, "metadata_hidden2": 5},
         {"policy_outputs": 2, "pass_hidden": 7},
         {"score_outputs": 4},
     ],
@@ -217,8 +226,11 @@ def test_the_optimistic_policy_is_mixed_in_as_asked() -> None:
     data = random_network(BLOCKS["ordinary"], Activation.RELU, policy_outputs=2)
     batch = random_batch((5, 5))
     raw = by_torch(data, batch)
-    optimistic = OpenVinoEvaluator(data, Precision.FLOAT32, policy_optimism=1.0)
-    np.testing.assert_allclose(evaluate(optimistic, batch).policy, raw.policy[:, 1], atol=TOLERANCE)
+    evaluator = OpenVinoEvaluator(data, Precision.FLOAT32)
+    for share in (0.0, 0.25, 1.0):
+        asked = batch._replace(optimism=np.full(len(batch.planes), share, np.float32))
+        mixed = (1 - share) * raw.policy[:, 0] + share * raw.policy[:, 1]
+        np.testing.assert_allclose(evaluate(evaluator, asked).policy, mixed, atol=TOLERANCE)
 
 
 def test_an_unknown_device_is_replaced_by_the_cpu_in_one_line(

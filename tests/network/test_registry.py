@@ -24,6 +24,7 @@ from tengen.network.backends.registry import (
     CUDA,
     MPS,
     ONNX_RUNTIME,
+    PRECISIONS,
     best_device,
     open_evaluator,
     open_selfplay_buffers,
@@ -181,6 +182,19 @@ def test_buffers_have_the_games_that_are_wanted_or_else_suit_the_device(data: Ne
 def test_an_unknown_device_is_refused(data: NetworkData) -> None:
     with pytest.raises(ValueError, match="'abacus'; there are auto, cpu, cuda, mps, onnxruntime"):
         open_evaluator(data, "abacus")
+
+
+def test_precisions_are_named_and_told(
+    data: NetworkData, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ("auto", *Precision) == PRECISIONS
+    for precision in (Precision.FLOAT32, Precision.INT8):  # which every processor has
+        assert open_evaluator(data, CPU, precision).device.endswith(f"OpenVINO {precision}")
+    with pytest.raises(ValueError, match="'half'; there are auto, float32, bf16, int8"):
+        open_evaluator(data, CPU, "half")
+    assert capsys.readouterr().err == ""
+    open_evaluator(data, ONNX_RUNTIME, "int8")
+    assert "onnxruntime computes in float32, not in int8" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from tengen.game.color import Color
+from tengen.game.kernel_rules import terms_of
 from tengen.game.position import Position
-from tengen.game.rules import KoRule, Rules, Scoring, Tax, terms_of
+from tengen.game.rules import KoRule, Rules, Scoring, Tax
+from tengen.replay.shard import read_or_set_aside, shard_files
 from tengen.selfplay.record import (
     BY_DECISION,
     BY_MOVE_LIMIT,
@@ -97,3 +101,10 @@ def random_game(choice: random.Random, side: int, number: int) -> Games:
         np.array(targets, TARGET.descr).view(TARGET),
         np.array(owners, np.int8),
     )
+
+
+def read_shards(folder: Path) -> Iterator[Games]:
+    """The games of all undamaged shards, the oldest first."""
+    for path in shard_files(folder):
+        if (games := read_or_set_aside(path)) is not None:
+            yield games

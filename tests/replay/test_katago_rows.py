@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import BLACK
 from tengen.replay.katago_rows import katago_arrays, write_katago_rows
-from tengen.replay.rows import copies_of_turns, encode_games
-from tengen.replay.schema import TrainingRows
+from tengen.replay.rows import TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import FAST, FULL, Games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games

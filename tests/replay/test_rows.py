@@ -15,8 +15,7 @@ from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.replay.kernels.encode import half_bits
-from tengen.replay.rows import copies_of_turns, encode_games
-from tengen.replay.schema import FIELDS
+from tengen.replay.rows import FIELDS, copies_of_turns, encode_games
 from tengen.selfplay.record import FAST, FULL, Games, joined, no_games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games
@@ -77,7 +76,7 @@ def policy_of(played: Played, t: int) -> NDArray[np.float64]:
     width, area = played.game["width"], played.game["width"] * played.game["height"]
     wanted = [(int(place), int(weight)) for place, weight in played.targets[t]]
     if not wanted:
-        wanted = [(int(played.turns[t]["place"]), 1)]
+        wanted = [(int(played.turns[t]["move"]), 1)]
     total = sum(weight for _, weight in wanted)
     for place, weight in wanted:
         where = SIDE * SIDE if place == area else place // width * SIDE + place % width
@@ -154,7 +153,7 @@ def reference_rows(
                 }
                 for _ in range(copies[at]):
                     yield row
-            place = int(turn["place"])
+            place = int(turn["move"])
             point = None if place == width * height else (place % width, place // width)
             position = position.play(point, Color(color), strict=False)
             at += 1
@@ -193,7 +192,7 @@ def test_the_samples_hold_what_could_go_wrong() -> None:
     assert (turns["kind"] == 0).any()
     assert len(set(played["width"])) == 5
     areas = np.repeat(played["width"] * played["height"], played["n_turns"])
-    assert (turns["place"] == areas).any()
+    assert (turns["move"] == areas).any()
 
 
 def test_threads_change_nothing() -> None:
@@ -246,7 +245,7 @@ def test_a_game_too_large_for_the_rows_is_refused() -> None:
 def test_a_move_onto_a_stone_is_refused_by_the_number_of_its_game() -> None:
     games = with_weights(random_games(4, seed=8, sides=(5,), first=70), 1.0)
     begin = int(games.games["n_turns"][:2].sum())
-    games.turns["place"][begin + 1] = games.turns["place"][begin]
+    games.turns["move"][begin + 1] = games.turns["move"][begin]
     with pytest.raises(ValueError, match="game 72 plays onto a stone"):
         encode_games(games, KATAGO, SIDE, 1)
 

@@ -18,13 +18,11 @@ from tengen.replay.shard import (
     ShardError,
     read_or_set_aside,
     read_shard,
-    read_shard_with_provenance,
-    read_shards,
     shard_files,
     write_shard,
 )
 from tengen.selfplay.record import Games, joined, no_games
-from tests.replay.games import random_games
+from tests.replay.games import random_games, read_shards
 
 PREFIX, CHECKSUM = 16, 32  # bytes before the header; at the end
 
@@ -56,17 +54,17 @@ def path(tmp_path: Path) -> Path:
 
 def test_games_come_back_as_they_were(tmp_path: Path) -> None:
     games = random_games(20)
-    assert_equal(read_shard(write_shard(tmp_path, games)), games)
+    assert_equal(read_shard(write_shard(tmp_path, games)).games, games)
 
 
 def test_games_can_be_written_to_after_reading(path: Path) -> None:
-    games = read_shard(path)
+    games = read_shard(path).games
     games.games["step"] = 5
     games.ownership[:] = 0
 
 
 def test_the_provenance_comes_back(path: Path) -> None:
-    assert read_shard_with_provenance(path).provenance == {"run": "nine", "step": 7}
+    assert read_shard(path).provenance == {"run": "nine", "step": 7}
 
 
 def test_files_are_numbered_and_named_after_their_games(tmp_path: Path) -> None:
@@ -154,7 +152,7 @@ def test_a_shard_that_cannot_be_read_now_is_left_where_it_is(
         patch.setattr(Path, "open", broken)
         assert read_or_set_aside(path) is None
     assert "Input/output error; left out" in capsys.readouterr().err
-    assert len(read_shard(path).games)
+    assert len(read_shard(path).games.games)
 
 
 def test_a_later_version_is_told_from_damage_and_stays(
@@ -214,11 +212,11 @@ def test_records_that_kernels_could_not_bear_are_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = random_games(2)
-    games.turns["place"][3] = 500
+    games.turns["move"][3] = 500
     monkeypatch.setattr(shard, "check_games", lambda games: None)
     broken = write_shard(path.parent, games)
     monkeypatch.undo()
-    with pytest.raises(ShardError, match="the place of a move is impossible"):
+    with pytest.raises(ShardError, match="the point of a move is impossible"):
         read_shard(broken)
 
 

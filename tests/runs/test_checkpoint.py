@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.runs.checkpoint import JSON, load_latest, save_checkpoint
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, create_run
+from tengen.runs.checkpoint import load_latest, save_checkpoint
+from tengen.runs.folder import RunError, RunFolder, create_run
 
 
 def arrays_of(number: int, size: int = 1000) -> dict[str, NDArray[Any]]:
@@ -42,7 +41,7 @@ def test_what_was_saved_is_loaded(folder: RunFolder) -> None:
         "flags": np.array([[True, False]]),
         "empty": np.zeros((0, 3)),
     }
-    facts: dict[str, JSON] = {
+    facts: dict[str, Any] = {
         "games": 10**12,
         "window": [1, 2.5, None],
         "碁": {"rate": 0.1, "noisy": True},
@@ -177,7 +176,7 @@ def test_a_file_that_cannot_be_written_to_its_end_leaves_nothing_behind(folder: 
         "import resource, sys\n"
         "import numpy as np\n"
         "from tengen.runs.checkpoint import save_checkpoint\n"
-        "from tengen.runs.errors import RunError\n"
+        "from tengen.runs.folder import RunError\n"
         "from tengen.runs.folder import open_run\n"
         "folder = open_run(sys.argv[1])\n"
         "save_checkpoint(folder, 1, {'a': np.zeros(10)}, {})\n"

@@ -14,11 +14,9 @@ import pytest
 import torch
 
 from tengen.frontends import cli
-from tengen.runs import checkpoint, checkpoint_writer
+from tengen.runs import checkpoint
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunError, RunFolder, read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.run import train
 from tengen.training import trainer
@@ -52,15 +50,13 @@ def command_line(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | No
     return ended.value.code
 
 
-@pytest.mark.parametrize(
-    ("module", "name"), [(checkpoint, "replace_file"), (checkpoint_writer, "write_shard")]
-)
+@pytest.mark.parametrize("name", ["replace_file", "write_shard"])
 def test_a_full_disk_stops_a_run_and_leaves_its_last_checkpoint(
-    module: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, full = tmp_path / "run", OSError(errno.ENOSPC, "No space left on device")
     with monkeypatch.context() as patch:
-        patch.setattr(module, name, failing_from(2, getattr(module, name), full))
+        patch.setattr(checkpoint, name, failing_from(2, getattr(checkpoint, name), full))
         with pytest.raises(RunError, match=r"the disk is full .* make room, then start .* again"):
             train(path, TINY)
     kept = load_latest(RunFolder(path))

@@ -17,8 +17,7 @@ from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import load_network
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder
+from tengen.runs.folder import RunError, RunFolder
 from tengen.runs.params import RunParams
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock, create_run, is_run, open_run
+from tengen.runs.folder import RunError, RunFolder, RunLock, create_run, is_run, open_run
 
 
 def test_a_new_run_has_its_config_and_its_folders(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.runs.errors import RunError
-from tengen.runs.json_lines import append_line, forget_after, read_lines
+from tengen.runs.folder import RunError, append_line, forget_after, read_lines
 
 
 @pytest.fixture

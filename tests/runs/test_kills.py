@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 from tengen.network.files.tengen_format import load_network_file
-from tengen.replay.shard import read_shards
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.rating import ratings_of
 from tengen.selfplay.record import joined
+from tests.replay.games import read_shards
 
 KILLS = 30
 SETTINGS = (

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import read_lines
-from tengen.runs.metrics import Metrics
+from tengen.runs.folder import RunFolder, read_lines
+from tengen.runs.progress import Progress
 from tengen.runs.tensorboard_events import EventWriter, crc32c
 
 
@@ -72,9 +71,9 @@ def test_a_killed_writer_does_not_hide_its_successor(tmp_path: Path) -> None:
 
 
 def test_both_forms_hold_the_same_numbers(folder: RunFolder) -> None:
-    with Metrics(folder) as metrics:
-        metrics.write(1, {"loss/value": 0.5, "games": 3})
-        metrics.write(2, {"loss/value": 0.25, "games": 6})
+    with Progress(folder) as progress:
+        progress.write(1, {"loss/value": 0.5, "games": 3})
+        progress.write(2, {"loss/value": 0.25, "games": 6})
     assert read_lines(folder.metrics) == [
         {"step": 1, "loss/value": 0.5, "games": 3},
         {"step": 2, "loss/value": 0.25, "games": 6},
@@ -84,12 +83,12 @@ def test_both_forms_hold_the_same_numbers(folder: RunFolder) -> None:
 
 
 def test_a_run_that_goes_on_from_a_checkpoint_repeats_nothing(folder: RunFolder) -> None:
-    with Metrics(folder) as metrics:
+    with Progress(folder) as progress:
         for step in range(1, 6):
-            metrics.write(step, {"loss": -step})
-    with Metrics(folder, 3) as metrics:  # the checkpoint was made at step 3
+            progress.write(step, {"loss": -step})
+    with Progress(folder, 3) as progress:  # the checkpoint was made at step 3
         for step in range(4, 7):
-            metrics.write(step, {"loss": step})
+            progress.write(step, {"loss": step})
     wanted = [(1, -1), (2, -2), (3, -3), (4, 4), (5, 5), (6, 6)]
     assert [(line["step"], line["loss"]) for line in read_lines(folder.metrics)] == wanted
     assert read_scalars(folder.tensorboard) == {"loss": wanted}
@@ -99,8 +98,8 @@ def test_a_run_killed_before_its_first_checkpoint_begins_with_empty_metrics(
     folder: RunFolder,
 ) -> None:
     for sign in (-1, 1):
-        with Metrics(folder) as metrics:
+        with Progress(folder) as progress:
             for step in range(3):
-                metrics.write(step, {"loss": sign * (step + 1)})
+                progress.write(step, {"loss": sign * (step + 1)})
     assert [line["loss"] for line in read_lines(folder.metrics)] == [1, 2, 3]
     assert read_scalars(folder.tensorboard) == {"loss": [(0, 1), (1, 2), (2, 3)]}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import append_line
+from tengen.network.files.tengen_format import save_network
+from tengen.runs.folder import RunFolder, append_line
 from tengen.runs.params import RatingParams
-from tengen.runs.rating import (
-    keep_network,
-    network_file,
-    network_name,
-    rate_network,
-    ratings_of,
-)
-from tengen.runs.selfplay_network import cpu_evaluator
+from tengen.runs.rating import network_file, network_name, rate_network, ratings_of
+from tengen.runs.selfplay_network import evaluator_on
 from tengen.selfplay.params import SelfPlayParams
 from tests.network.test_tengen_format import random_network
 
@@ -39,7 +34,9 @@ def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.networks.mkdir()
     for iteration in (0, 1):
-        keep_network(folder, replace(random_network("b2c32", iteration), name=f"{iteration:06}"))
+        name = network_name(iteration)
+        data = replace(random_network("b2c32", iteration), name=name)
+        save_network(data, network_file(folder, name), half=True)
     looks = 0
 
     def should_stop() -> bool:
@@ -47,12 +44,12 @@ def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
         looks += 1
         return looks > 3
 
-    games = SelfPlayParams(board_sizes=(4,))
+    games, on_cpu = SelfPlayParams(board_sizes=(4,)), partial(evaluator_on, "cpu")
     params = RatingParams(games=8, visits=4)
-    assert not rate_network(folder, 1, params, games, cpu_evaluator, should_stop=should_stop)
+    assert not rate_network(folder, 1, params, games, on_cpu, should_stop=should_stop)
     assert looks == 5  # before each tick, and then
     assert ratings_of(folder) == {}
-    assert rate_network(folder, 1, params, games, cpu_evaluator)
+    assert rate_network(folder, 1, params, games, on_cpu)
     assert set(ratings_of(folder)) == {"000000", "000001"}
 
 

@@ -12,18 +12,16 @@ import pytest
 from tengen.features.feature_set import KATAGO_WITHOUT_LADDERS
 from tengen.network.files.tengen_format import load_network_file
 from tengen.replay.rows import encode_games
-from tengen.replay.shard import read_shards
 from tengen.runs.checkpoint import load_latest
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunError, RunFolder, RunLock, read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import Run, open_run_with, train
-from tengen.runs.selfplay_network import CPU_DEFAULTS, DEFAULTS
+from tengen.runs.selfplay_network import DEFAULTS
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
 from tengen.training.params import TrainingParams
+from tests.replay.games import read_shards
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -61,7 +59,7 @@ def games_of(path: Path) -> Games:
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are added in the background, steps run between ticks."""
-    defaults = CPU_DEFAULTS._replace(ticks_to_publish=64)
+    defaults = DEFAULTS["cpu"]._replace(ticks_to_publish=64)
     monkeypatch.setitem(DEFAULTS, "cpu", defaults)
 
 
@@ -122,7 +120,7 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
 ) -> None:
     config = replace(SMALL, selfplay=replace(SMALL.selfplay, games=0))
     for games in (16, 8):
-        defaults = CPU_DEFAULTS._replace(games=games)
+        defaults = DEFAULTS["cpu"]._replace(games=games)
         monkeypatch.setitem(DEFAULTS, "cpu", defaults)
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))

@@ -9,21 +9,20 @@ import pytest
 from rich.console import Console
 
 from tengen.evaluation.elo import Rating
-from tengen.runs.terminal_display import RunDisplay, RunStatus, status_line
+from tengen.runs.progress import Counters, RunDisplay, RunStatus, status_line
 from tengen.user_messages import say
 
 STATUS = RunStatus(
-    iteration=12,
-    games=506_000,
-    rows=9_512_345,
-    window=1_950_000,
+    Counters(
+        iteration=12,
+        seconds=1330,
+        share=1330 / 5330,
+        games=506_000,
+        rows=9_512_345,
+        window=1_950_000,
+    ),
+    rates={"games": 359.6, "evals": 1_280_000, "rows": 7_150, "samples": 57_200},
     losses={"policy": 1.2345, "value": 0.4321, "[bold]odd": 7.0},
-    games_rate=359.6,
-    evals_rate=1_280_000,
-    rows_rate=7_150,
-    samples_rate=57_200,
-    seconds=1330,
-    seconds_left=4000,
     rating=Rating(942.2, 875, 1004, 300),
 )
 WANTED = [
@@ -41,6 +40,10 @@ WANTED = [
     "+942 [+875, +1004]",
     "22:10, 1:06:40 left",
 ]
+
+
+def at_iteration(number: int) -> RunStatus:
+    return STATUS._replace(now=STATUS.now._replace(iteration=number))
 
 
 class Clock:
@@ -83,7 +86,7 @@ def test_the_table_says_all(wanted: str) -> None:
 
 
 def test_what_is_not_known_yet_is_left_out() -> None:
-    line = status_line(STATUS._replace(rating=None, seconds_left=None, losses={}))
+    line = status_line(STATUS._replace(now=STATUS.now._replace(share=0.0), rating=None, losses={}))
     assert not any(word in line for word in ("Elo", "left", "loss", "None"))
 
 
@@ -103,7 +106,7 @@ def test_what_is_not_known_yet_is_left_out() -> None:
     ],
 )
 def test_rates_have_about_three_figures(rate: float, text: str) -> None:
-    assert f" {text} evals/s" in status_line(STATUS._replace(evals_rate=rate))
+    assert f" {text} evals/s" in status_line(STATUS._replace(rates={**STATUS.rates, "evals": rate}))
 
 
 def test_without_a_terminal_a_line_comes_every_half_minute(
@@ -112,7 +115,7 @@ def test_without_a_terminal_a_line_comes_every_half_minute(
     with RunDisplay("run", Console(file=sys.stderr), clock) as display:
         for second in range(61):
             clock.now = 1000.0 + second
-            display.update(STATUS._replace(iteration=second))
+            display.update(at_iteration(second))
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == ""
@@ -124,7 +127,7 @@ def test_without_a_terminal_a_line_comes_every_half_minute(
 def test_the_last_status_is_always_shown(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     with RunDisplay("run", Console(file=sys.stderr), clock) as display:
         display.update(STATUS)
-        display.update(STATUS._replace(iteration=13))
+        display.update(at_iteration(13))
     assert capsys.readouterr().err.count("iteration 13") == 1
 
 
@@ -133,7 +136,7 @@ def test_a_terminal_is_not_drawn_on_more_often_than_eyes_can_follow(clock: Clock
     with RunDisplay("run", console, clock) as display:
         for tick in range(1000):
             clock.now += 0.001
-            display.update(STATUS._replace(iteration=tick))
+            display.update(at_iteration(tick))
         before = written(console)
     drawn = [tick for tick in range(1000) if f"iteration {tick} " in before]
     assert len(drawn) == 4

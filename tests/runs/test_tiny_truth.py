@@ -18,7 +18,7 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import train
-from tengen.runs.selfplay_network import cpu_evaluator
+from tengen.runs.selfplay_network import evaluator_on
 from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.params import TrainingParams
@@ -57,7 +57,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluator]:
     numba.set_num_threads(1)
     path = tmp_path_factory.mktemp("tiny") / "run"
     train(path, CONFIG)
-    yield cpu_evaluator(load_network_file(RunFolder(path).networks / "000018.safetensors"))
+    yield evaluator_on("cpu", load_network_file(RunFolder(path).networks / "000018.safetensors"))
     torch.set_num_threads(before[0])
     numba.set_num_threads(before[1])
 

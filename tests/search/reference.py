@@ -10,14 +10,15 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from tengen.game.color import Color
-from tengen.game.geometry import index_point, point_index, policy_point
+from tengen.game.geometry import Point, index_point, point_index, policy_point
 from tengen.game.kernels.moves import PASS
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule
-from tengen.game.scoring import Reason
 from tengen.search.params import SearchParams
 
 Statistics: TypeAlias = dict[str, float]
@@ -56,6 +57,9 @@ class Node:
     candidates: list[Candidate] = field(default_factory=list)  # all of them, as they will be tried
     children: list[Node] = field(default_factory=list)  # by the first so many candidates
     waits: bool = False  # for the network
+    pattern: Situation | None = None  # the last two moves and the stones around
+    taught: tuple[float, float] = (0.0, 0.0)  # error and weight, to the bias table
+    number: int = field(default_factory=count().__next__)  # later nodes have larger ones
 
     @cached_property
     def sign(self) -> int:
@@ -69,6 +73,11 @@ class Node:
     @cached_property
     def situation(self) -> Situation:
         return situation(self.position)
+
+    @property
+    def below(self) -> float:
+        """The weight of its children."""
+        return sum(child.weight for child in self.children)
 
     @property
     def tried_prior(self) -> float:
@@ -88,6 +97,7 @@ class ReferenceSearch:
         self.params, self.evaluate, self.expected_atan = params, evaluate, expected_atan
         self.root = Node(position)
         self.expanded: dict[Situation, Node] = {}  # in this tree
+        self.biases: dict[Situation, list[float]] = {}  # errors and weights by pattern
         self.centre = 0.0
         self.counts = dict.fromkeys(("evaluated", "shared", "terminal", "collisions"), 0)
         self.unfinished = 0  # games that ended without result
@@ -143,7 +153,7 @@ class ReferenceSearch:
                 value = node.sign * child.mean["utility"]
             if child.pending:
                 lost = self.params.virtual_loss * child.pending
-                value += (-1 - value) * lost / (lost + max(0.25, weight))
+                value += (-self.radius - value) * lost / (lost + max(0.25, weight))
                 weight += lost
             scores.append(value + explore * prior / (1 + weight))
         if tried < len(node.candidates):
@@ -152,14 +162,23 @@ class ReferenceSearch:
         others = [scores[best] - score for score in scores if score < scores[best]]
         self.closest = min([self.closest, *others])
         if best == tried:
-            after = play(node.position, node.candidates[tried].point)
-            node.children.append(Node(after))
+            point = node.candidates[tried].point
+            child = Node(play(node.position, point))
+            if self.params.value_bias and node.position.move_number:
+                child.pattern = pattern(node.position, point)
+                self.biases.setdefault(child.pattern, [0.0, 0.0])
+            node.children.append(child)
         return node.children[best]
+
+    @property
+    def radius(self) -> float:
+        """The largest utility."""
+        return self.params.win_utility + self.params.static_score + self.params.dynamic_score
 
     def exploration(self, node: Node) -> float:
         """What a prior of 1 adds to the value of a move without weight."""
         params = self.params
-        below = node.weight - node.own_visits
+        below = node.below
         base = params.exploration_base
         explore = params.exploration + params.exploration_log * math.log((below + base) / base)
         explore *= math.sqrt(below + 0.01)
@@ -196,6 +215,10 @@ class ReferenceSearch:
             self.unfinished += unfinished
             score = 0.0 if unfinished else leaf.position.score().margin
             value = float((score > 0) - (score < 0))
+            if score == 0 and not unfinished:
+                value = 1 - 2 * self.params.white_draw_wins
+            if leaf.position.komi.is_integer():
+                score -= self.params.white_draw_wins - 0.5
             self.take(leaf, value, float(unfinished), score, 0.0, score)
         leaf.own_visits += 1
         self.back_up(path)
@@ -231,7 +254,8 @@ class ReferenceSearch:
         points += params.dynamic_score * self.expected_atan(
             (score - self.centre) / dynamic, spread / dynamic
         )
-        return node.own["value"] + points
+        result = params.win_utility * node.own["value"]
+        return result - params.white_no_result_utility * node.own["no_result"] + points
 
     def centre_for(self, expected: float) -> float:
         """Around which score points count most."""
@@ -247,20 +271,58 @@ class ReferenceSearch:
 
     def recompute(self, node: Node) -> None:
         """Visits, weight and means of a node from its own evaluation and its children."""
-        children = [child for child in node.children if child.visits]
-        shares = self.shares(node, children)
+        tried = zip(node.candidates, node.children, strict=False)
+        visited = [(prior, child) for (_, prior), child in tried if child.visits]
+        children = [child for _, child in visited]
+        weights = self.without_noise(node, visited)
+        shares = self.shares(node, children, weights)
         node.visits = node.own_visits + sum(child.visits for child in children)
-        node.weight = node.own_visits + sum(child.weight for child in children)
-        own = node.own | {"utility_square": node.own["utility"] ** 2}
+        node.weight = node.own_visits + sum(weights)
+        corrected = node.own["utility"]
+        if node.pattern is not None and not node.is_over:
+            below = corrected
+            if children:
+                found = [child.mean["utility"] for child in children]
+                below = sum(s * u for s, u in zip(shares, found, strict=True)) / sum(shares)
+            corrected += self.params.value_bias * self.learned_bias(node, below - corrected)
+        own = node.own | {"utility": corrected, "utility_square": corrected**2}
         for name in STATISTICS:
             total = node.own_visits * own[name]
             for share, child in zip(shares, children, strict=True):
                 total += share * child.mean[name]
             node.mean[name] = total / node.weight
 
-    def shares(self, node: Node, children: list[Node]) -> list[float]:
+    def learned_bias(self, node: Node, error: float) -> float:
+        """Enter a node's error in the table; the mean of what is there, each by its weight."""
+        assert node.pattern is not None
+        entry = self.biases[node.pattern]
+        if node.below:
+            weight = node.below**self.params.value_bias_exponent
+            entry[0] += error * weight - node.taught[0]
+            entry[1] += weight - node.taught[1]
+            node.taught = error * weight, weight
+        return entry[0] / entry[1] if entry[1] > 0.001 else 0.0
+
+    def without_noise(self, node: Node, children: list[tuple[float, Node]]) -> list[float]:
+        """The weights of children, without what exploring bad moves put there."""
+        if not self.params.noise_pruning:
+            return [child.weight for _, child in children]
+        kept: list[float] = []
+        for k, (prior, child) in enumerate(children):
+            weight = child.weight
+            if k:
+                before = children[:k]
+                mean = sum(w * c.mean["utility"] for w, (_, c) in zip(kept, before, strict=True))
+                gap = node.sign * (mean / sum(kept) - child.mean["utility"])
+                fair = sum(kept) * prior / sum(p for p, _ in before)
+                if gap > 0 and weight > 2 * fair:
+                    bad = 1 - math.exp(-gap / self.params.noise_pruning_scale)
+                    weight -= min((weight - 2 * fair) * bad, self.params.noise_pruning_cap)
+            kept.append(weight)
+        return kept
+
+    def shares(self, node: Node, children: list[Node], weights: list[float]) -> list[float]:
         """How much each child counts in the mean: its weight, less if it looks bad."""
-        weights = [child.weight for child in children]
         if not children or self.params.value_weight == 0:
             return weights
         utilities = [child.mean["utility"] for child in children]
@@ -278,30 +340,41 @@ class ReferenceSearch:
     def advance(self, point: int) -> None:
         """Play a move and keep what is known of it."""
         points = [point for point, _ in self.root.candidates[: len(self.root.children)]]
-        if point in points:
+        before = self.root
+        if point in points and self.root.children[points.index(point)].visits:
             self.root = self.root.children[points.index(point)]
+            self.free_biases(set(nodes_below(before)) - set(nodes_below(self.root)))
         else:
             self.root = Node(play(self.root.position, point))
+            self.biases = {}
             self.centre = 0.0
         self.expanded = {}
-        todo = [self.root]
-        while todo:
-            node = todo.pop()
+        for node in sorted(nodes_below(self.root), key=lambda node: node.number):
             if node.candidates:
                 self.expanded.setdefault(node.situation, node)
-            todo += node.children
+
+    def free_biases(self, dropped: set[Node]) -> None:
+        """Take back four fifths of what these nodes taught, and drop entries that nobody uses."""
+        for node in dropped:
+            if node.pattern is not None:
+                self.biases[node.pattern][0] -= 0.8 * node.taught[0]
+                self.biases[node.pattern][1] -= 0.8 * node.taught[1]
+        used = {node.pattern for node in nodes_below(self.root)}
+        self.biases = {key: entry for key, entry in self.biases.items() if key in used}
 
     def recenter_utility(self) -> None:
-        """Centre the score on what the root expects now; all utilities follow."""
+        """Centre the score on what the root expects now; all utilities follow, the latest first."""
         if self.root.visits:
             self.centre = self.centre_for(self.root.mean["score"])
-            self._recompute_all(self.root)
+            for node in sorted(nodes_below(self.root), key=lambda node: -node.number):
+                if node.visits:
+                    node.own["utility"] = self.utility(node)
+                    self.recompute(node)
 
-    def _recompute_all(self, node: Node) -> None:
-        for child in node.children:
-            self._recompute_all(child)
-        node.own["utility"] = self.utility(node)
-        self.recompute(node)
+
+def nodes_below(node: Node) -> list[Node]:
+    """A node and all nodes below it."""
+    return [node, *(each for child in node.children for each in nodes_below(child))]
 
 
 def play(position: Position, point: int) -> Position:
@@ -318,6 +391,24 @@ def situation(position: Position) -> Situation:
         tuple(position.legal_mask().tolist()),
         pass_would_end(position),
     )
+
+
+def pattern(position: Position, point: int) -> Situation:
+    """What a move has in common with others: see `local_key`."""
+    last = position.last_move
+    key = (position.to_play, last, position.ko, point)
+    if point == PASS:
+        return key
+    x0, y0 = index_point(point, position.width)
+    around = []
+    for dy in range(-2, 3):
+        for dx in range(-2, 3):
+            at = Point(x0 + dx, y0 + dy)
+            if 0 <= at.x < position.width and 0 <= at.y < position.height:
+                color = position.at(at)
+                atari = color is not None and position.liberties(at) == 1
+                around.append((dx, dy, color, atari))
+    return (*key, tuple(around))
 
 
 def pass_would_end(position: Position) -> bool:

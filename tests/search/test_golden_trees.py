@@ -35,7 +35,12 @@ NEAR_TIE = 5e-5  # scores closer than this may be the other way round in single 
 _PLANES = [
     KATAGO.planes.index(name) for name in ("own stone", "opponent's stone", "ko or superko ban")
 ]
-_GLOBALS = KATAGO.globals.index("own komi")  # those before it tell of passes
+# Passes come first; komi is shown otherwise where a draw is no half win.
+_GLOBALS = [
+    k
+    for k, name in enumerate(KATAGO.globals)
+    if not name.startswith("pass") and name not in ("own komi", "parity of komi")
+]
 
 
 def opinions(batch: Batch) -> Evaluation:
@@ -44,7 +49,7 @@ def opinions(batch: Batch) -> Evaluation:
     area = height * width
     draws = np.empty((n, area + 8))
     for i in range(n):
-        seen = batch.planes[i, _PLANES].tobytes() + batch.globals[i, _GLOBALS:].tobytes()
+        seen = batch.planes[i, _PLANES].tobytes() + batch.globals[i, _GLOBALS].tobytes()
         bits = np.frombuffer(hashlib.shake_128(seen).digest(4 * (area + 8)), np.uint32)
         draws[i] = (bits + 0.5) / 2**32
     draws = draws.astype(np.float32)
@@ -294,7 +299,15 @@ def random_params(choice: random.Random) -> SearchParams:
         score_scale=choice.uniform(0.3, 1.5),
         centre_to_zero=choice.uniform(0, 1),
         value_weight=choice.choice([0, 0.25, choice.uniform(0, 1)]),
-        virtual_loss=choice.uniform(0.3, 3),
+        virtual_loss=choice.uniform(0.1, 2),
+        win_utility=choice.uniform(0.5, 1.5),
+        white_no_result_utility=choice.choice([0, choice.uniform(-0.5, 0.5)]),
+        white_draw_wins=choice.choice([0.5, choice.random()]),
+        noise_pruning=choice.random() < 0.7,
+        noise_pruning_scale=choice.uniform(0.05, 0.4),
+        noise_pruning_cap=choice.choice([1e30, choice.uniform(0, 5)]),
+        value_bias=choice.choice([0, choice.uniform(0.1, 0.9)]),
+        value_bias_exponent=choice.uniform(0.5, 1),
     )
 
 

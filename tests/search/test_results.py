@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def test_the_uncertainty_of_the_root_is_known_whatever_became_of_its_tree() -> N
 
 def test_parameters_change_under_a_tree_that_goes_on_unless_it_was_grown_by_them() -> None:
     position = Position(5, komi=0.5)
-    search = searching(position, opinions())
+    search = searching(position, opinions(), value_bias=0)
     before = search.run(Limits(visits=300))
     search.set_params(replace(search.params, exploration=3.0, static_score=0.0, dynamic_score=0.0))
     search.set_position(position)
@@ -205,16 +206,27 @@ def test_the_policy_reported_is_the_networks_own() -> None:
         assert result.raw.lead == pytest.approx(raw.lead[0], abs=1e-5)
 
 
+def utility_of_a_point(score: float, centre: float, side: int = 5) -> float:
+    """The derivative of what points count, (2/π)·atan, at a score that is certain."""
+    static, dynamic = score / (2 * side), (score - centre) / (0.75 * side)
+    slope = 0.1 / (2 * side) / (1 + static**2) + 0.3 / (0.75 * side) / (1 + dynamic**2)
+    return 2 / math.pi * slope
+
+
 def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
     position = random_position(1)
     # Without a weight by value a node's mean is the plain mean of all evaluations below it.
-    search = searching(position, doubting, value_weight=0)
+    plain: dict[str, Any] = {"value_weight": 0, "value_bias": 0, "noise_pruning": False}
+    search = searching(position, doubting, **plain)
     result = search.run(Limits(visits=200))
+    centre = float(forest_of(search).trees[0]["centre"])
     total = winrate = lead = 0.0
     for place in places(search):
         found = doubting(encode(KATAGO, [place.position]))
         sign = 1 if place.position.to_play is position.to_play else -1
-        error = found.value_error[0] + 0.02 * found.score_error[0]
+        black = 1 if place.position.to_play is Color.BLACK else -1
+        point = utility_of_a_point(black * float(found.score[0]), centre)
+        error = found.value_error[0] + point * found.score_error[0]
         weight = 0.25 / (error + 0.25 / 8)  # 1 at an average uncertainty, at most 8
         total += weight
         winrate += weight * (found.value[0, 0] if sign > 0 else found.value[0, 1])
@@ -255,7 +267,7 @@ def test_ownership_is_averaged_over_the_tree(moves: int) -> None:
         evaluation.policy[:, -1] = -20
         return evaluation
 
-    search = searching(position, without_passes, ownership=True)
+    search = searching(position, without_passes, ownership=True, noise_pruning=False)
     result = search.run(Limits(visits=250), wanted=Wanted(ownership=True, moves_ownership=True))
     below = owned_below(search, script)
     sign = 1 if position.to_play is Color.BLACK else -1

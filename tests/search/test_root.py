@@ -50,7 +50,12 @@ from tests.search.trees import (
 )
 
 NOISY = RootOptions(noisy=True)
-PLAIN: dict[str, Any] = {"noise_share": 0, "root_temperature": 1, "root_temperature_early": 1}
+PLAIN: dict[str, Any] = {
+    "noise_share": 0,
+    "root_temperature": 1,
+    "root_temperature_early": 1,
+    "value_bias": 0,
+}
 
 
 def one_good_move(move: Point) -> Script:
@@ -269,7 +274,7 @@ def test_wide_root_noise_tries_more_moves() -> None:
             .run(Limits(visits=400))
             .moves
         )
-        for noise in (0.0, 0.05, 0.5)
+        for noise in (0.0, 0.05, 0.7)
     ]
     assert tried[0] < tried[1] < tried[2]
     assert tried[2] > 2 * tried[0]
@@ -300,9 +305,20 @@ def test_forced_visits_do_not_count_for_the_choice() -> None:
         assert each.play_weight <= each.edge_visits
         assert each.play_weight >= each.edge_visits - forced - 1 or each.play_weight == 0
     assert sum(each.play_weight for each in others) < 0.5 * sum(each.edge_visits for each in others)
-    plain = searching(Position(5), one_good_move(Point(3, 1)), leaves=1, **PLAIN)
-    for each in plain.run(Limits(visits=600)).moves:
-        assert each.play_weight == each.edge_visits
+
+
+def test_visits_that_hindsight_would_not_make_do_not_count_for_the_choice() -> None:
+    # Constant exploration, so that the formula is the one of a single visit.
+    plain = {**PLAIN, "exploration_log": 0, "stdev_scale": 0, "lcb_stdevs": 0}
+    search = searching(Position(5), one_good_move(Point(3, 1)), leaves=1, **plain)
+    best, *others = search.run(Limits(visits=600)).moves
+    assert best.play_weight == best.edge_visits
+    explore = math.sqrt(599 + 0.01)
+    bar = best.utility + explore * best.prior / (1 + best.visits)
+    for each in others:
+        wanted = explore * each.prior / (bar - each.utility) - 1
+        assert each.play_weight == pytest.approx(min(wanted, each.visits), abs=0.01) or wanted < 1
+    assert any(each.play_weight < each.edge_visits for each in others)
 
 
 # The move chosen
@@ -337,6 +353,7 @@ def test_a_move_is_chosen_by_the_weights_of_the_search() -> None:
     shares = {
         point_index(each.move, 5) if each.move else PASS: each.play_weight / total
         for each in result.moves
+        if each.play_weight
     }
     # Beyond one in ten thousand: by Wilson and Hilferty's approximation.
     freedom = len(shares) - 1

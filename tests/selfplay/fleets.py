@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, Size
+from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
-from tengen.game.rules import rules_of
 from tengen.network.fake import FakeEvaluator
 from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet
@@ -70,7 +70,7 @@ def each_game(games: Games) -> Iterator[Played]:
         wanted = []
         for n in turns["n_targets"].tolist():
             rows = games.targets[target : target + n]
-            wanted.append(dict(zip(rows["place"].tolist(), rows["weight"].tolist(), strict=True)))
+            wanted.append(dict(zip(rows["move"].tolist(), rows["weight"].tolist(), strict=True)))
             target += n
         turn += len(turns)
         area = int(game["width"]) * int(game["height"])
@@ -85,7 +85,7 @@ def positions(played: Played) -> list[Position]:
     position = Position(int(game["width"]), rules_of(game["terms"]), float(game["terms"]["komi"]))
     found = [position]
     for turn in played.turns:
-        place = int(turn["place"])
+        place = int(turn["move"])
         y, x = divmod(place, position.width)
         move = None if place == position.size.area else Point(x, y)
         assert not position.is_over

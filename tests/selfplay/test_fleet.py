@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from tengen.game.scoring import Reason
+from tengen.game.outcome import Reason
 from tengen.network.fake import uniform
 from tengen.selfplay import fleet as fleet_module
 from tengen.selfplay.fleet import Counts
@@ -65,7 +65,7 @@ def test_games_are_legal_and_end_as_they_say(mixed: Games) -> None:
         game, end = played.game, positions(played)[-1]
         if game["end"] == BY_PASSES:
             assert end.is_over
-            assert played.turns["place"][-1] == end.size.area
+            assert played.turns["move"][-1] == end.size.area
         elif game["end"] == BY_MOVE_LIMIT:
             assert not end.is_over
             assert game["n_turns"] == game["move_limit"]
@@ -98,7 +98,7 @@ def test_scores_are_what_a_slow_board_counts() -> None:
         side = int(played.game["width"])
         slow = ReferenceGame(side, side, "positional", suicide=True)
         for turn in played.turns:
-            place, slow.to_play = int(turn["place"]), int(turn["color"])
+            place, slow.to_play = int(turn["move"]), int(turn["color"])
             move = None if place == side * side else (place % side, place // side)
             assert move is None or slow.is_legal(move)
             slow.play(move)

@@ -145,10 +145,10 @@ def test_openings_are_drawn_from_the_policy_and_never_pass() -> None:
     lengths, firsts = [], []
     for played in each_game(games):
         opening = played.turns[played.turns["kind"] == OPENING]
-        assert 16 not in opening["place"]
+        assert 16 not in opening["move"]
         if played.game["number"] < 256:
             lengths.append(len(opening))
-            firsts += opening["place"][:1].tolist()
+            firsts += opening["move"][:1].tolist()
     # An exponential length of mean 4 is cut down to whole numbers: none at all has 1 - e^(-1/4).
     assert_share(sum(length > 0 for length in lengths), 256, 0.5 * math.exp(-0.25))
     preferred = math.exp(3) / (math.exp(3) + 15)
@@ -175,9 +175,9 @@ def test_nobody_passes_early() -> None:
     params = replace(PLAIN, pass_from=0.5)
     script = preferring(None, logit=10.0)
     for played in each_game(play_games(new_fleet(script, params), 80)):
-        assert 16 not in played.turns["place"][:8]
+        assert 16 not in played.turns["move"][:8]
         if played.game["move_limit"] == 28:
-            assert played.turns["place"][-2:].tolist() == [16, 16]
+            assert played.turns["move"][-2:].tolist() == [16, 16]
             assert played.game["n_turns"] <= 14
         assert all(16 not in wanted for wanted in played.targets[:8])
     for played in each_game(play_games(new_fleet(script, replace(params, pass_from=0.0)), 50)):
@@ -239,7 +239,7 @@ def test_full_searches_are_noisy_and_fast_ones_are_not() -> None:
     script = preferring(Point(1, 1), logit=12.0)
     first: dict[int, list[int]] = {FAST: [], FULL: []}
     for played in each_game(play_games(new_fleet(script, params, BOLD, games=64), 64)):
-        first[int(played.turns["kind"][0])].append(int(played.turns["place"][0]))
+        first[int(played.turns["kind"][0])].append(int(played.turns["move"][0]))
     assert set(first[FAST]) == {5}
     assert len(set(first[FULL])) > 1
 
@@ -297,7 +297,7 @@ def test_a_gumbel_target_is_the_policy_improved_by_the_values_of_the_moves_tried
     for played in each_game(games):
         wanted = played.targets[0]
         assert len(wanted) == 4  # those considered, whatever their visits
-        assert int(played.turns["place"][0]) in wanted
+        assert int(played.turns["move"][0]) in wanted
         others = [weight for place, weight in wanted.items() if place != 15]
         assert max(others) <= min(others) + 1
         if 15 in wanted:

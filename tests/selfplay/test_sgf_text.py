@@ -5,9 +5,9 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.kernel_rules import rules_of, terms_of
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
-from tengen.game.rules import rules_of, terms_of
-from tengen.game.scoring import Reason
 from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.selfplay.record import FAST, FULL, GAME, OPENING, SETUP, TARGET, TURN, Games
 from tengen.selfplay.sgf_text import game_record, sgf_text
@@ -28,7 +28,7 @@ def game_of(
     game["n_turns"], game["score"] = len(moves), -3.5
     for turn, (color, text, kind) in zip(turns, moves, strict=True):
         move = start.play(text).moves[-1].point
-        turn["place"] = size[0] * size[1] if move is None else move.y * size[0] + move.x
+        turn["move"] = size[0] * size[1] if move is None else move.y * size[0] + move.x
         turn["color"], turn["kind"] = Color[color.upper()], kind
     owners = np.zeros(size[0] * size[1], np.int8)
     return Games(game, turns, np.zeros(0, TARGET), owners)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.evaluator import encode
-from tengen.replay.schema import HORIZONS, TrainingRows, new_rows
+from tengen.replay.rows import HORIZONS, TrainingRows, new_rows
 
 
 def positions_of_random_games(seed: int, count: int, sides: Sequence[int]) -> list[Position]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tengen.network.architecture import named_architecture
 from tengen.network.torch.model import Outputs
-from tengen.replay.schema import HORIZONS
+from tengen.replay.rows import HORIZONS
 from tengen.training.heads_and_losses import TrainingNetwork
 from tests.network.boards import SMALL, random_boards
 

@@ -9,7 +9,7 @@ import torch
 from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size, Symmetry, symmetry_points
 from tengen.network.evaluator import encode
-from tengen.replay.schema import TrainingRows
+from tengen.replay.rows import TrainingRows
 from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tests.training.samples import positions_of_random_games, rows_of
 

@@ -142,7 +142,7 @@ def test_the_network_that_plays_can_be_saved_and_run(tmp_path: Path) -> None:
     batch = encode(TorchEvaluator(loaded, "cpu").features, positions_of_random_games(9, 4, (SIDE,)))
     evaluation = evaluate(TorchEvaluator(loaded, "cpu"), batch)
     with torch.no_grad():
-        raw = trainer.ema(*(torch.from_numpy(array) for array in batch))
+        raw = trainer.ema(*map(torch.from_numpy, (batch.planes, batch.globals)))
     np.testing.assert_allclose(evaluation.policy, raw.policy[:, 0].numpy(), atol=1e-5)
 
 

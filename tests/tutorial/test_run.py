@@ -17,15 +17,13 @@ from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.loading import load_network
-from tengen.replay.shard import read_shards
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock, open_or_create_run
-from tengen.runs.json_lines import read_lines
+from tengen.runs.folder import RunError, RunFolder, RunLock, open_or_create_run, read_lines
 from tengen.selfplay.record import BY_MOVE_LIMIT, FULL, Games, joined
 from tengen.tutorial.network import initial_network, network_data
 from tengen.tutorial.recipe import CHANGEABLE, SECTIONS, Config, LearningParams, Recipe
 from tengen.tutorial.run import TutorialRun, is_tutorial, train
 from tengen.tutorial.self_play import examples_of, play_games, player
+from tests.replay.games import read_shards
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -47,7 +45,7 @@ SMALL = Config(TINY, LearningParams(epochs=2))
 def session(path: Path, iterations: int) -> None:
     """Go on for so many iterations and end as if killed."""
     with RunLock(path):
-        folder, settled = open_or_create_run(path, SMALL.sections(), SECTIONS, CHANGEABLE)
+        folder, settled = open_or_create_run(path, vars(SMALL), SECTIONS, CHANGEABLE)
         with TutorialRun(folder, Config(**settled)) as run:
             for _ in range(iterations):
                 run.iterate()
@@ -108,8 +106,8 @@ def test_moves_are_drawn_first_and_then_the_most_visited_are_played() -> None:
         for turn in games.turns[: games.games["n_turns"][0]]:
             tried = games.targets[target : target + turn["n_targets"]]
             target += turn["n_targets"]
-            best = tried["place"][tried["weight"] == tried["weight"].max()]
-            found.append(turn["place"] not in best)
+            best = tried["move"][tried["weight"] == tried["weight"].max()]
+            found.append(turn["move"] not in best)
         return found
 
     many = replace(TINY, games=1, visits=30)

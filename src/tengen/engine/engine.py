@@ -61,6 +61,7 @@ class Engine(Closeable):
         model: str | Path | NetworkData | LoadedNetwork | Evaluator = BUNDLED,
         *,
         device: str = AUTO,
+        precision: str = AUTO,
         params: SearchParams | None = None,
         leaves: int | None = None,
         seed: int = 0,
@@ -71,12 +72,13 @@ class Engine(Closeable):
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
-        Leaves in flight follow the device unless given. On a CPU, `streams` batches are computed at
+        The precision is float32, bf16, int8, or what suits the device. Leaves in flight follow the
+        device unless given. On a CPU, `streams` batches are computed at
         a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
         `tree_megabytes`. An owner has at most `max_searches` searches under way.
         """
         if isinstance(model, str | Path | NetworkData):
-            model = open_network(model, device, streams)
+            model = open_network(model, device, precision, streams)
         self.network = model if isinstance(model, LoadedNetwork) else LoadedNetwork(model)
         evaluator = self.network.evaluator
         self.cache = CachingEvaluator(evaluator, cache_megabytes) if cache_megabytes else None

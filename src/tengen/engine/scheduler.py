@@ -26,7 +26,7 @@ from tengen.closeable import Closeable
 from tengen.engine.task import KeptTree, SearchTask
 from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools
 from tengen.game.position import Position
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode, join_batches
 from tengen.search.params import SearchParams
 from tengen.search.request import CANCELLED, RUNNING, TIME
 from tengen.search.result import SearchResult, empty_result
@@ -369,7 +369,8 @@ class Scheduler(Closeable):
         pending = None
         try:
             if inputs:
-                pending = self.evaluator.submit(inputs[0] if len(inputs) == 1 else _joined(inputs))
+                batch = inputs[0] if len(inputs) == 1 else join_batches(inputs)
+                pending = self.evaluator.submit(batch)
         except Exception as error:
             self._fail(flight, error)
         else:
@@ -497,7 +498,3 @@ class Scheduler(Closeable):
                     self._forget_running(running.task)
                     self._end(running.task, error)
                 pool.running.clear()
-
-
-def _joined(batches: list[Batch]) -> Batch:
-    return Batch(*(np.concatenate(arrays) for arrays in zip(*batches, strict=True)))

@@ -6,22 +6,37 @@ They are the section [engine] of settings files, and options of each command tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from tengen.config import option
-from tengen.network.backends.registry import AUTO, DEVICES
+from tengen.network.backends.registry import AUTO, DEVICES, PRECISIONS
 from tengen.network.files.bundled import BUNDLED
 
 MODEL = "a network file; bundled: the one that comes with Tengen"
 
+PRECISION = f"numbers that networks compute with: {', '.join(PRECISIONS)}"
 DEVICE = f"where networks run: {', '.join(DEVICES)}"
+
+
+class Placement(TypedDict):
+    """Keyword arguments of whatever opens a network."""
+
+    device: str
+    precision: str
 
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """Which network, and where it runs."""
+    """Which network, where it runs, and how exactly."""
 
     model: str = option(BUNDLED, MODEL)
     device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
+
+    @property
+    def placement(self) -> Placement:
+        """Where and how exactly the network runs."""
+        return {"device": self.device, "precision": self.precision}
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,9 @@ class TreePools:
     def _small_trees(self, kind: PoolKind) -> TreePool:
         evaluator, area = self._evaluator, kind.size.area
         wanted = self.searches_at_a_time(kind.visits)
-        each = tree_megabytes(kind.visits, area, evaluator.features, ownership=kind.ownership)
+        each = tree_megabytes(
+            kind.visits, area, evaluator.features, kind.params, ownership=kind.ownership
+        )
         taken = self._take_memory(min(wanted * each, kind.params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
         leaves = min(MOST_LEAVES, evaluator.best_batch)
@@ -181,7 +183,8 @@ class TreePools:
         megabytes: float,
     ) -> TreePool:
         evaluator, position = self._evaluator, request.position
-        most = tree_megabytes(visits, position.size.area, evaluator.features, ownership=ownership)
+        area, features = position.size.area, evaluator.features
+        most = tree_megabytes(visits, area, features, params, ownership=ownership)
         taken = self._take_memory(min(megabytes, 2 * most + 1))
         trees = deep_tree(
             evaluator,

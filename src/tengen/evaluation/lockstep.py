@@ -13,8 +13,8 @@ from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.geometry import index_point
 from tengen.game.kernels.moves import PASS
+from tengen.game.outcome import Outcome
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome
 from tengen.network.evaluator import Evaluator, encode, evaluate, feeding_threads
 from tengen.search.kernels.root import choose_move
 from tengen.search.params import SearchParams

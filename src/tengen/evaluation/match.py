@@ -19,8 +19,8 @@ from tengen.evaluation.lockstep import Played
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome, Reason
 from tengen.game.sgf.records import record, save_sgf
 from tengen.network.files.bundled import BUNDLED
 from tengen.search.request import Limits, SearchRequest, Wanted

@@ -1,6 +1,7 @@
 """What networks see of a position: sets of input planes and of values for the whole board.
 
 - feature_set: the sets as objects, and the encoding of a `Position`
+- human_profile: who plays, for networks that imitate people
 - scratch: working memory of the encoders
 - kernels.encode: the table where sets are registered, and the dispatch to their encoders
 - kernels.basic, kernels.rich, kernels.katago: one family of sets each: names and encoder

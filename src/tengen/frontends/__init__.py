@@ -1,14 +1,13 @@
 """Ways to use Tengen. Front ends translate protocols; each stands on no other front end.
 
 cli                the command line: a function for each command
-command_options    options of commands, derived from dataclasses
-options, gtp_options, analysis_options    those dataclasses
-settings_file      TOML files that fill the same dataclasses
+options            the options of commands as dataclasses, and the settings files that set them
+command_options    options of the command line, derived from these dataclasses
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol
-katago_reports     what these two report in common
-handicap           handicap stones laid out as moves, for the same two
+katago_reports     what these two have in common: reports on a search, handicap
+protocol_stdio     stdout for a protocol, and its log file
+loopback           addresses that only this machine can reach
 web/               the page to play, analyse and review, and to watch a training run
 terminal, match, review, benchmark, doctor, net, train, selfplay    the other commands
-log, loopback, protocol_stdout    log files, local addresses, stdout for a protocol
 """

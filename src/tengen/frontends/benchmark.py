@@ -12,8 +12,7 @@ from rich.table import Table
 
 from tengen.engine.engine import Engine
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.options import BenchmarkOptions
-from tengen.frontends.settings_file import load_settings, write_settings
+from tengen.frontends.options import BenchmarkOptions, load_settings, write_settings
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
@@ -54,7 +53,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
 
     An existing file keeps all its other settings.
     """
-    evaluator = open_evaluator(load_network(options.model), options.device)
+    evaluator = open_evaluator(load_network(options.model), **options.placement)
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
     rates: list[Rate] = []
@@ -81,7 +80,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         settings["engine"] = replace(
             settings.get("engine", EngineOptions()),
             model=options.model,
-            device=options.device,
+            **options.placement,
             leaves=best.leaves,
         )
         path.write_text(write_settings(settings), encoding="utf-8")

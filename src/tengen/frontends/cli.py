@@ -14,16 +14,18 @@ import typer
 
 import tengen
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
-from tengen.frontends.analysis_options import AnalysisOptions
 from tengen.frontends.command_options import with_options
-from tengen.frontends.gtp_options import GtpOptions
 from tengen.frontends.options import (
+    AnalysisOptions,
     BenchmarkOptions,
+    ExportOptions,
+    GtpOptions,
     MatchOptions,
     PlayOptions,
     ReviewOptions,
     SelfPlayOptions,
     TrainOptions,
+    write_settings,
 )
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
@@ -69,7 +71,7 @@ def play(options: PlayOptions) -> None:
         from tengen.engine.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        with Engine(options.model, device=options.device) as engine:
+        with Engine(options.model, **options.placement) as engine:
             play_in_terminal(engine, opponent, position, human, options.seed)
         return
     from tengen.frontends.web.http.serve import play_in_browser
@@ -111,36 +113,15 @@ def net_import(
 
 
 @net.command("export")
+@with_options
 def net_export(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
-    katago: Annotated[
-        str | None, typer.Option(metavar="OUT.bin.gz", help="Write a file that KataGo reads.")
-    ] = None,
-    onnx: Annotated[
-        str | None, typer.Option(metavar="OUT.onnx", help="Write ONNX; needs tengen[train].")
-    ] = None,
-    half: Annotated[
-        str | None,
-        typer.Option(metavar="OUT.safetensors", help="Write Tengen's own format as float16."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="What it is called then, with --half.")] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(help="With --half: it learned by these alone, and takes others for them."),
-    ] = None,
+    options: ExportOptions,
 ) -> None:
     """Convert a network to other programs' formats, or make it smaller."""
-    from tengen.frontends.net import export_as_half, export_to_katago, export_to_onnx
+    from tengen.frontends.net import export_network
 
-    if katago is None and onnx is None and half is None:
-        formats = "--katago OUT.bin.gz, --onnx OUT.onnx or --half OUT.safetensors"
-        raise typer.BadParameter(f"say what to write: {formats}")
-    if katago is not None:
-        export_to_katago(file, katago)
-    if onnx is not None:
-        export_to_onnx(file, onnx)
-    if half is not None:
-        export_as_half(file, half, name, rules)
+    export_network(file, options)
 
 
 @app.command()
@@ -245,20 +226,19 @@ def write_settings_file(
     options: NetworkOptions,
 ) -> None:
     """Write a settings file with each setting explained; `tengen benchmark --config` tunes it."""
-    from tengen.frontends.settings_file import write_settings
-
     if Path(file).exists():
         raise ValueError(f"{file} exists; name another file, or remove it")
-    engine = EngineOptions(model=options.model, device=options.device)
+    engine = EngineOptions(model=options.model, **options.placement)
     Path(file).write_text(write_settings({"engine": engine}), "utf-8")
 
 
 @app.command()
-def doctor(model: Annotated[str, typer.Option(help=MODEL)] = BUNDLED) -> None:
+@with_options
+def doctor(options: NetworkOptions) -> None:
     """Show what is installed, what would run networks, what is missing, and whether it works."""
     from tengen.frontends.doctor import examine
 
-    if not examine(model):
+    if not examine(options):
         raise typer.Exit(1)
 
 

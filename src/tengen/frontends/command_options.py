@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from tengen.config import Option
+from tengen.frontends.options import options_in_file
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -27,8 +28,6 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
         given = {key: values.pop(key) for key in options}
         given = {key: value for key, value in given.items() if _is_given(context, key)}
         if given.get("config") is not None and "search" in kind.__dataclass_fields__:
-            from tengen.frontends.settings_file import options_in_file
-
             given = {**options_in_file(kind, given["config"], given), **given}
         function(**values, **{name: kind(**given)})
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 import tengen
 from tengen.engine.engine import Engine
+from tengen.engine.settings import NetworkOptions
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache, user_cache
@@ -31,18 +32,16 @@ class Check(NamedTuple):
     remedy: str = ""
 
 
-def examine(model: str) -> bool:
+def examine(options: NetworkOptions) -> bool:
     """Show the state of the installation on stdout, line by line; returns whether all is well."""
     console = Console()
     table = Table("", "", "what", "to mend it")
     probes = list(probe_devices())
-    checks = [*_installation(), *_kernels(), *_network(model)]
-    for check in checks:
-        row = (check.name, "ok" if check.well else "FAILED", check.what, check.remedy)
+    checks = [*_installation(), *_kernels(), *_network(options)]
+    rows = [(each.name, "ok" if each.well else "FAILED", each.what, each.remedy) for each in checks]
+    rows += [(name, "ready" if it.ready else "-", it.what, it.remedy) for name, it in probes]
+    for row in rows:
         table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
-    for device, probe in probes:
-        row = (device, "ready" if probe.ready else "-", probe.what, probe.remedy)
-        table.add_row(*map(Text, row))
     console.print(table)
     console.print(f"Networks run on: {best_device(probes)}")
     return all(check.well for check in checks)
@@ -72,9 +71,9 @@ def _kernels() -> Iterator[Check]:
         yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {kernel_cache()}")
 
 
-def _network(model: str) -> Iterator[Check]:
+def _network(options: NetworkOptions) -> Iterator[Check]:
     try:
-        engine = Engine(model)
+        engine = Engine(options.model, **options.placement)
     except (ValueError, OSError) as error:
         yield Check("network", False, str(error), "name another file: --model FILE")
         return

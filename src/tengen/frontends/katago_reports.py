@@ -1,8 +1,8 @@
-"""What GTP's live analysis and the JSON analysis have in common: KataGo's reports on a search."""
+"""What GTP and the JSON analysis have in common: KataGo's reports on a search, and handicap."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,12 +27,6 @@ class ReportFields:
     pv_visits: bool = False
     pv_edge_visits: bool = False
     no_result: bool = False
-
-    @property
-    def any_ownership(self) -> bool:
-        """Does the search have to keep ownership?"""
-        root = self.ownership or self.ownership_stdev
-        return root or self.moves_ownership or self.moves_ownership_stdev
 
     def wanted(self, pv_length: int) -> Wanted:
         """What the search has to find out for it."""
@@ -64,9 +58,29 @@ def reported_uncertainty(uncertainty: Uncertainty | None) -> Uncertainty:
     return Uncertainty(-1.0, -1.0, -1.0)
 
 
+# Whose advantage `playoutDoublingAdvantagePla` means.
+SIDES = {"B": Color.BLACK, "W": Color.WHITE, "E": None}
+
+
 def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:
     """All points of a board and the pass, without these: what is avoided where they are allowed."""
     from tengen.game.geometry import Point
 
     points = (Point(x, y) for y in range(size.height) for x in range(size.width))
     return {None, *points} - set(moves)
+
+
+def stones_before_white(moves: Sequence[tuple[Color, Point | None]]) -> int:
+    """How many stones Black put down before White's first one: clients lay out handicap so.
+
+    0 if White moves twice in a row, then: that sets up a position.
+    """
+    count = 0
+    for k, (color, point) in enumerate(moves):
+        if color is Color.BLACK:
+            count += point is not None
+        elif k + 1 < len(moves) and moves[k + 1][0] is Color.WHITE:
+            return 0
+        elif point is not None:
+            break
+    return count

@@ -40,7 +40,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     for gained in known.values():
         tally = tally.plus(gained)
     numbers = [number for number in range(options.games) if number not in known]
-    networks = _open_networks(engines, options.device)
+    networks = _open_networks(engines, options)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -71,10 +71,13 @@ def _summary(names: tuple[str, str], tally: WinDrawLoss) -> str:
     return f"{names[0]} {tally} {names[1]}, {estimate(tally)} Elo"
 
 
-def _open_networks(engines: Sequence[EngineSpec], device: str) -> dict[str, Evaluator]:
+def _open_networks(engines: Sequence[EngineSpec], options: MatchOptions) -> dict[str, Evaluator]:
     """Evaluators by network file, each opened once."""
     models = dict.fromkeys(engine.model for engine in engines if engine.model)
-    return {model: open_evaluator(load_network(model), device) for model in models}
+    return {
+        model: open_evaluator(load_network(model), options.device, options.precision)
+        for model in models
+    }
 
 
 def _play(
@@ -85,16 +88,18 @@ def _play(
     numbers: Sequence[int],
     on_end: Callable[[Played], bool],
 ) -> None:
+    starts = [empty] * (options.games // 2 + 1)
+    if evaluators and options.opening_moves:
+        drawn_from = next(iter(evaluators.values()))
+        starts = openings(drawn_from, empty, options.opening_moves, len(starts), seed=options.seed)
+    if all(engine.model and engine.limits.visits for engine in engines):
+        first, second = (
+            Player(engine.name, evaluators[engine.model], engine.limits.visits or 1)
+            for engine in engines
+        )
+        _play_in_lockstep((first, second), starts, numbers, options.seed, on_end)
+        return
     with ExitStack() as closing:
-        starts = [empty] * (options.games // 2 + 1)
-        if evaluators and options.opening_moves:
-            drawn_from = next(iter(evaluators.values()))
-            starts = openings(
-                drawn_from, empty, options.opening_moves, len(starts), seed=options.seed
-            )
-        if all(engine.model and engine.limits.visits for engine in engines):
-            _play_in_lockstep(engines, evaluators, starts, numbers, options.seed, on_end)
-            return
         own = {
             model: closing.enter_context(Engine(evaluator, seed=options.seed))
             for model, evaluator in evaluators.items()
@@ -106,17 +111,12 @@ def _play(
 
 
 def _play_in_lockstep(
-    engines: tuple[EngineSpec, EngineSpec],
-    evaluators: dict[str, Evaluator],
+    players: tuple[Player, Player],
     starts: Sequence[Position],
     numbers: Sequence[int],
     seed: int,
     on_end: Callable[[Played], bool],
 ) -> None:
-    players = [
-        Player(engine.name, evaluators[engine.model], engine.limits.visits or 1)
-        for engine in engines
-    ]
     going_on = True
 
     def report(game: Played) -> None:
@@ -124,7 +124,6 @@ def _play_in_lockstep(
         going_on = on_end(game)
 
     for first in range(0, len(numbers), AT_A_TIME):
-        if not going_on:
-            return
-        batch = numbers[first : first + AT_A_TIME]
-        play_in_lockstep((players[0], players[1]), starts, seed + first, report, batch)
+        if going_on:
+            batch = numbers[first : first + AT_A_TIME]
+            play_in_lockstep(players, starts, seed + first, report, batch)

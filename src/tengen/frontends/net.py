@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tengen.frontends.options import ExportOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
     PRESETS,
@@ -79,38 +80,33 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
     _say(f"Wrote {out}.")
 
 
-def export_to_katago(source: str | Path, target: str | Path) -> None:
-    """Convert a network to a file that KataGo reads."""
-    version = save_katago(load_network(source), target)
-    _say(f"Wrote {target}, model version {version}.")
-
-
-def export_to_onnx(source: str | Path, target: str | Path) -> None:
-    """Convert a network to ONNX; raises ValueError where torch or onnx is missing."""
-    try:
-        from tengen.network.torch.onnx_export import export_onnx
-
-        export_onnx(load_network(source), Path(target))
-    except ModuleNotFoundError as error:
-        remedy = "pip install 'tengen[train]'"
-        raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
-    _say(f"Wrote {target}.")
-
-
-def export_as_half(
-    source: str, target: str, name: str | None = None, rules: str | None = None
-) -> None:
-    """Write a network as float16 in our own format, under another name if one is given.
-
-    A network that learned by one set of rules alone takes all others for them.
-    """
+def export_network(source: str | Path, options: ExportOptions) -> None:
+    """Convert a network to other formats; raises ValueError where torch or onnx is missing."""
+    if options.katago is None and options.onnx is None and options.half is None:
+        formats = "--katago OUT.bin.gz, --onnx OUT.onnx or --half OUT.safetensors"
+        raise ValueError(f"say what to write: {formats}")
     data = load_network(source)
-    if rules is not None:
-        data = with_fixed_rules(data, parse_rules(rules))
-    origin = {} if name is None else {"trained_as": data.name}
-    provenance = {**data.provenance, **origin}
-    save_network(replace(data, name=name or data.name, provenance=provenance), target, half=True)
-    _say(f"Wrote {target}.")
+    if options.katago is not None:
+        named = replace(data, name=options.name or data.name)
+        version = save_katago(named, options.katago)
+        _say(f"Wrote {options.katago}, model version {version}.")
+    if options.onnx is not None:
+        try:
+            from tengen.network.torch.onnx_export import export_onnx
+
+            export_onnx(data, Path(options.onnx))
+        except ModuleNotFoundError as error:
+            remedy = "pip install 'tengen[train]'"
+            raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
+        _say(f"Wrote {options.onnx}.")
+    if options.half is not None:
+        if options.rules is not None:
+            data = with_fixed_rules(data, parse_rules(options.rules))
+        origin = {} if options.name is None else {"trained_as": data.name}
+        provenance = {**data.provenance, **origin}
+        renamed = replace(data, name=options.name or data.name, provenance=provenance)
+        save_network(renamed, options.half, half=True)
+        _say(f"Wrote {options.half}.")
 
 
 def blocks_of(a: Architecture) -> str:

@@ -1,14 +1,23 @@
-"""The options of all commands but `gtp` and `analysis`, which have their own packages."""
+"""The options of all commands, as dataclasses, and the settings files that set them.
+
+A file has sections for the engine, for its search and for commands. The section [search] takes
+KataGo's names of parameters, too.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from tengen.config import drawn_option, option
-from tengen.engine.settings import DEVICE, NetworkOptions
+from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
+from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
+from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions
 from tengen.frontends.loopback import LOOPBACK
-from tengen.network.backends.registry import AUTO
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
@@ -24,10 +33,96 @@ def any_seed() -> int:
     return randbits(32)
 
 
+def _check_perspective(word: str) -> None:
+    if word not in PERSPECTIVES:
+        raise ValueError(f"{word!r} is none of {', '.join(PERSPECTIVES)}")
+
+
+# Fields of SearchParams as KataGo has them in GTP: moves vary a little.
+GTP_SEARCH: Mapping[str, Any] = MappingProxyType({"temperature": 0.1, "temperature_early": 0.5})
+
+
+@dataclass(frozen=True)
+class GtpOptions(EngineOptions):
+    """How `tengen gtp` plays and reports, until the client says otherwise; raises ValueError."""
+
+    level: str | None = option(None, LEVEL)
+    adaptive: bool = option(False, "fewer visits where the move is clear", flag="--adaptive")
+    board_size: int = option(19, f"{BOARD_SIZE}, until the client sets it", low=2, high=19)
+    rules: str = option("tromp-taylor", "name of a rule set")
+    komi: float | None = option(None, "points for White; else the usual komi of the rules")
+    resign: bool = option(True, "resign lost games")
+    resign_winrate: float = 0.05  # resign below this winrate
+    resign_turns: int = 3  # at so many own moves in a row
+    resign_least_moves: float = 0.2  # after so many moves for each point of the board
+    ponder: bool = option(False, "think in the opponent's time")
+    lag: float = 0.1  # seconds that a move may cost beyond its thought
+    perspective: str = SIDE_TO_MOVE  # whose winrates and points are reported
+    pv_length: int = 15  # moves of a variation that is reported
+    analysis_noise: float = 0.04  # makes analysis look at more moves
+    analysis_ignore_history: bool = True  # so that analysis judges the board alone
+    ignore_history: bool = False  # the same for moves to play
+    symmetry_pruning: bool = True  # search one of several moves that a symmetry makes equal
+    symmetries: int = 1  # of the board, over which the root's evaluation is averaged
+    playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
+    advantage_of: str = "E"  # B or W; E: the side to play
+    playouts: int | None = None  # new visits for each move
+    root_noise: bool = False  # Dirichlet noise
+    root_temperature: float = 1.0  # of the policy at the root
+    root_temperature_early: float = 1.0
+    name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
+    seed: int = drawn_option(any_seed, SEED)
+    config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    log: str | None = option(None, LOG, metavar="FILE")
+    # Fields of SearchParams that differ from GTP's defaults: the section [search] of a file.
+    search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+    # KataGo's parameters that clients set and read, by their names.
+    without_effect: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("lag", "resign_winrate", "resign_least_moves", "analysis_noise"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
+        for name in ("resign_turns", "pv_length"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)!r}")
+        _check_perspective(self.perspective)
+
+
+@dataclass(frozen=True)
+class AnalysisOptions(NetworkOptions):
+    """Options of `tengen analysis`; raises ValueError for values out of range."""
+
+    visits: int = option(500, "for each position, where a query does not say", low=1)
+    searches: int | None = option(
+        None, "positions of a client to search at a time; else what suits the device", low=1
+    )
+    megabytes: float = 2048.0  # for all search trees together
+    cache_megabytes: float = 256.0  # for evaluations that queries share; 0: none are kept
+    perspective: str = option("BLACK", "whose win rates: BLACK, WHITE or SIDETOMOVE")
+    listen: str | None = option(None, "serve a WebSocket in place of stdin", metavar="HOST:PORT")
+    token: str | None = option(None, "secret of WebSocket clients; needed beyond loopback")
+    quit_without_waiting: bool = option(
+        False, "drop open queries at the end of input", flag="--quit-without-waiting"
+    )
+    config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    log: str | None = option(None, LOG, metavar="FILE")
+    # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
+    search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+
+    def __post_init__(self) -> None:
+        if self.visits < 1:
+            raise ValueError(f"visits must be at least 1, not {self.visits}")
+        if self.searches is not None and not 1 <= self.searches <= 1024:
+            raise ValueError(f"searches at a time run from 1 to 1024, not {self.searches}")
+        if not self.megabytes > 0 or not self.cache_megabytes >= 0:
+            raise ValueError("megabytes must be over 0, those of the cache 0 or more")
+        _check_perspective(self.perspective)
+
+
 @dataclass(frozen=True)
 class PlayOptions(NetworkOptions):
-    """Options of `tengen play`."""
-
     level: str = option("casual", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
@@ -49,8 +144,6 @@ class PlayOptions(NetworkOptions):
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Options of `tengen match`."""
-
     games: int = option(100, "games, half with each colour", low=1)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("tromp-taylor", "name of a rule set")
@@ -61,14 +154,13 @@ class MatchOptions:
         None, "stop when the Elo is clearly below or above", metavar="LOW HIGH"
     )
     device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
     seed: int = option(1, "seed of openings and searches")
     out: str | None = option(None, "folder for results and games; a stopped match goes on")
 
 
 @dataclass(frozen=True)
 class ReviewOptions(NetworkOptions):
-    """Options of `tengen review`."""
-
     visits: int = option(100, "for each position", low=2)
     out: str | None = option(None, "where to write; else beside the game", metavar="FOLDER")
 
@@ -87,14 +179,12 @@ class TrainOptions:
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
-    device: str | None = option(None, "where to train: auto, cpu or cuda")
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
     seed: int | None = option(None, "seed of weights and games")
 
 
 @dataclass(frozen=True)
 class SelfPlayOptions:
-    """Options of `tengen selfplay`."""
-
     out: Path = option(..., "where the games go", metavar="FOLDER")
     games: int = option(1000, "how many games", low=1)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
@@ -106,9 +196,66 @@ class SelfPlayOptions:
 
 
 @dataclass(frozen=True)
-class BenchmarkOptions(NetworkOptions):
-    """Options of `tengen benchmark`."""
+class ExportOptions:
+    """What `tengen net export` writes."""
 
+    katago: str | None = option(None, "write a file that KataGo reads", metavar="OUT.bin.gz")
+    onnx: str | None = option(None, "write ONNX; needs tengen[train]", metavar="OUT.onnx")
+    half: str | None = option(
+        None, "write Tengen's own format as float16", metavar="OUT.safetensors"
+    )
+    name: str | None = option(None, "what it is called then, with --katago or --half")
+    rules: str | None = option(
+        None, "with --half: it learned by these alone, and takes others for them"
+    )
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(NetworkOptions):
     board_size: int = option(19, BOARD_SIZE, low=2, high=19)
     seconds: float = option(3.0, "for each measurement", low=0.1)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
+
+
+@cache
+def sections() -> dict[str, type[Any]]:
+    """The dataclasses that a settings file fills."""
+    from tengen.search.params import SearchParams
+
+    return {
+        "engine": EngineOptions,
+        "search": SearchParams,
+        "gtp": GtpOptions,
+        "analysis": AnalysisOptions,
+    }
+
+
+def load_settings(path: str | Path) -> dict[str, Any]:
+    """A dataclass for each section of a file; raises ValueError that names section and key."""
+    return load_sections(path, sections(), SEARCH_FIELDS)
+
+
+def write_settings(settings: dict[str, Any] | None = None) -> str:
+    """A file that explains each setting; sections that are left out have their defaults."""
+    given = settings or {}
+    return write_sections({name: given.get(name, kind()) for name, kind in sections().items()})
+
+
+def options_in_file(
+    kind: type[Any], path: str | Path, given: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """What a file sets of a command's options; `given` ones come from the command line.
+
+    Raises ValueError that names section and key.
+    """
+    keys = load_keys(path, sections(), SEARCH_FIELDS)
+    own = next((name for name, section in sections().items() if section is kind), "")
+    known = {each.name: each for each in fields(kind)}
+    inherited = {each.name for each in fields(EngineOptions) if known.get(each.name) is each}
+    found = {key: value for key, value in keys.get("engine", {}).items() if key in inherited}
+    found |= keys.get(own, {})
+    if "search" in known:
+        found["search"] = keys.get("search", {})
+    if {**found, **given}.get("level"):  # which has limits of its own
+        found = {key: value for key, value in found.items() if key not in ("visits", "seconds")}
+    return found

@@ -19,7 +19,7 @@ from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated import annotated
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import GameReview, Searched, TurnReview, main_line, review_game
+from tengen.reviewing.review import GameReview, Searched, main_line, review_game
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.user_messages import say
 
@@ -40,7 +40,7 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
     stop = threading.Event()
-    engine = Engine(options.model, device=options.device, cache_megabytes=CACHE_MEGABYTES)
+    engine = Engine(options.model, **options.placement, cache_megabytes=CACHE_MEGABYTES)
     with engine, interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
         review = _with_progress(engine, game, moves, options.visits, stop)
     if not review.turns:
@@ -76,33 +76,24 @@ def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> No
         played = side_text(review, color)
         if played:
             name = _printable(game.player(color))
-            console.print(
-                Text(f"{_name(color)}{f' ({name})' if name else ''}: {played}"), soft_wrap=True
-            )
+            who = f"{color.name.title()} ({name})" if name else color.name.title()
+            console.print(Text(f"{who}: {played}"), soft_wrap=True)
     worst = [turn for color in Color for turn in review.side(color).mistakes[:LISTED]]
     if worst:
         table = Table("move", "", "lost", "win rate", "better", box=SIMPLE)
         for turn in sorted(worst, key=lambda turn: -turn.points_lost):
-            table.add_row(*_row(turn, height))
+            table.add_row(
+                str(turn.number),
+                f"{turn.color.name.title()} {point_text(turn.move, height)}",
+                points_text(turn.points_lost),
+                f"{turn.winrate_lost:.0%}",
+                line_text(turn.line, height),
+            )
         console.print(table)
     for remark in remarks(review):
         say(remark)
     for path in written:
         console.print(Text(f"Written: {path}"), soft_wrap=True)
-
-
-def _row(turn: TurnReview, height: int) -> tuple[str, ...]:
-    return (
-        str(turn.number),
-        f"{_name(turn.color)} {point_text(turn.move, height)}",
-        points_text(turn.points_lost),
-        f"{turn.winrate_lost:.0%}",
-        line_text(turn.line, height),
-    )
-
-
-def _name(color: Color) -> str:
-    return str(color).capitalize()
 
 
 def _printable(text: str) -> str:

@@ -32,15 +32,10 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     )
     fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
     options.out.mkdir(parents=True, exist_ok=True)
-    columns = (
-        TextColumn("[progress.description]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     written = 0
     waiting: list[Games] = []
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
         at_a_time = sum(len(half.planes) for half in buffers)
         bar = progress.add_task(f"{data.name}, {at_a_time} games at a time", total=options.games)
         try:

@@ -31,10 +31,12 @@ from tengen.game.illegal_moves import (
     SuicideError,
     SuperkoError,
 )
+from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
-from tengen.game.rules import Rules, check_komi, parse_rules, terms_of
-from tengen.game.scoring import Outcome, Reason, Score, count_board
+from tengen.game.outcome import Outcome, Reason
+from tengen.game.rules import Rules, check_komi, parse_rules
+from tengen.game.scoring import Score, count_board
 
 MoveLike: TypeAlias = PointLike | None
 

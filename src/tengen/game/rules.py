@@ -1,4 +1,4 @@
-"""Rules of Go as data: options, named rule sets, how both are spelled, and as kernels read them."""
+"""Rules of Go as data: options, named rule sets, and how both are spelled."""
 
 from __future__ import annotations
 
@@ -9,18 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
-
-import numpy as np
-
-from tengen.game.kernels.board import (
-    NO_TAX,
-    POSITIONAL_SUPERKO,
-    SIMPLE_KO,
-    SITUATIONAL_SUPERKO,
-    TAX_IN_SEKI,
-    TAX_ON_GROUPS,
-    TERMS,
-)
 
 MAX_KOMI = 400.0  # as in KataGo
 
@@ -270,37 +258,3 @@ def check_komi(komi: float) -> float:
     if not (2 * value).is_integer():
         raise RulesError(f"komi is in half points, not {komi}")
     return value + 0.0  # turns -0.0 into 0.0
-
-
-# The same for kernels.
-_KO_RULES = {
-    KoRule.SIMPLE: SIMPLE_KO,
-    KoRule.POSITIONAL: POSITIONAL_SUPERKO,
-    KoRule.SITUATIONAL: SITUATIONAL_SUPERKO,
-}
-_TAXES = {Tax.NONE: NO_TAX, Tax.SEKI: TAX_IN_SEKI, Tax.ALL: TAX_ON_GROUPS}
-
-
-def terms_of(rules: Rules, komi: float) -> Any:
-    """The TERMS record of a game; `komi` must include White's handicap bonus."""
-    terms = np.zeros(1, TERMS)[0]
-    terms["komi"] = komi
-    terms["ko_rule"] = _KO_RULES[rules.ko]
-    terms["suicide_allowed"] = rules.suicide
-    terms["territory"] = rules.scoring is Scoring.TERRITORY
-    terms["tax"] = _TAXES[rules.tax]
-    terms["friendly_pass"] = rules.friendly_pass
-    terms["button"] = rules.button
-    return terms
-
-
-def rules_of(terms: Any) -> Rules:
-    """The rules of a TERMS record, without a handicap bonus, which the komi includes."""
-    return Rules(
-        {number: rule for rule, number in _KO_RULES.items()}[int(terms["ko_rule"])],
-        Scoring.TERRITORY if terms["territory"] else Scoring.AREA,
-        {number: tax for tax, number in _TAXES.items()}[int(terms["tax"])],
-        suicide=bool(terms["suicide_allowed"]),
-        button=bool(terms["button"]),
-        friendly_pass=bool(terms["friendly_pass"]),
-    )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO, FeatureSet
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.game.geometry import MAX_SIDE
 
 # Limits beyond any real network, against broken and hostile files.
@@ -108,10 +109,15 @@ class Architecture:
     features: str = KATAGO.name
     planes: int = len(KATAGO.planes)
     globals: int = len(KATAGO.globals)
+    # The two hidden layers between what it is told of the players and the trunk, for networks that
+    # imitate people; 0 for those that do not.
+    metadata_hidden1: int = 0
+    metadata_hidden2: int = 0
     first_kernel: int = 3
     activation: Activation = Activation.RELU
     tip_activation: Activation = Activation.RELU
     tip_rms_norm: bool = False
+    tip_spatial: bool = False  # the mean square of the tip's RMS norm is over all points, too
     policy_mid: int = 32
     policy_pool: int = 32
     policy_outputs: int = 1  # KataGo's later networks have an optimistic one besides the plain one
@@ -122,6 +128,11 @@ class Architecture:
     # The side of the only board it plays on, for heads of fully connected layers; 0 for heads that
     # pool over the board, which play on all sizes.
     board_size: int = 0
+
+    @property
+    def has_optimism(self) -> bool:
+        """Is there an optimistic policy besides the plain one? Imitators of people use none."""
+        return self.policy_outputs > 1 and not self.metadata_hidden1
 
     def seeing(self, features: FeatureSet) -> Architecture:
         """The same architecture for another feature set."""
@@ -151,14 +162,22 @@ class Architecture:
     def check(self) -> None:
         """Raise ValueError if no network can have this architecture."""
         sizes = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("blocks", "features", "activation", "tip_activation", "tip_rms_norm"):
+        flags = ("tip_rms_norm", "tip_spatial")
+        for name in ("blocks", "features", "activation", "tip_activation", *flags):
             del sizes[name]
-        for name in ("globals", "pass_hidden", "board_size"):  # these may be absent
+        metadata = ("metadata_hidden1", "metadata_hidden2")
+        for name in ("globals", "pass_hidden", "board_size", *metadata):  # these may be absent
             if sizes[name] == 0:
                 del sizes[name]
         _check_sizes("network", sizes)
-        if not isinstance(self.features, str) or not isinstance(self.tip_rms_norm, bool):
+        if not isinstance(self.features, str) or any(
+            not isinstance(getattr(self, flag), bool) for flag in flags
+        ):
             raise ValueError("a field is of the wrong kind")
+        if (self.metadata_hidden1 == 0) != (self.metadata_hidden2 == 0):
+            raise ValueError("one hidden layer for metadata")
+        if self.tip_spatial and not self.tip_rms_norm:
+            raise ValueError("tip_spatial without tip_rms_norm")
         if self.board_size > MAX_SIDE or (self.board_size and self.policy_outputs != 1):
             raise ValueError(f"no heads for board_size {self.board_size}")
         if self.first_kernel % 2 == 0:
@@ -206,7 +225,7 @@ def _check_blocks(blocks: tuple[Block, ...], levels: int) -> int:
         if isinstance(block, Attention):
             if block.heads % block.kv_heads:
                 raise ValueError(f"{block.heads} heads cannot share {block.kv_heads}")
-            if block.query_dim % {Rope.NONE: 1, Rope.THETA: 4, Rope.LEARNED: 2}[block.rope]:
+            if block.rope is not Rope.NONE and block.query_dim % 2:
                 raise ValueError(f"query_dim {block.query_dim} does not divide into pairs")
     return count
 
@@ -220,13 +239,14 @@ def _check_sizes(part: str, sizes: dict[str, Any]) -> None:
 def theta_frequencies(spec: Attention) -> NDArray[np.float32]:
     """[kv heads, pairs, 2] angles per step along x and y, from the base theta.
 
-    Half of the pairs rotate along y, half along x, ever more slowly.
+    Half of the pairs rotate along y, half along x (one more of an odd number), ever more slowly.
     """
     pairs = spec.query_dim // 2
     half = pairs // 2
     frequencies = np.zeros((spec.kv_heads, pairs, 2), np.float32)
-    steps = spec.theta ** (-np.arange(half) / half)
-    frequencies[:, :half, 1] = frequencies[:, half : 2 * half, 0] = steps
+    steps = spec.theta ** (-2 * np.arange(pairs - half) / max(1, pairs))
+    frequencies[:, :half, 1] = steps[:half]
+    frequencies[:, half:, 0] = steps
     return frequencies
 
 
@@ -253,6 +273,12 @@ def weights_of(architecture: Architecture) -> Iterator[Weight]:
     yield _convolution("conv", a.planes, a.channels, a.first_kernel)
     if a.globals:
         yield _linear("globals", a.globals, a.channels)
+    if a.metadata_hidden1:
+        yield _linear("metadata.linear1", METADATA_INPUTS, a.metadata_hidden1)
+        yield _bias("metadata.linear1", a.metadata_hidden1)
+        yield _linear("metadata.linear2", a.metadata_hidden1, a.metadata_hidden2)
+        yield _bias("metadata.linear2", a.metadata_hidden2)
+        yield _linear("metadata.linear3", a.metadata_hidden2, a.channels)
     for i, block in enumerate(a.blocks):
         yield from _block_weights(f"blocks.{i}", a.channels, block)
     if a.tip_rms_norm:

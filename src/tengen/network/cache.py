@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, EvaluatorWrapper, Pending
+from tengen.network.evaluator import (
+    Batch,
+    Evaluation,
+    Evaluator,
+    EvaluatorWrapper,
+    Pending,
+    optimism_of,
+)
 
 Row: TypeAlias = NDArray[np.float32]  # the whole evaluation of one position
 
@@ -56,8 +63,7 @@ class CachingEvaluator(EvaluatorWrapper):
         if len(new) == len(keys):
             pending = self._inner.submit(batch)
         elif new:
-            rows = list(new.values())
-            pending = self._inner.submit(Batch(batch.planes[rows], batch.globals[rows]))
+            pending = self._inner.submit(batch.rows(list(new.values())))
         return _Completed(self, keys, known, list(new), pending, batch.planes.shape[2:])
 
     def _lookup(self, key: bytes) -> Row | None:
@@ -102,11 +108,17 @@ class _Completed:
 
 
 def _keys(batch: Batch, features: FeatureSet) -> list[bytes]:
-    """A digest of each position's inputs; planes count as 0 or not 0, unless uniform."""
+    """A digest of each position's inputs; planes count as 0 or not 0, unless uniform.
+
+    Optimism is one of them: what is cached is the mixed policy.
+    """
     shape = repr(batch.planes.shape[1:]).encode()
     seen = np.packbits(batch.planes.reshape(len(batch.planes), -1) != 0, axis=1)
     uniform = batch.planes[:, features.uniform_planes, 0, 0]
-    numbers = np.concatenate([batch.globals, uniform], 1)
+    asked = [batch.globals, uniform, optimism_of(batch)[:, None]]
+    if batch.metadata is not None:
+        asked.append(batch.metadata)
+    numbers = np.concatenate(asked, 1)
     return [
         hashlib.blake2b(shape + planes.tobytes() + others.tobytes(), digest_size=16).digest()
         for planes, others in zip(seen, numbers, strict=True)

@@ -22,17 +22,15 @@ class RawOutputs(NamedTuple):
     ownership: NDArray[np.float32]  # [batch, height, width] before tanh
 
 
-def decode(
-    raw: RawOutputs, batch: Batch, scaling: Scaling, policy_optimism: float = 0.0
-) -> Evaluation:
+def decode(raw: RawOutputs, batch: Batch, scaling: Scaling) -> Evaluation:
     """Turn raw outputs into probabilities and points.
 
     'No result' is impossible under superko with area scoring; elsewhere it counts as no points.
-    `policy_optimism` is the share of the optimistic policy in networks that have one.
+    The policy is the plain one, or if the network has an optimistic one, the batch's mix of both.
     """
     policy = raw.policy[:, 0]
-    if policy_optimism and raw.policy.shape[1] > 1:
-        policy = policy + policy_optimism * (raw.policy[:, 1] - policy)
+    if batch.optimism is not None and raw.policy.shape[1] > 1:
+        policy = policy + batch.optimism[:, None] * (raw.policy[:, 1] - policy)
     value = raw.value.astype(np.float32)
     if batch.globals.shape[1] > SUPERKO:  # other feature sets do not include the rules
         decided = (batch.globals[:, SUPERKO] > 0) & (batch.globals[:, TERRITORY] == 0)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import FeatureSet
+from tengen.features.feature_set import FEATURE_SETS, FeatureSet
+from tengen.features.human_profile import DEFAULT_PROFILE, metadata_rows, parse_profile
 from tengen.features.scratch import new_feature_scratch
+from tengen.game.color import BLACK
 from tengen.game.position import Position
+from tengen.network.architecture import Architecture
 
+INPUTS = ("planes", "globals", "metadata")  # of networks, the last one of some only
 CORES_PER_FEEDING_THREAD = 8  # one kernel thread finds leaves for a network on about so many
 
 
@@ -21,6 +25,57 @@ class Batch(NamedTuple):
 
     planes: NDArray[np.float32]  # [batch, planes, height, width]
     globals: NDArray[np.float32]  # [batch, globals]
+    # [batch] from 0 to 1: the share of the optimistic policy, where the network has one; None: 0
+    optimism: NDArray[np.float32] | None = None
+    # [batch, 192] who plays, for networks that imitate people; None: players of DEFAULT_PROFILE
+    metadata: NDArray[np.float32] | None = None
+
+    def rows(self, which: Any) -> Batch:
+        """Some of the positions, chosen by an index, a slice or an array of indices."""
+        return Batch._make(None if values is None else values[which] for values in self)
+
+
+def batch_for(batch: Batch, name: str, architecture: Architecture) -> Batch:
+    """A batch with what a network of this name takes; raises ValueError for boards it cannot play.
+
+    Networks that imitate people know no optimism, as in KataGo, and the others no metadata.
+    """
+    check_boards(name, architecture.board_size, batch.planes.shape)
+    if not architecture.metadata_hidden1:
+        return batch if batch.metadata is None else batch._replace(metadata=None)
+    metadata = batch.metadata
+    if metadata is None:
+        profile = parse_profile(DEFAULT_PROFILE)
+        areas = FEATURE_SETS[architecture.features].on_board(batch.planes).sum((1, 2))
+        metadata = np.stack([metadata_rows(profile, int(area))[BLACK] for area in areas])
+    return batch._replace(optimism=None, metadata=metadata)
+
+
+def network_inputs(batch: Batch) -> list[NDArray[np.float32]]:
+    """The arrays that a network is given, in the order of `INPUTS`."""
+    return [
+        values for values in (batch.planes, batch.globals, batch.metadata) if values is not None
+    ]
+
+
+def join_batches(batches: Sequence[Batch]) -> Batch:
+    """All positions of some batches; they must agree on whether they have metadata."""
+    if all(batch.optimism is None for batch in batches):
+        optimism = None
+    else:
+        optimism = np.concatenate([optimism_of(batch) for batch in batches])
+    metadata = [batch.metadata for batch in batches if batch.metadata is not None]
+    return Batch(
+        np.concatenate([batch.planes for batch in batches]),
+        np.concatenate([batch.globals for batch in batches]),
+        optimism,
+        np.concatenate(metadata) if metadata else None,
+    )
+
+
+def optimism_of(batch: Batch) -> NDArray[np.float32]:
+    """[batch] the optimism of each position."""
+    return np.zeros(len(batch.planes), np.float32) if batch.optimism is None else batch.optimism
 
 
 class Evaluation(NamedTuple):
@@ -60,6 +115,10 @@ class Evaluator(Protocol):
         """The inputs of the network."""
 
     @property
+    def has_optimism(self) -> bool:
+        """Does `Batch.optimism` make a difference?"""
+
+    @property
     def best_batch(self) -> int:
         """The batch size beyond which larger batches gain little."""
 
@@ -82,7 +141,7 @@ class EvaluatorWrapper:
         self._inner = inner
         self.name, self.device, self.features = inner.name, inner.device, inner.features
         self.best_batch, self.parallel_batches = inner.best_batch, inner.parallel_batches
-        self.on_processor = inner.on_processor
+        self.on_processor, self.has_optimism = inner.on_processor, inner.has_optimism
 
 
 def feeding_threads(evaluator: Evaluator) -> int:

@@ -50,6 +50,7 @@ class FakeEvaluator:
     best_batch: int = 8
     parallel_batches: int = 1
     on_processor: bool = False
+    has_optimism: bool = False
 
     def submit(self, batch: Batch) -> Ready:
         """Evaluate at once."""

@@ -73,7 +73,7 @@ class EvaluatorBuffers:
 
     def launch(self) -> None:
         """Submit the batch."""
-        batch = Batch(self.planes[self._selected], self.globals[self._selected])
+        batch = Batch(self.planes, self.globals).rows(self._selected)
         pending = self._evaluator.submit(batch) if len(batch.planes) else None
         self._pending = pending, self._selected
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tengen.network.backends.registry import AUTO
+
 if TYPE_CHECKING:
     from tengen.network.architecture import Architecture
     from tengen.network.data import NetworkData
@@ -20,11 +22,13 @@ class LoadedNetwork(NamedTuple):
     architecture: Architecture | None = None
 
 
-def open_network(model: str | Path | NetworkData, device: str, streams: int = 1) -> LoadedNetwork:
+def open_network(
+    model: str | Path | NetworkData, device: str, precision: str = AUTO, streams: int = 1
+) -> LoadedNetwork:
     """Load a network by its file's name, or take its data, and open it on a device.
 
     On the CPU `streams` batches are computed at the same time. Raises NetworkFileError for the
-    file, ValueError for the device.
+    file, ValueError for the device or the precision.
     """
     from tengen.network.backends.registry import open_evaluator
     from tengen.network.files.loading import find_network, load_network
@@ -35,7 +39,7 @@ def open_network(model: str | Path | NetworkData, device: str, streams: int = 1)
         file, data = "", model
     version = data.provenance.get("katago_version", "")
     return LoadedNetwork(
-        evaluator=open_evaluator(data, device, streams=streams),
+        evaluator=open_evaluator(data, device, precision, streams=streams),
         file=file,
         katago_version=int(version) if version.isdecimal() else 0,
         architecture=data.architecture,

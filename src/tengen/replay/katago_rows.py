@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
-from tengen.replay.rows import copies_of_turns, encode_games
-from tengen.replay.schema import HORIZONS, TrainingRows
+from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, Games, offsets
 
 FORMAT_VERSION = 3
@@ -21,8 +20,7 @@ GLOBAL_TARGETS = 80
 EXTRA_SCORES = 60  # beyond the points of the board, on either side
 SCORE_SUM = 100
 SCORING_SCALE = 120
-# Policies become whole numbers that sum to this.
-POLICY_SUM = 10_000
+POLICY_SUM = 10_000  # policies become whole numbers that sum to this
 _HASH_BITS = (22, 22, 20)  # a 64-bit hash in three columns of floats
 
 

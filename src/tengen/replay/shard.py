@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.atomic_files import replace_file, sync_folder
-from tengen.replay.check import check_games
-from tengen.selfplay.record import GAME, TARGET, TURN, Games
+from tengen.selfplay.record import GAME, TARGET, TURN, Games, check_games
 from tengen.user_messages import say
 
 VERSION = 1
@@ -87,13 +86,8 @@ def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None
     return folder / name
 
 
-def read_shard(path: Path) -> Games:
-    """The games of a shard; raises ShardError for a damaged file."""
-    return read_shard_with_provenance(path).games
-
-
-def read_shard_with_provenance(path: Path) -> Shard:
-    """The games of a shard and their provenance; raises ShardError."""
+def read_shard(path: Path) -> Shard:
+    """The games of a shard and their provenance; raises ShardError for a damaged file."""
     header, body = _checked(path, _bytes_of(path))
     try:
         counts, packed = _sizes(header, len(body))
@@ -115,14 +109,6 @@ def shard_number(path: Path) -> int:
     return int(path.name.split("-", 1)[0])
 
 
-def read_shards(folder: Path) -> Iterator[Games]:
-    """The games of all undamaged shards, the oldest first; see `read_or_set_aside`."""
-    for path in shard_files(folder):
-        games = read_or_set_aside(path)
-        if games is not None:
-            yield games
-
-
 def read_or_set_aside(path: Path) -> Games | None:
     """The games of a shard, or None and a message to the user.
 
@@ -130,7 +116,7 @@ def read_or_set_aside(path: Path) -> Games | None:
     cannot be read now, keeps its name.
     """
     try:
-        return read_shard(path)
+        return read_shard(path).games
     except (NewerShardError, UnreadableShardError) as error:
         say(f"{error}; left out")
     except ShardError as error:
@@ -208,7 +194,8 @@ def _checked(path: Path, data: bytes) -> tuple[dict[str, Any], memoryview]:
         raise ShardError(path, "has a header that is not JSON") from None
     if not isinstance(header, dict) or not isinstance(header.get("provenance"), dict):
         raise ShardError(path, "has a header that says nothing about its games")
-    if header.get("layout") != _layout():
+    # "place" is what Tengen 0.1 called a move.
+    if str(header.get("layout")).replace("('place'", "('move'") != str(_layout()):
         raise ShardError(path, "has records with other fields than this version's")
     return header, content[_PREFIX + length :]
 

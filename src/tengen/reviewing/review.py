@@ -12,9 +12,9 @@ from tengen.engine.task import SearchTask
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import GameOverError, IllegalMoveError, OccupiedError
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
-from tengen.game.scoring import Reason
 from tengen.game.sgf.records import SgfError, SgfGame
 from tengen.search.request import CANCELLED, Limits, SearchRequest, Wanted
 from tengen.search.result import Judgement, SearchResult

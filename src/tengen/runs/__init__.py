@@ -2,13 +2,12 @@
 
 - `run`: the loop
 - `params`: all settings of a run
-- `folder`: what lies where, opening and locking a run
+- `folder`: what lies where, opening and locking a run, errors that say what to do, JSON lines
 - `selfplay_network`: the network that plays, by device
 - `replay_writer`: finished games into the replay buffer
-- `checkpoint`, `checkpoint_writer`: the state of a run in a file; saving in the background
+- `checkpoint`: the state of a run in a file, saved in the background
 - `rating`: matches between a run's networks
-- `progress`, `metrics`, `terminal_display`: counters, curves, and the live table
-- `json_lines`, `tensorboard_events`: their file formats
+- `progress`: counters, metrics, and the live table
+- `tensorboard_events`: the file format of its curves
 - `compile_ahead`, `background_thread`: work in other processes and threads
-- `errors`: errors that say what to do
 """

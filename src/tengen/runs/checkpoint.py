@@ -1,6 +1,7 @@
 """Checkpoints: all that a run needs to continue exactly, in one file, written atomically.
 
-A file is safetensors; the facts about the run are JSON in its header.
+A file is safetensors; the facts about the run are JSON in its header. Shards of games and sample
+games are written before the checkpoint that refers to them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +20,18 @@ from safetensors.numpy import save
 from tengen.atomic_files import replace_file, sync_folder
 from tengen.network.files.errors import one_line
 from tengen.network.files.tengen_format import checksum
-from tengen.runs.errors import RunError, writing
-from tengen.runs.folder import RunFolder
+from tengen.replay.shard import shard_files, shard_number, write_shard
+from tengen.runs.background_thread import BackgroundThread
+from tengen.runs.folder import RunError, RunFolder, writing
+from tengen.selfplay.record import Games, split_games
+from tengen.selfplay.sgf_text import sgf_text
 from tengen.user_messages import say
 
+GAMES_IN_A_SHARD = 10_000
+KEPT_SAMPLES = 400  # games as SGF; older ones are removed
 KEPT = 3  # checkpoints; more than one, in case the disk damages the newest
 FORMAT = "tengen checkpoint 1"
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
-_TYPES = {np.dtype(name) for name in ("?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")} | {
-    np.dtype(name) for name in ("f2", "f4", "f8")
-}
-
-JSON: TypeAlias = "dict[str, JSON] | list[JSON] | str | int | float | bool | None"
 
 
 class Checkpoint(NamedTuple):
@@ -38,7 +39,12 @@ class Checkpoint(NamedTuple):
 
     number: int
     arrays: dict[str, NDArray[Any]]
-    facts: dict[str, JSON]
+    facts: dict[str, Any]  # JSON
+
+    def part(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The arrays whose names begin with a prefix, without it."""
+        found = (name for name in self.arrays if name.startswith(prefix))
+        return {name.removeprefix(prefix): self.arrays[name] for name in found}
 
 
 class _DamagedError(Exception):
@@ -46,7 +52,7 @@ class _DamagedError(Exception):
 
 
 def save_checkpoint(
-    folder: RunFolder, number: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, JSON]
+    folder: RunFolder, number: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]
 ) -> Path:
     """Save a checkpoint atomically, then remove all but the last few; raises RunError.
 
@@ -62,9 +68,7 @@ def save_checkpoint(
     metadata["sha256"] = checksum(tensors, metadata)
     content = save(tensors, metadata)
     with writing(path, len(content)):
-        _remove(
-            folder.checkpoints.glob(".checkpoint-*.unfinished")
-        )  # of processes that were killed
+        _remove(folder.checkpoints.glob(".checkpoint-*.unfinished"))  # of killed processes
         replace_file(path, content)
         sync_folder(folder.checkpoints)  # before older ones go
         saved[number] = path
@@ -110,7 +114,7 @@ def _numbered(folder: RunFolder) -> dict[int, Path]:
 
 
 def _plain(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype not in _TYPES:
+    if values.dtype.kind not in "biuf":
         raise ValueError(
             f"{name}: a checkpoint holds numbers, not {values.dtype}; view it as bytes"
         )
@@ -141,3 +145,38 @@ def _load(path: Path, number: int) -> Checkpoint:
     # "fleet.seats" is what Tengen 0.1 called them.
     arrays = {name.replace("fleet.seats", "fleet.slots"): array for name, array in arrays.items()}
     return Checkpoint(number, arrays, json.loads(metadata["facts"]))
+
+
+class CheckpointWriter(BackgroundThread):
+    """Writes one save at a time: first the games, then the checkpoint that refers to them."""
+
+    def __init__(self, folder: RunFolder, samples: int) -> None:
+        super().__init__("saving")
+        self._folder, self._samples = folder, samples
+
+    def write(
+        self, number: int, games: Games, arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]
+    ) -> None:
+        """Save a run, to be started in the background; raises RunError."""
+        with writing(self._folder.shards):
+            for part in split_games(games, GAMES_IN_A_SHARD):
+                write_shard(self._folder.shards, part, {"run": self._folder.path.name})
+            self._write_samples(games)
+        last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
+        save_checkpoint(self._folder, number, arrays, facts | {"last_shard": last})
+
+    def _write_samples(self, games: Games) -> None:
+        """Write the latest games as SGF."""
+        count = len(games.games)
+        for k in range(max(0, count - self._samples), count):
+            path = self._folder.games / f"{int(games.games['number'][k]):09}.sgf"
+            path.write_text(sgf_text(games, k), encoding="utf-8")
+        _remove(sorted(self._folder.games.glob("*.sgf"))[:-KEPT_SAMPLES])
+
+
+def remove_shards_after(folder: RunFolder, last: int) -> None:
+    """Remove the shards with higher numbers: in the checkpoint their games are still under way."""
+    for file in shard_files(folder.shards):
+        if shard_number(file) > last:
+            with writing(file):
+                file.unlink()

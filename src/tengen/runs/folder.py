@@ -1,24 +1,31 @@
-"""The folder of a run: what lies where, its settings, and the lock for writing."""
+"""The folder of a run: what lies where, the lock for writing, errors and JSON lines."""
 
 from __future__ import annotations
 
+import errno
+import json
 import os
+import shutil
 import socket
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
 from tengen.config import Sections, changed_keys, load_sections, write_sections
-from tengen.runs.errors import RunError, write_whole, writing
 from tengen.user_messages import say
 
 if sys.platform != "win32":
     import fcntl
 
 LOCK = "lock"
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_BLOCK = 1 << 16  # bytes
 
 
 @dataclass
@@ -78,9 +85,8 @@ def open_run(path: str | Path) -> RunFolder:
         why = "has no config.toml" if folder.path.is_dir() else "is no folder"
         raise RunError(f"{path}: is no run: it {why}; check the path")
     for each in folder.folders:
-        if not each.is_dir():
-            with writing(each):
-                each.mkdir()
+        with writing(each):
+            each.mkdir(exist_ok=True)
     return folder
 
 
@@ -145,3 +151,101 @@ class RunLock(Closeable):
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+# Errors that say what to do
+
+
+class RunError(ValueError):
+    """A run cannot begin or continue; the message says why and what to do."""
+
+
+@contextmanager
+def writing(path: Path, needed: int = 0) -> Iterator[None]:
+    """Turn an OSError while writing to this path into a RunError; `needed` bytes, if known."""
+    try:
+        yield
+    except OSError as error:
+        raise _explained(path, needed, error) from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file atomically; raises RunError."""
+    with writing(path, len(content)):
+        replace_file(path, content)
+
+
+def _explained(path: Path, needed: int, error: OSError) -> RunError:
+    if error.errno in _FULL:
+        needs = f", {_size(needed)} needed" if needed else ""
+        what = f"the disk is full ({_free(path)} free{needs})"
+        return RunError(f"{path}: {what}; make room, then start the run again")
+    if error.errno in _FORBIDDEN:
+        what = f"may not be written ({error.strerror})"
+        return RunError(f"{path}: {what}; change its permissions, or name another folder")
+    return RunError(f"{path}: cannot be written: {error.strerror or error}; name another folder")
+
+
+def _free(path: Path) -> str:
+    existing = next(folder for folder in path.absolute().parents if folder.exists())
+    return _size(shutil.disk_usage(existing).free)
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
+
+
+# Files of JSON objects, one a line, appended; an incomplete last line is ignored
+
+
+def append_line(path: Path, values: Mapping[str, Any]) -> None:
+    """Append an object; NumPy's numbers become plain, NaN and infinity null. Raises RunError."""
+    text = json.dumps(values, default=lambda value: value.tolist())
+    plain = json.loads(text, parse_constant=lambda _: None)
+    line = json.dumps(plain, ensure_ascii=False).encode() + b"\n"
+    with writing(path, len(line)), path.open("a+b") as file:
+        _cut_torn_line(file)
+        file.write(line)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """All complete lines; none if there is no file. Damaged lines are skipped, with a message."""
+    if not path.exists():
+        return []
+    found = []
+    *lines, _torn = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            values = json.loads(line)
+            if not isinstance(values, dict):
+                raise ValueError("no object")
+            found.append(values)
+        except ValueError:
+            say(f"{path}: line {number} is damaged and was skipped")
+    return found
+
+
+def forget_after(path: Path, key: str, last: float) -> None:
+    """Drop the lines whose `key` is above `last`, such as those after the checkpoint in use."""
+    lines = read_lines(path)
+    kept = [values for values in lines if values.get(key) is None or values[key] <= last]
+    if len(kept) < len(lines):
+        text = "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in kept).encode()
+        write_whole(path, text)
+
+
+def _cut_torn_line(file: BinaryIO) -> None:
+    """Cut the file after its last complete line."""
+    end = file.seek(0, os.SEEK_END)
+    start, newline = end, -1
+    while start > 0 and newline < 0:
+        start = max(0, start - _BLOCK)
+        file.seek(start)
+        newline = file.read(_BLOCK).rfind(b"\n")
+    if (whole := start + newline + 1) < end:
+        file.truncate(whole)
+    file.seek(0, os.SEEK_END)

@@ -13,10 +13,9 @@ from tengen.features.feature_set import (
     FeatureSet,
 )
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.registry import TRAINING_DEVICES
-from tengen.replay.window import WindowParams
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
-from tengen.training.params import TrainingParams
+from tengen.training.params import TrainingParams, WindowParams
 
 MOST_SEEDS = 2**31  # the trainer's 64-bit keys leave each seed room for 2 ** 32 batches
 
@@ -32,7 +31,7 @@ class RunParams:
     # reading ladders takes longer than the rest of self-play: a fast GPU waits for it, a network on
     # the CPU does not.
     ladders: bool = True
-    device: str = "auto"  # auto, cpu or cuda
+    device: str = AUTO  # that plays and learns; auto: a GPU if there is one
     seed: int = 1  # of weights and games
 
     # The run ends at the first of these limits that is reached, and the learning rate falls towards
@@ -56,8 +55,7 @@ class RunParams:
             raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
         named_architecture(self.model)  # raises for an unknown name
         if self.device not in TRAINING_DEVICES:
-            names = " or ".join(TRAINING_DEVICES)
-            raise ValueError(f"device must be {names}, not {self.device!r}")
+            raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {self.device!r}")
         if self.features not in FEATURE_SETS:
             known = ", ".join(FEATURE_SETS)
             raise ValueError(f"features must be one of {known}, not {self.features!r}")

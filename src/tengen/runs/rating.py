@@ -15,9 +15,8 @@ from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
-from tengen.network.files.tengen_format import load_network_file, save_network
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import append_line, read_lines
+from tengen.network.files.tengen_format import load_network_file
+from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams, fair_komi
@@ -31,11 +30,6 @@ def network_name(iteration: int) -> str:
 def network_file(folder: RunFolder, name: str) -> Path:
     """The file of a run's network."""
     return folder.networks / f"{name}.safetensors"
-
-
-def keep_network(folder: RunFolder, data: NetworkData) -> None:
-    """Write a network into the run's folder; raises NetworkFileError."""
-    save_network(data, network_file(folder, data.name), half=True)
 
 
 def rate_network(
@@ -53,8 +47,8 @@ def rate_network(
     played; a match that `should_stop` ends is not counted.
     """
     name = network_name(iteration)
-    rated = sorted(file.stem for file in folder.networks.glob("*.safetensors"))
-    earlier = [each for each in rated if each < name]
+    kept = (file.stem for file in folder.networks.glob("*.safetensors"))
+    earlier = sorted(each for each in kept if each < name)
     chosen = earlier[max(0, len(earlier) - params.opponents) :]
     if playing and playing != name and playing not in chosen:
         chosen = [playing, *chosen]
@@ -75,15 +69,8 @@ def rate_network(
         tally = _play(mine, opponent, starts, seed, opened, should_stop)
         if should_stop():
             return False
-        values = {
-            "iteration": iteration,
-            "first": name,
-            "second": label,
-            "wins": tally.wins,
-            "draws": tally.draws,
-            "losses": tally.losses,
-        }
-        append_line(folder.ratings, values)
+        match = {"iteration": iteration, "first": name, "second": label}
+        append_line(folder.ratings, match | tally._asdict())
     return True
 
 
@@ -120,20 +107,21 @@ def _play(
 def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:
     """Whether an iteration's network scored at least `gate` of the points against `playing`."""
     name = network_name(iteration)
-    for line in read_lines(folder.ratings):
-        if (line["first"], line["second"]) == (name, playing):
-            games = line["wins"] + line["draws"] + line["losses"]
-            return bool(line["wins"] + 0.5 * line["draws"] >= gate * games)
+    for match in _results(folder):
+        if (match.first, match.second) == (name, playing):
+            games = match.wins + match.draws + match.losses
+            return bool(match.wins + 0.5 * match.draws >= gate * games)
     return False
 
 
 def ratings_of(folder: RunFolder) -> dict[str, Rating]:
     """The ratings of all networks and opponents that played; the run's first network has 0."""
-    results = [
-        Result(line["first"], line["second"], line["wins"], line["draws"], line["losses"])
-        for line in read_lines(folder.ratings)
-    ]
+    results = _results(folder)
     if not results:
         return {}
-    names = {name for result in results for name in (result.first, result.second)}
-    return fit(results, min(name for name in names if name.isdigit()))
+    names = (name for result in results for name in (result.first, result.second))
+    return fit(results, min(filter(str.isdigit, names)))
+
+
+def _results(folder: RunFolder) -> list[Result]:
+    return [Result(*(line[name] for name in Result._fields)) for line in read_lines(folder.ratings)]

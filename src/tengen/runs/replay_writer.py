@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import numba
 
-from tengen.closeable import Closeable
 from tengen.features.feature_set import FeatureSet
-from tengen.replay.rows import encode_games
-from tengen.replay.schema import TrainingRows
+from tengen.replay.rows import TrainingRows, encode_games
 from tengen.replay.shard import read_or_set_aside, shard_files
-from tengen.replay.window import WindowParams, window_size
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.folder import RunFolder
 from tengen.selfplay.record import Games, joined
+from tengen.training.params import WindowParams, window_size
 from tengen.training.replay_buffer import ReplayBuffer
 
 _SPARE_ROWS = 1_000  # read more than needed: how many rows a weight becomes is drawn at random
 
 
-class ReplayWriter(Closeable):
+class ReplayWriter(BackgroundThread):
     """Encodes finished games into the replay buffer and moves its window along."""
 
     def __init__(
         self, buffer: ReplayBuffer, features: FeatureSet, window: WindowParams, seed: int
     ) -> None:
+        super().__init__("encoding")
         self.buffer = buffer
         self._features, self._window, self._seed = features, window, seed
         self._unsaved: list[Games] = []
         self._held = 0  # rows in the buffer; fewer than its total if shards were lost
         self.games = 0  # ever added
         self.last: Games | None = None  # the games added last
-        self._thread = BackgroundThread("encoding")
 
     def add(self, games: Games) -> None:
         """Add these games' rows to the replay buffer."""
@@ -43,23 +41,10 @@ class ReplayWriter(Closeable):
         self.games += len(games.games)
         self.last = games
 
-    def add_in_background(self, games: Games) -> None:
-        """As `add`, in a thread. Exceptions re-raise in the next call or in `finish`."""
-        self._thread.start(self.add, games)
-
-    def finish(self) -> None:
-        """Wait until all games are added."""
-        self._thread.finish()
-
-    def close(self) -> None:
-        """End the thread."""
-        self._thread.close()
-
     def take_unsaved(self) -> Games:
         """The games added since the last call."""
         self.finish()
-        taken = joined(self._unsaved)
-        self._unsaved = []
+        taken, self._unsaved = joined(self._unsaved), []
         return taken
 
     def restore(self, folder: RunFolder, total: int, games: int) -> None:

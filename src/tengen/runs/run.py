@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,36 +22,27 @@ from tengen.closeable import Closeable
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
 from tengen.network.architecture import Architecture, named_architecture
+from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
-from tengen.runs.checkpoint import JSON, Checkpoint, load_latest
-from tengen.runs.checkpoint_writer import CheckpointWriter, remove_shards_after
+from tengen.runs.checkpoint import Checkpoint, CheckpointWriter, load_latest, remove_shards_after
 from tengen.runs.compile_ahead import CompileAhead
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock, is_run, open_or_create_run
-from tengen.runs.json_lines import forget_after
-from tengen.runs.metrics import game_metrics
+from tengen.runs.folder import (
+    RunError,
+    RunFolder,
+    RunLock,
+    forget_after,
+    is_run,
+    open_or_create_run,
+)
 from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams
-from tengen.runs.progress import Counters, Progress
-from tengen.runs.rating import (
-    keep_network,
-    network_file,
-    network_name,
-    passes,
-    rate_network,
-    ratings_of,
-)
+from tengen.runs.progress import Counters, Progress, game_metrics
+from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
 from tengen.runs.replay_writer import ReplayWriter
-from tengen.runs.selfplay_network import (
-    DEFAULTS,
-    GPU_DEFAULTS,
-    evaluator_on,
-    learning_device,
-    new_selfplay_network,
-)
+from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on, learning_device
 from tengen.selfplay.fleet import Fleet
-from tengen.training.heads_and_losses import TrainingNetwork
+from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
 from tengen.training.initial import initial_network, resumed_network
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.replay_buffer import ReplayBuffer
@@ -118,7 +110,7 @@ class Run(Closeable):
         """Create the trainer, the replay buffer, the network that plays, and the fleet."""
         config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
         features = FEATURE_SETS[network.network.architecture.features]
-        on_gpu = self._defaults is GPU_DEFAULTS
+        on_gpu = self._device == CUDA
         compiling = opened.enter_context(CompileAhead(features)) if on_gpu else None
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
@@ -129,7 +121,7 @@ class Run(Closeable):
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
-        self._network = new_selfplay_network(self._trainer, self._games_at_a_time, side)
+        self._network = SelfPlayNetwork(self._trainer, self._games_at_a_time, side)
         if compiling is not None:
             compiling.wait()
         self._fleet = Fleet(self._network.buffers, config.selfplay, config.search, seed)
@@ -176,7 +168,8 @@ class Run(Closeable):
         before = self._counters()
         while self._counters().rows < before.rows + self._iteration_rows and not self._over():
             self._play_and_learn()
-            self._progress.show(self._counters(), before)
+            now = self._counters()
+            self._progress.show(now, now.rates_since(before))
         self._publish()
         self.iteration += 1
         self._report(before)
@@ -189,17 +182,20 @@ class Run(Closeable):
 
     def _play_and_learn(self) -> None:
         """Play some ticks. On a GPU steps run between them, on a CPU after them."""
-        on_gpu = self._defaults.ticks_to_publish > 0
+        ticks_to_publish = self._defaults.ticks_to_publish
         for _ in range(TICKS_TO_COLLECT):
             self._fleet.tick()
-            if on_gpu and self._may_learn() and self._trainer.ready():
+            if ticks_to_publish and self._may_learn() and self._trainer.ready():
                 self._trainer.step(self._rate_now())
-        add = self._replay.add_in_background if on_gpu else self._replay.add
-        add(self._fleet.take_games())
-        while not on_gpu and self._may_learn():
+        games = self._fleet.take_games()
+        if ticks_to_publish:
+            self._replay.start(self._replay.add, games)
+            if self._fleet.counts.ticks % ticks_to_publish < TICKS_TO_COLLECT:
+                self._publish()
+            return
+        self._replay.add(games)
+        while self._may_learn():
             self._trainer.step(self._rate_now())
-        if on_gpu and self._fleet.counts.ticks % self._defaults.ticks_to_publish < TICKS_TO_COLLECT:
-            self._publish()
 
     def _may_learn(self) -> bool:
         buffer = self._replay.buffer
@@ -228,14 +224,12 @@ class Run(Closeable):
     def _share(self) -> float:
         """How much of the run is over; 0 if it has no end."""
         run = self._config.run
-        shares = [0.0]
-        if run.minutes:
-            shares.append(self.seconds / 60 / run.minutes)
-        if run.games:
-            shares.append(self._replay.games / run.games)
-        if run.iterations:
-            shares.append(self.iteration / run.iterations)
-        return max(shares)
+        done = (
+            (self.seconds / 60, run.minutes),
+            (self._replay.games, run.games),
+            (self.iteration, run.iterations),
+        )
+        return max([0.0, *(count / limit for count, limit in done if limit)])
 
     def _over(self) -> bool:
         return self._stop.is_set() or self._share() >= 1
@@ -260,14 +254,18 @@ class Run(Closeable):
         """Record the iteration that has ended."""
         learned, now = self._trainer.metrics(), self._counters()
         filled = (now.evals - before.evals) / max(1, now.ticks - before.ticks)
-        others = {
+        losses = {name: learned[name] for name in (*LOSSES, "total") if name in learned}
+        others: dict[str, float] = {
+            "window": now.window,
+            "steps": now.steps,
+            **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
             "batch fill": filled / (self._games_at_a_time / 2),
         }
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())
             others |= {**game_metrics(games), "games/age in steps": age}
-        self._progress.record_iteration(now, before, learned, others)
+        self._progress.record_iteration(now, now.rates_since(before), losses, others)
 
     # Rating
 
@@ -282,7 +280,7 @@ class Run(Closeable):
             self.iteration,
             rating,
             self._config.selfplay,
-            lambda data: evaluator_on(self._device, data),
+            partial(evaluator_on, self._device),
             self._playing if rating.gate else "",
             self._stop.is_set,
         )
@@ -295,7 +293,8 @@ class Run(Closeable):
 
     def _keep_network(self) -> None:
         """Write this iteration's network, for ratings and for other programs."""
-        keep_network(self._folder, self._network_data(network_name(self.iteration)))
+        name = network_name(self.iteration)
+        save_network(self._network_data(name), network_file(self._folder, name), half=True)
 
     def _network_data(self, name: str) -> NetworkData:
         """The network as it is now, with its provenance."""
@@ -327,7 +326,7 @@ class Run(Closeable):
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
         unsaved = self._replay.take_unsaved()  # first, so that the counts below include them
-        facts: dict[str, JSON] = {
+        facts = {
             "iteration": self.iteration,
             "rows": self._replay.buffer.total,
             "games": self._replay.games,
@@ -338,28 +337,21 @@ class Run(Closeable):
             "architecture": self._trainer.ema.architecture.to_json(),
             "started_from": self._started_from,
         }
-        self._writer.save(self.iteration, unsaved, arrays, facts)
+        self._writer.start(self._writer.write, self.iteration, unsaved, arrays, facts)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
         self._last_saved = time.monotonic()
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint."""
-        facts: dict[str, Any] = checkpoint.facts
+        facts = checkpoint.facts
         self.iteration = int(facts["iteration"])
         self._unrated = bool(facts.get("unrated"))
         self._seconds_before = float(facts["seconds"])
-        trainer, fleet = (
-            {
-                name.removeprefix(part): values
-                for name, values in checkpoint.arrays.items()
-                if name.startswith(part)
-            }
-            for part in ("trainer.", "fleet.")
-        )
+        trainer = checkpoint.part("trainer.")
         try:
             self._trainer.load_state({k: torch.from_numpy(v) for k, v in trainer.items()})
-            self._fleet.load(fleet)
+            self._fleet.load(checkpoint.part("fleet."))
         except (KeyError, ValueError) as error:
             raise RunError(
                 f"{self._folder.path}: its checkpoint is of other settings or of another version "
@@ -370,8 +362,7 @@ class Run(Closeable):
         if self._config.rating.gate:
             self._let_play(str(facts["playing"]))
         else:
-            self._network.publish(self._trainer)
-            self._fleet.set_step(self._trainer.steps)
+            self._publish()
         forget_after(self._folder.ratings, "iteration", self.iteration - self._unrated)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numba
 import torch
@@ -13,7 +12,7 @@ from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.registry import AUTO, CPU, CUDA, open_evaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.inference_buffers import EvaluatorBuffers, InferenceBuffers
+from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.network.torch.model import network_from
 from tengen.training.heads_and_losses import SCALING
 from tengen.training.trainer import Trainer
@@ -29,73 +28,49 @@ class DeviceDefaults(NamedTuple):
     ticks_to_publish: int  # new weights play every so many ticks; 0: at the end of an iteration
 
 
-GPU_DEFAULTS = DeviceDefaults(8192, 100_000, 40_000, 3_000_000, 256)
-CPU_DEFAULTS = DeviceDefaults(64, 2_000, 1_000, 300_000, 0)
-DEFAULTS = {CUDA: GPU_DEFAULTS, CPU: CPU_DEFAULTS}
+DEFAULTS = {
+    CUDA: DeviceDefaults(8192, 100_000, 40_000, 3_000_000, 256),
+    CPU: DeviceDefaults(64, 2_000, 1_000, 300_000, 0),
+}
 
 
-class SelfPlayNetwork(Protocol):
-    """The network that plays the games."""
+class SelfPlayNetwork:
+    """The network that plays the games, on the trainer's device.
 
-    @property
-    def buffers(self) -> Sequence[InferenceBuffers]:
-        """One for each half of the fleet."""
+    On a GPU weights are copied while the device is idle; on the CPU they need a new evaluator.
+    """
+
+    def __init__(self, trainer: Trainer, games: int, side: int) -> None:
+        rows, size = games // 2, Size(side, side)
+        self._on_gpu = PlayingNetwork(trainer.ema, SCALING) if trainer.stream else None
+        self.buffers: list[CudaBuffers] | list[EvaluatorBuffers]  # one for each half of the fleet
+        if self._on_gpu is not None:
+            self.buffers = [CudaBuffers(self._on_gpu, rows, size) for _ in range(2)]
+        else:
+            evaluator = evaluator_on(CPU, trainer.ema_data("playing", {}))
+            self.buffers = [EvaluatorBuffers(evaluator, rows, size) for _ in range(2)]
 
     def publish(self, trainer: Trainer) -> None:
         """Play with the trainer's weights from now on."""
+        if self._on_gpu is None:
+            self.play(trainer.ema_data("playing", {}))
+            return
+        torch.cuda.synchronize()
+        with torch.cuda.stream(trainer.stream):
+            self._on_gpu.publish(trainer.ema)
+        torch.cuda.synchronize()
 
     def play(self, data: NetworkData) -> None:
         """Play with this network from now on."""
-
-
-class CudaSelfPlayNetwork:
-    """On the GPU that learns, where weights are copied from."""
-
-    def __init__(self, trainer: Trainer, games: int, size: Size) -> None:
-        self._network = PlayingNetwork(trainer.ema, SCALING)
-        self.buffers = [CudaBuffers(self._network, games // 2, size) for _ in range(2)]
-
-    def publish(self, trainer: Trainer) -> None:
-        """Copy the weights while the device is idle."""
+        if self._on_gpu is None:
+            evaluator = evaluator_on(CPU, data)
+            for buffers in self.buffers:
+                assert isinstance(buffers, EvaluatorBuffers)
+                buffers.use(evaluator)
+            return
         torch.cuda.synchronize()
-        with torch.cuda.stream(trainer.stream):
-            self._network.publish(trainer.ema)
+        self._on_gpu.publish(network_from(data).cuda())
         torch.cuda.synchronize()
-
-    def play(self, data: NetworkData) -> None:
-        """Copy the weights while the device is idle."""
-        torch.cuda.synchronize()
-        self._network.publish(network_from(data).cuda())
-        torch.cuda.synchronize()
-
-
-class CpuSelfPlayNetwork:
-    """On the CPU, where new weights mean a new evaluator."""
-
-    def __init__(self, trainer: Trainer, games: int, size: Size) -> None:
-        evaluator = cpu_evaluator(trainer.ema_data("playing", {}))
-        self.buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
-
-    def publish(self, trainer: Trainer) -> None:
-        """Build an evaluator from the trainer's weights."""
-        self.play(trainer.ema_data("playing", {}))
-
-    def play(self, data: NetworkData) -> None:
-        """Build an evaluator."""
-        evaluator = cpu_evaluator(data)
-        for buffers in self.buffers:
-            buffers.use(evaluator)
-
-
-def new_selfplay_network(trainer: Trainer, games: int, side: int) -> SelfPlayNetwork:
-    """The network that plays, on the trainer's device."""
-    kind = CudaSelfPlayNetwork if trainer.device.type == "cuda" else CpuSelfPlayNetwork
-    return kind(trainer, games, Size(side, side))
-
-
-def cpu_evaluator(data: NetworkData) -> Evaluator:
-    """A network on the processor."""
-    return evaluator_on(CPU, data)
 
 
 def evaluator_on(device: str, data: NetworkData) -> Evaluator:

@@ -6,6 +6,7 @@ TensorFlow's protocol buffers.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import struct
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tengen.closeable import Closeable
-from tengen.runs.errors import writing
+from tengen.runs.folder import writing
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli's, bits reversed
 
@@ -33,13 +34,14 @@ class EventWriter(Closeable):
         with writing(self._path):
             folder.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("xb", buffering=0)
-        self._add(_text(3, "brain.Event:2"), step)
-        self._add(_message(7, _whole(1, 1)), step)  # a session's start
+        self._add(_message(3, b"brain.Event:2"), step)
+        self._add(_message(7, _field(1, 0, _varint(1))), step)  # a session's start
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         """Write the values at a step; a slash in a name makes a group."""
         summary = b"".join(
-            _message(1, _text(1, name) + _single(2, value)) for name, value in values.items()
+            _message(1, _message(1, name.encode()) + _field(2, 5, _float(value)))
+            for name, value in values.items()
         )
         self._add(_message(5, summary), step)
 
@@ -48,38 +50,27 @@ class EventWriter(Closeable):
         self._file.close()
 
     def _add(self, what: bytes, step: int) -> None:
-        event = _double(1, time.time()) + _whole(2, step) + what
+        event = _field(1, 1, struct.pack("<d", time.time())) + _field(2, 0, _varint(step)) + what
         length = struct.pack("<Q", len(event))
         record = length + _masked(length) + event + _masked(event)
         with writing(self._path, len(record)):
             self._file.write(record)
 
 
-def _key(field: int, kind: int) -> bytes:
-    return _varint(field << 3 | kind)
+def _field(number: int, kind: int, content: bytes) -> bytes:
+    """A field of a protocol buffer; kinds are 0 varint, 1 double, 2 message or text, 5 float."""
+    return _varint(number << 3 | kind) + content
 
 
-def _whole(field: int, value: int) -> bytes:
-    return _key(field, 0) + _varint(value)
+def _message(number: int, content: bytes) -> bytes:
+    return _field(number, 2, _varint(len(content)) + content)
 
 
-def _double(field: int, value: float) -> bytes:
-    return _key(field, 1) + struct.pack("<d", value)
-
-
-def _single(field: int, value: float) -> bytes:
+def _float(value: float) -> bytes:
     try:
-        return _key(field, 5) + struct.pack("<f", value)
+        return struct.pack("<f", value)
     except OverflowError:
-        return _single(field, float("inf") if value > 0 else float("-inf"))
-
-
-def _text(field: int, value: str) -> bytes:
-    return _message(field, value.encode())
-
-
-def _message(field: int, content: bytes) -> bytes:
-    return _key(field, 2) + _varint(len(content)) + content
+        return struct.pack("<f", math.copysign(math.inf, value))
 
 
 def _varint(value: int) -> bytes:

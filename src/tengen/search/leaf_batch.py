@@ -20,6 +20,7 @@ class LeafBatch(NamedTuple):
     caught: NDArray[np.uint64]  # [rows, words] stones caught in ladders
     planes: NDArray[np.float32]  # [rows, planes, height, width]
     globals: NDArray[np.float32]  # [rows, globals]
+    optimism: NDArray[np.float32]  # [rows] share of the optimistic policy
 
 
 def new_leaf_batch(rows: int, features: FeatureSet, size: Size) -> LeafBatch:
@@ -31,4 +32,5 @@ def new_leaf_batch(rows: int, features: FeatureSet, size: Size) -> LeafBatch:
         # Unused rows must still look like boards: all ones is a board without a border.
         planes=np.ones((rows, len(features.planes), size.height, size.width), np.float32),
         globals=np.zeros((rows, len(features.globals)), np.float32),
+        optimism=np.zeros(rows, np.float32),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,10 @@ class SearchParams:
     root_fpu_reduction: float = 0.1
     fpu_trusts_tried: bool = True  # before that, the parent's own evaluation stands for it
 
-    # Utility: a win counts 1, points at most these; see utility.py.
+    # Utility: what a win counts, and points at most; see utility.py.
+    win_utility: float = 1.0
+    white_no_result_utility: float = 0.0  # what no result counts for White
+    white_draw_wins: float = 0.5  # of a win that a draw is worth to White
     static_score: float = 0.1
     dynamic_score: float = 0.3
     score_scale: float = 0.75  # of the dynamic part, in square roots of the board's area
@@ -43,12 +46,27 @@ class SearchParams:
     # Evaluations of which a network is unsure weigh less: 0.25 is an average uncertainty. 0: all
     # weigh the same.
     uncertainty: float = 0.25
-    score_error_weight: float = 0.02  # of an error of a point, against one of the value
     most_weight: float = 8.0
+    # A child that looks worse than those of larger priors, and has more than twice the weight that
+    # its prior is worth, loses the excess: all of it if it is much worse than this scale.
+    noise_pruning: bool = True
+    noise_pruning_scale: float = 0.15
+    noise_pruning_cap: float = 1e50
+    # Evaluations are corrected by this share of the error that was found after the same two moves
+    # in the same surroundings elsewhere in the tree, where each subtree speaks with a power of its
+    # weight. 0: not at all.
+    value_bias: float = 0.45
+    value_bias_exponent: float = 0.85
 
     # Moves of a smaller prior are left out below the root, to save memory: before one had its turn
     # a node would need about a million visits.
     least_prior: float = 1e-4
+
+    policy_temperature: float = 1.0  # of the network's policy, everywhere
+    # The share of a network's optimistic policy, if it has one: moves that may turn out better than
+    # it expects. Below the root a search soon finds out; at the root others should not be missed.
+    optimism: float = 1.0
+    root_optimism: float = 0.2
 
     virtual_loss: float = 1.0  # visits that a descent under way counts as lost
     graph: bool = False  # positions reached by several ways share their statistics
@@ -73,10 +91,13 @@ class SearchParams:
         512.0  # for a tree; when they are used up, its thinnest branches are given up
     )
 
+    RETIRED: ClassVar[dict[str, float]] = {"score_error_weight": 0.02}
+
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not math.isfinite(value) or value < 0:
+            least = -math.inf if field.name == "white_no_result_utility" else 0
+            if not math.isfinite(value) or value < least:
                 raise ValueError(f"{field.name} must be a number of 0 or more, not {value!r}")
         for name in (
             "exploration_base",
@@ -84,11 +105,14 @@ class SearchParams:
             "score_scale",
             "temperature_halflife",
             "most_weight",
+            "noise_pruning_scale",
+            "policy_temperature",
         ):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0")
-        if self.noise_share > 1:
-            raise ValueError(f"noise_share must be at most 1, not {self.noise_share}")
+        for name in ("noise_share", "white_draw_wins", "optimism", "root_optimism"):
+            if getattr(self, name) > 1:
+                raise ValueError(f"{name} must be at most 1, not {getattr(self, name)}")
         for name in ("root_temperature", "root_temperature_early"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0")
@@ -111,11 +135,16 @@ _SETTINGS = np.dtype(
 )
 
 
-def settings_array(params: SearchParams) -> NDArray[np.void]:
-    """[1] the parameters as the kernels know them."""
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def settings_array(params: SearchParams, *, has_optimism: bool = True) -> NDArray[np.void]:
+    """[1] the parameters as the kernels know them, for a network with or without optimism."""
     settings = np.zeros(1, _SETTINGS)
     for field in fields(params):
-        settings[field.name] = getattr(params, field.name)
+        settings[field.name] = min(getattr(params, field.name), _LARGEST)
+    if not has_optimism:  # so that equal positions look alike to caches
+        settings["optimism"] = settings["root_optimism"] = 0
     settings["shares"] = shares_kept(params.value_weight)
     return settings
 

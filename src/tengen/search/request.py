@@ -60,8 +60,12 @@ class RootOptions:
     gumbel: int = 0  # moves that a Gumbel root considers; 0: no Gumbel root
     avoid: tuple[Avoid, ...] = ()
     symmetry_pruning: bool = False  # search only one of several symmetric moves
+    symmetries: int = 1  # of the board, from 1 to 8, over which the root's evaluation is averaged
     ignore_history: bool = False  # show the network no move from before the root; rules know them
     fresh: bool = False  # start without a tree, whatever is known already
+    # The network is told that this side has 2^advantage times as many playouts as the other one.
+    playout_advantage: float = 0.0
+    advantage_of: Color | None = None  # None: the side to play at the root
 
 
 ROOT_DEFAULTS = RootOptions()

@@ -1,14 +1,16 @@
-"""Symmetric moves at the root: search one of each kind, report the others as its images."""
+"""Symmetries at the root: of moves, of which one of each kind is searched, and of evaluations."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, symmetry_points
 from tengen.game.position import Position
+from tengen.network.evaluator import Evaluation, Evaluator, encode
 from tengen.search.request import Avoid, RootOptions
 from tengen.search.result import MoveResult
 
@@ -89,3 +91,40 @@ def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResu
         ownership=ownership,
         ownership_stdev=stdev,
     )
+
+
+def averaged(
+    evaluation: Evaluation, evaluator: Evaluator, position: Position, symmetries: int, seed: int
+) -> Evaluation:
+    """The mean evaluation of a position and its images by some of the other symmetries.
+
+    `evaluation` is its own, without the batch axis. The policy's mean is one of probabilities.
+    """
+    others = np.random.default_rng(seed).permutation(list(Symmetry)[1:])[: symmetries - 1]
+    found = [evaluation]
+    for symmetry in map(Symmetry, others.tolist()):
+        batch = encode(evaluator.features, [position.transformed(symmetry)])
+        one = Evaluation(*(field[0] for field in evaluator.submit(batch).result()))
+        found.append(_turned_back(one, symmetry, position))
+    mean = Evaluation(*(np.mean(field, 0) for field in zip(*found, strict=True)))
+    squares = np.mean([each.score**2 + each.spread**2 for each in found])
+    legal = position.legal_mask()
+    return mean._replace(
+        policy=np.log(np.mean([_softmax(each.policy, legal) for each in found], 0) + 1e-30),
+        spread=np.sqrt(np.maximum(squares - mean.score**2, 0)),
+    )
+
+
+def _turned_back(evaluation: Evaluation, symmetry: Symmetry, position: Position) -> Evaluation:
+    """What is said of an image, for the position itself."""
+    places = symmetry_points(symmetry, position.size)
+    policy, ownership = np.empty_like(evaluation.policy), np.empty(position.size.area, np.float32)
+    policy[places], policy[-1] = evaluation.policy[:-1], evaluation.policy[-1]
+    ownership[places] = evaluation.ownership.ravel()
+    shape = position.height, position.width
+    return evaluation._replace(policy=policy, ownership=ownership.reshape(shape))
+
+
+def _softmax(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np.float32]:
+    shares = np.where(legal, np.exp(logits - logits[legal].max()), 0)
+    return np.asarray(shares / shares.sum(), np.float32)

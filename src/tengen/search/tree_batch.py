@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
+from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import PASS
@@ -48,7 +49,7 @@ from tengen.search.result import (
     read_moves_below,
     read_result,
 )
-from tengen.search.root_symmetry import symmetric_moves_to_avoid, with_symmetric_moves
+from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
 from tengen.user_messages import say
 
 ENDLESS = 2**31 - 1
@@ -63,7 +64,9 @@ _TREE_GOES_ON = {
     *("exploration", "exploration_log", "exploration_base"),
     *("stdev_scale", "stdev_prior", "stdev_prior_weight"),
     *("fpu_reduction", "root_fpu_reduction", "fpu_trusts_tried", "virtual_loss"),
-    *("static_score", "dynamic_score", "score_scale", "centre_to_zero", "value_weight"),
+    *("win_utility", "white_no_result_utility", "value_weight", "value_bias_exponent"),
+    *("noise_pruning", "noise_pruning_scale", "noise_pruning_cap"),
+    *("static_score", "dynamic_score", "score_scale", "centre_to_zero"),
     *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
 }
 
@@ -85,7 +88,8 @@ class LeafFlight:
     @property
     def inputs(self) -> Batch:
         """What the network sees."""
-        return Batch(self.leaves.planes[: self.rows], self.leaves.globals[: self.rows])
+        rows, leaves = slice(self.rows), self.leaves
+        return Batch(leaves.planes[rows], leaves.globals[rows], leaves.optimism[rows])
 
 
 class TreeBatch:
@@ -124,13 +128,17 @@ class TreeBatch:
             moves=moves + MAX_DEPTH,
             ladders=self._features.sees_ladders,
             ownership=ownership,
+            biases=params.value_bias > 0,
         )
-        self._settings: NDArray[np.void] = settings_array(params)
+        self._settings: NDArray[np.void] = settings_array(
+            params, has_optimism=evaluator.has_optimism
+        )
         self.params = params
         self.positions: list[Position | None] = [None] * trees  # at the roots
         self.roots: list[RootOptions] = [ROOT_DEFAULTS] * trees
         self.root_evaluations: list[Evaluation | None] = [None] * trees  # without the batch axis
         self.keeps_root_evaluation: set[int] = set()  # trees whose root's evaluation is wanted
+        self._averages_root: set[int] = set()  # trees whose root is evaluated by symmetries
         self._chunks = 1 if threads == 1 else min(trees, CHUNKS_PER_THREAD * threads)
         self._scratches = new_descent_scratches(self._chunks)
         self._reuse_scratch = np.zeros((2, node_room), np.int32)
@@ -150,7 +158,8 @@ class TreeBatch:
         changed = {name for name, value in vars(params).items() if value != vars(self.params)[name]}
         if not changed <= _TREE_GOES_ON:
             return False
-        self.params, self._settings = params, settings_array(params)
+        self.params = params
+        self._settings = settings_array(params, has_optimism=self.evaluator.has_optimism)
         if changed:
             for g in range(len(self.forest.trees)):
                 if self.positions[g] is not None and self.visits(g):
@@ -187,10 +196,11 @@ class TreeBatch:
         moves = moves_between(before, position)
         if moves is None or not self.fits(position):
             return False
-        if moves and (root.avoid or root.symmetry_pruning or root.ignore_history):
+        if moves and (root.avoid or symmetric_moves_to_avoid(position, root)):
             return False
         if moves:
             self.follow(g, moves, position)
+            self._apply_root_options(g, position, root)
         self.positions[g] = position
         return int(self.forest.trees[g]["n_nodes"]) + growth <= self.forest.node_room
 
@@ -206,7 +216,6 @@ class TreeBatch:
         forest = self.forest
         boards, history = position.arrays(room=0)
         forest.boards[g] = boards[0]
-        forest.boards[g]["hidden"] = position.move_number if root.ignore_history else 0
         forest.histories[g, : len(history)] = history
         self._read_earlier_ladders(g, position)
         tree = forest.trees[g]
@@ -221,10 +230,15 @@ class TreeBatch:
 
     def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
         forest, tree = self.forest, self.forest.trees[g]
+        (self._averages_root.add if root.symmetries > 1 else self._averages_root.discard)(g)
+        forest.boards[g]["hidden"] = position.move_number if root.ignore_history else 0
         tree["noisy"] = root.noisy
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
         tree["leaves"] = self.leaves
+        tree["draw_komi"] = self.params.white_draw_wins - 0.5 if may_be_drawn(position) else 0.0
+        side = position.to_play if root.advantage_of is None else root.advantage_of
+        tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
         avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
         tree["avoids"] = AS_ASKED if avoid else 0
         forest.avoid[g] = 0
@@ -250,6 +264,13 @@ class TreeBatch:
             reset_tree(self.forest, g)  # its rounds begin without visits
         elif self.visits(g):
             recenter_utility(self.forest, g, self.settings)
+            self.forest.trees[g]["renew"] = self._is_seen_otherwise(g)
+
+    def _is_seen_otherwise(self, g: int) -> bool:
+        """Would the network say something else of the root of tree g than of other positions?"""
+        params = self.params
+        differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
+        return differs or g in self._averages_root or self.roots[g].ignore_history
 
     def _read_earlier_ladders(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago, which are inputs of the network."""
@@ -309,6 +330,8 @@ class TreeBatch:
             # One memory layout, whatever the network returned: each other compiles kernels anew.
             evaluation = Evaluation(*(np.ascontiguousarray(field) for field in evaluation))
             if self._chunks == 1:
+                if self._averages_root:
+                    self._average_roots(flight, evaluation)
                 if self.keeps_root_evaluation:
                     self._keep_root_evaluations(flight, evaluation)
                 shares = self._scratches.shares[0]
@@ -326,10 +349,23 @@ class TreeBatch:
                 )
         self._spare.append(leaves)
 
+    def _average_roots(self, flight: LeafFlight, evaluation: Evaluation) -> None:
+        """Average the evaluations of new roots over symmetries, where that is wanted."""
+        paths = flight.leaves.paths[: flight.rows]
+        for row in np.flatnonzero(paths["depth"] == 0).tolist():
+            g = int(paths["tree"][row])
+            position, symmetries = self.positions[g], self.roots[g].symmetries
+            if g in self._averages_root and position is not None:
+                one = Evaluation(*(field[row] for field in evaluation))
+                seed = position.stones_hash
+                for field, mean in zip(
+                    evaluation,
+                    averaged(one, self.evaluator, position, symmetries, seed),
+                    strict=True,
+                ):
+                    field[row] = mean
+
     def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:
-        unevaluated = self.forest.nodes["visits"][self.forest.trees["root"][flight.trees]] == 0
-        if not unevaluated.any():
-            return
         paths = flight.leaves.paths[: flight.rows]
         for row in np.flatnonzero(paths["depth"] == 0).tolist():
             g = int(paths["tree"][row])
@@ -352,11 +388,9 @@ class TreeBatch:
 
     def used_bytes(self, g: int) -> int:
         """The memory that the nodes of tree g take now."""
-        area, ladders = self.forest.ownership.shape[1], self._features.sees_ladders
-        tree = self.forest.trees[g]
-        nodes = int(tree["n_nodes"])
-        node = node_bytes(area, 0, ladders=ladders, ownership=self.ownership)
-        return nodes * node + 4 * int(tree["n_candidates"])
+        tree, area = self.forest.trees[g], self.forest.ownership.shape[1]
+        node = _node_bytes(area, 0, self._features, self.params, self.ownership)
+        return int(tree["n_nodes"]) * node + 4 * int(tree["n_candidates"])
 
     # Reading
 
@@ -401,13 +435,26 @@ def node_room(visits: int) -> int:
     return 2 * (visits + _SPARE_NODES)
 
 
-def tree_megabytes(visits: float, area: int, features: FeatureSet, *, ownership: bool) -> float:
+def tree_megabytes(
+    visits: float, area: int, features: FeatureSet, params: SearchParams, *, ownership: bool
+) -> float:
     """The memory that a tree of so many visits needs at most, or infinity."""
     if visits == math.inf:
         return math.inf
-    room = node_room(int(visits))
-    ladders = features.sees_ladders
-    return room * node_bytes(area, area + 2, ladders=ladders, ownership=ownership) / 1e6
+    node = _node_bytes(area, area + 2, features, params, ownership)
+    return node_room(int(visits)) * node / 1e6
+
+
+def _node_bytes(
+    area: int, candidates: float, features: FeatureSet, params: SearchParams, ownership: bool
+) -> int:
+    return node_bytes(
+        area,
+        candidates,
+        ladders=features.sees_ladders,
+        ownership=ownership,
+        biases=params.value_bias > 0,
+    )
 
 
 def deep_tree(
@@ -425,7 +472,7 @@ def deep_tree(
     """
     area, features = position.size.area, evaluator.features
     candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
-    node = node_bytes(area, candidates, ladders=features.sees_ladders, ownership=ownership)
+    node = _node_bytes(area, candidates, features, params, ownership)
     available = (params.megabytes if megabytes is None else megabytes) * 1e6
     room = max(2 * (area + 2), int(available / node))  # at least the root's moves
     return TreeBatch(
@@ -457,6 +504,11 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
         and position.move_limit == before.move_limit
     )
     return moves[::-1] if same else None
+
+
+def may_be_drawn(position: Position) -> bool:
+    """Can both sides have as many points in the end?"""
+    return position.komi.is_integer() != position.rules.button
 
 
 def _point_index(move: Point | None, position: Position) -> int:

@@ -2,7 +2,6 @@
 
 - `params`: the settings of self-play and of its search
 - `fleet`: thousands of games, stepped half by half while the network evaluates the other half
-- `game_slots`: the arrays of games under way and of finished ones
 - `record`: the records of games, turns and targets
 - `sgf_text`: a recorded game as SGF
 - `kernels`: how games begin, one step of all games, and what is recorded

@@ -7,28 +7,26 @@ other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.kernel_rules import terms_of
+from tengen.game.kernels.board import TERMS
 from tengen.game.kernels.moves import PASS
 from tengen.game.kernels.point_sets import words_for
+from tengen.game.rules import parse_rules
 from tengen.network.inference_buffers import InferenceBuffers
 from tengen.search.kernels.descent_scratch import new_descent_scratches
 from tengen.search.kernels.forest import MAX_DEPTH, PATH, new_forest, reset_tree
 from tengen.search.leaf_batch import LeafBatch
 from tengen.search.params import SearchParams, settings_array
-from tengen.selfplay.game_slots import (
-    new_finished_games,
-    new_game_params,
-    new_game_slots,
-    take_from,
-)
 from tengen.selfplay.kernels.step import COUNTS, ENDED, EVALUATED, MOVED, step_games
-from tengen.selfplay.params import SelfPlayParams
-from tengen.selfplay.record import Games, joined
+from tengen.selfplay.params import SelfPlayParams, fair_komi
+from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records, joined
 
 # Threads step games in chunks. Small chunks, so that no thread waits long for another; not smaller,
 # since a thread prefetches no further than its next chunk. Small fleets still have some chunks for
@@ -37,8 +35,6 @@ GAMES_PER_CHUNK = 8
 CHUNKS_PER_THREAD = 2
 FINISHED_GAMES_ROOM = 64  # finished games of a chunk that are kept until `take_games`
 _SPARE_NODES = 16
-
-Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 class Counts(NamedTuple):
@@ -68,7 +64,6 @@ class _Half:
         threads = buffers.threads
         chunks = max(games // GAMES_PER_CHUNK, min(games, CHUNKS_PER_THREAD * threads))
         self.buffers = buffers
-        self._kind = features.kind
         self.forest = new_forest(
             games,
             side * side,
@@ -77,40 +72,40 @@ class _Half:
             moves=params.most_turns + MAX_DEPTH,
             ladders=features.sees_ladders,
             ownership=False,
+            biases=search.value_bias > 0,
         )
         self.game_params = new_game_params(params, slots, first)
         self.slots = new_game_slots(params, games, first, seed)
         self.forest.trees["rng"] = self.slots.slots["rng"] ^ np.uint64(2**40)
         self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM)
-        self._rows = LeafBatch(
-            np.zeros(games, PATH),
-            np.zeros((games, words_for(side * side) if features.sees_ladders else 0), np.uint64),
-            buffers.planes,
-            buffers.globals,
-        )
-        self._settings = settings_array(search)
-        self._scratches = new_descent_scratches(threads)
-        self._working = np.zeros((threads, 2, node_room), np.int32)
-        self._next_chunk = np.zeros(1, np.int64)
         self.tally = np.zeros((chunks, COUNTS), np.int64)
-
-    def step(self) -> None:
-        before = numba.get_num_threads()
-        numba.set_num_threads(len(self._working))
-        step_games(
+        caught_words = words_for(side * side) if features.sees_ladders else 0
+        caught = np.zeros((games, caught_words), np.uint64)
+        self._arguments = (
             self.forest,
             self.slots,
             self.game_params,
             self.finished,
-            self._rows,
-            self.buffers.evaluation,
-            self._settings,
-            self._scratches,
-            self._working,
-            self._next_chunk,
+            LeafBatch(
+                np.zeros(games, PATH),
+                caught,
+                buffers.planes,
+                buffers.globals,
+                np.zeros(games, np.float32),
+            ),
+            buffers.evaluation,
+            settings_array(search),
+            new_descent_scratches(threads),
+            np.zeros((threads, 2, node_room), np.int32),  # working
+            np.zeros(1, np.int64),  # next_chunk
             self.tally,
-            self._kind,
+            features.kind,
         )
+
+    def step(self) -> None:
+        before = numba.get_num_threads()
+        numba.set_num_threads(self.buffers.threads)
+        step_games(*self._arguments)
         numba.set_num_threads(before)
 
     def drop_trees(self) -> None:
@@ -168,8 +163,7 @@ class Fleet:
     @property
     def counts(self) -> Counts:
         """What the fleet has done so far."""
-        tally = sum(half.tally.sum(0) for half in self._halves)
-        assert isinstance(tally, np.ndarray)
+        tally = np.sum([half.tally.sum(0) for half in self._halves], axis=0)
         return Counts(self._ticks, int(tally[EVALUATED]), int(tally[MOVED]), int(tally[ENDED]))
 
     def save(self) -> dict[str, NDArray[Any]]:
@@ -182,7 +176,7 @@ class Fleet:
                 saved[f"{name}{k}"] = rows[_used(rows, lengths)]
         return saved
 
-    def load(self, arrays: Arrays) -> None:
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Resume the games that were saved; raises ValueError if they are of another fleet."""
         self._settle()
         for k, half in enumerate(self._halves):
@@ -245,3 +239,128 @@ def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     longest = int(lengths.max(initial=0))
     row, entry = np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
     return row, entry
+
+
+# The arrays that kernels work on
+
+_SLOT_FIELDS = [
+    ("number", "u8"),  # of the game
+    ("begun", "i8"),  # games begun in this slot
+    ("step", "i8"),  # of the network when the game began
+    ("button", "i4"),  # was there one at the start?
+    ("kind", "i4"),  # of the turn being searched: FAST or FULL
+    ("n_turns", "i4"),
+    ("n_targets", "i4"),
+    ("opening", "i4"),  # opening moves still to be drawn from the policy
+    ("fair", "i4"),  # 1: the komi is to be made fair after the opening
+    ("decided", "i4"),  # turns in a row whose outcome was clear
+    ("played_out", "i4"),  # 1: searched as if it were never decided
+    ("waiting", "i4"),  # 1: its leaf is with the network
+    ("over", "i4"),  # 1: the game has ended and is not recorded yet
+    ("rng", "u8", (1,)),
+]
+SLOT = np.dtype((np.record, np.dtype(_SLOT_FIELDS, align=True)))
+
+# The settings that are numbers, as kernels read them.
+_NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.default, int | float)]
+
+
+class GameParams(NamedTuple):
+    """The settings of self-play, for kernels."""
+
+    numbers: Records  # [1] _NUMBERS; slots in all, number of the first one, training step
+    sizes: NDArray[np.int32]  # [sizes]
+    komi: NDArray[np.float32]  # [sizes]
+    size_chances: NDArray[np.float64]  # [sizes] cumulative
+    terms: Records  # [rules] of TERMS
+
+
+class GameSlots(NamedTuple):
+    """The games under way."""
+
+    slots: Records  # [games] of SLOT
+    turns: NDArray[np.void]  # [games, most turns] of TURN
+    targets: NDArray[np.void]  # [games, room] of TARGET
+
+
+class FinishedGames(NamedTuple):
+    """Finished games by the chunk that played them, until they are taken away."""
+
+    counts: NDArray[np.int64]  # [chunks, 3] games, turns, targets
+    games: NDArray[np.void]  # [chunks, games] of GAME
+    turns: NDArray[np.void]  # [chunks, turns] of TURN
+    targets: NDArray[np.void]  # [chunks, targets] of TARGET
+    ownership: NDArray[np.int8]  # [chunks, games, area]
+
+
+def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
+    """The settings for slots first, first + 1, ... of so many in all."""
+    kinds = [(name, "f8") for name in _NUMBERS]
+    extra = [("slots", "u8"), ("first", "u8"), ("step", "i8")]
+    numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
+    for name in _NUMBERS:
+        numbers[name] = getattr(params, name)
+    numbers["slots"], numbers["first"] = slots, first
+    sides = params.board_sizes
+    weights = np.array(params.size_weights or [1.0] * len(sides))
+    komi = params.komi or [fair_komi(side) for side in sides]
+    terms = np.zeros(len(params.rules), TERMS)
+    for k, name in enumerate(params.rules):
+        terms[k] = terms_of(parse_rules(name), 0.0)
+    terms["friendly_pass"] = 0  # stones left on the board count as alive
+    return GameParams(
+        numbers,
+        np.array(sides, np.int32),
+        np.array(komi, np.float32),
+        np.cumsum(weights / weights.sum()),
+        terms,
+    )
+
+
+def new_game_slots(params: SelfPlayParams, games: int, first: int, seed: int) -> GameSlots:
+    """Empty slots, each with a random generator of its own."""
+    turns = params.most_turns
+    slots = np.zeros(games, SLOT)
+    for k in range(games):
+        slots["rng"][k] = np.random.SeedSequence([seed, first + k]).generate_state(1, np.uint64) | 1
+    return GameSlots(
+        slots,
+        np.zeros((games, turns), TURN),
+        np.zeros((games, turns * (params.largest_side**2 + 1)), TARGET),
+    )
+
+
+def new_finished_games(params: SelfPlayParams, chunks: int, games: int) -> FinishedGames:
+    """Room for this many games of each chunk, even if all are as long as possible."""
+    turns, area = params.most_turns, params.largest_side**2
+    return FinishedGames(
+        np.zeros((chunks, 3), np.int64),
+        np.zeros((chunks, games), GAME),
+        np.zeros((chunks, games * turns), TURN),
+        np.zeros((chunks, games * turns * (area + 1)), TARGET),
+        np.zeros((chunks, games, area), np.int8),
+    )
+
+
+def take_from(finished: FinishedGames) -> Games:
+    """Take all finished games, chunk by chunk."""
+    n_games, n_turns, n_targets = finished.counts.T.copy()
+    finished.counts[:] = 0
+    games = _first_of_each(finished.games, n_games)
+    ownership = _first_of_each(finished.ownership, n_games)  # [games, area of the largest board]
+    on_board = np.arange(ownership.shape[1]) < (games["width"] * games["height"])[:, None]
+    return Games(
+        games,
+        _first_of_each(finished.turns, n_turns),
+        _first_of_each(finished.targets, n_targets),
+        ownership[on_board],
+    )
+
+
+def _first_of_each(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """The first counts[k] entries of each row k, concatenated."""
+    starts = np.arange(len(counts)) * rows.shape[1]
+    before = np.cumsum(counts) - counts
+    entries = np.arange(counts.sum()) + np.repeat(starts - before, counts)
+    taken: NDArray[Any] = rows.reshape(-1, *rows.shape[2:])[entries]
+    return taken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from tengen.game.geometry import MAX_SIDE
-from tengen.game.rules import Rules, Scoring, parse_rules
+from tengen.game.rules import Scoring, parse_rules
 from tengen.search.params import SearchParams
 
 # Komi by board side that makes games close; up to 7x7 from perfect play.
@@ -34,6 +34,10 @@ class SelfPlaySearch(SearchParams):
     value_weight: float = 0.5
     # Evaluations count alike: a new network does not know how uncertain it is.
     uncertainty: float = 0.0
+    noise_pruning: bool = False
+    value_bias: float = 0.0
+    optimism: float = 0.0
+    root_optimism: float = 0.0
     # All moves are kept, so that noise can find every one.
     least_prior: float = 0.0
     temperature: float = 0.15
@@ -128,7 +132,3 @@ class SelfPlayParams:
         area = self.largest_side**2
         first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
         return max(8, int(self.move_limit * area)) + first_stones
-
-    def parsed_rules(self) -> list[Rules]:
-        """The sets of rules."""
-        return [parse_rules(name) for name in self.rules]

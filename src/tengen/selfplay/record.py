@@ -1,6 +1,6 @@
-"""Records of self-play games, as flat arrays.
+"""Records of self-play games, as flat arrays, and their check, since kernels do not check input.
 
-Values and scores are Black's; a *place* is y * width + x, or width * height for a pass.
+Values and scores are Black's; a *move* is y * width + x, or width * height for a pass.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.kernels.board import TERMS
+from tengen.game.color import BLACK, WHITE
+from tengen.game.geometry import MAX_SIDE
+from tengen.game.kernels.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS, TERMS
+
+MAX_WEIGHT = 1000.0  # rows that a turn may become
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 
@@ -24,47 +28,35 @@ FULL = 3  # searched in full; learned from
 # How a game ended.
 BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION, BY_DECISION = 0, 1, 2, 3
 
-GAME = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("number", "u8"),  # unique in the run
-                ("step", "i8"),  # training steps of the network when the game began
-                ("width", "i4"),
-                ("height", "i4"),
-                ("terms", np.dtype(TERMS.descr)),  # komi and rules
-                ("move_limit", "i4"),
-                ("n_turns", "i4"),
-                ("n_targets", "i4"),
-                ("end", "i4"),  # BY_PASSES ...
-                ("no_result", "i4"),  # 1: ended without a winner or a score
-                ("score", "f4"),  # Black's points minus White's, komi included
-            ]
-        ),
-    )
-)
-TURN = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("place", "u2"),
-                ("color", "u1"),  # who moved
-                ("kind", "u1"),  # SETUP ...
-                ("visits", "u2"),  # of the search
-                ("n_targets", "u2"),  # 0 unless the kind is FULL
-                ("weight", "f4"),  # mean number of training rows; 0 unless the kind is FULL
-                ("value", "f4"),  # of the search: win minus loss
-                ("no_result", "f4"),  # chance of no result
-                ("score", "f4"),  # points at the end that the search expects
-                ("lead", "f4"),
-            ]
-        ),
-    )
-)
+_GAME_FIELDS = [
+    ("number", "u8"),  # unique in the run
+    ("step", "i8"),  # training steps of the network when the game began
+    ("width", "i4"),
+    ("height", "i4"),
+    ("terms", np.dtype(TERMS.descr)),  # komi and rules
+    ("move_limit", "i4"),
+    ("n_turns", "i4"),
+    ("n_targets", "i4"),
+    ("end", "i4"),  # BY_PASSES ...
+    ("no_result", "i4"),  # 1: ended without a winner or a score
+    ("score", "f4"),  # Black's points minus White's, komi included
+]
+GAME = np.dtype((np.record, np.dtype(_GAME_FIELDS)))
+_TURN_FIELDS = [
+    ("move", "u2"),
+    ("color", "u1"),  # who moved
+    ("kind", "u1"),  # SETUP ...
+    ("visits", "u2"),  # of the search
+    ("n_targets", "u2"),  # 0 unless the kind is FULL
+    ("weight", "f4"),  # mean number of training rows; 0 unless the kind is FULL
+    ("value", "f4"),  # of the search: win minus loss
+    ("no_result", "f4"),  # chance of no result
+    ("score", "f4"),  # points at the end that the search expects
+    ("lead", "f4"),
+]
+TURN = np.dtype((np.record, np.dtype(_TURN_FIELDS)))
 # A move's weight in the policy target of its turn, in no particular scale.
-TARGET = np.dtype((np.record, np.dtype([("place", "u2"), ("weight", "u2")])))
+TARGET = np.dtype((np.record, np.dtype([("move", "u2"), ("weight", "u2")])))
 
 
 class Games(NamedTuple):
@@ -89,20 +81,15 @@ def no_games() -> Games:
 def split_games(games: Games, size: int) -> list[Games]:
     """The same games in groups of at most this many."""
     played = games.games
-    turns, targets = offsets(played["n_turns"]), offsets(played["n_targets"])
-    points = offsets(played["width"] * played["height"])
-    groups = []
-    for a in range(0, len(played), size):
-        b = min(a + size, len(played))
-        groups.append(
-            Games(
-                played[a:b],
-                games.turns[turns[a] : turns[b]],
-                games.targets[targets[a] : targets[b]],
-                games.ownership[points[a] : points[b]],
-            )
-        )
-    return groups
+    if not len(played):
+        return []
+    area = played["width"] * played["height"]
+    counts = (np.ones_like(area), played["n_turns"], played["n_targets"], area)
+    tables = (
+        np.split(table, offsets(count)[size:-1:size])
+        for table, count in zip(games, counts, strict=True)
+    )
+    return list(map(Games, *tables))
 
 
 def joined(parts: Sequence[Games]) -> Games:
@@ -110,3 +97,45 @@ def joined(parts: Sequence[Games]) -> Games:
     if not parts:
         return no_games()
     return Games(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def check_games(games: Games) -> None:
+    """Raise ValueError that names the first value which is impossible or inconsistent."""
+    played, turns, targets = games.games, games.turns, games.targets
+    width, height, terms = played["width"], played["height"], played["terms"]
+    _demand((width >= 1) & (width <= MAX_SIDE), "the width of a board")
+    _demand((height >= 1) & (height <= MAX_SIDE), "the height of a board")
+    _demand(np.isfinite(terms["komi"]), "a komi")
+    _demand((terms["ko_rule"] >= 0) & (terms["ko_rule"] <= SITUATIONAL_SUPERKO), "a ko rule")
+    _demand((terms["tax"] >= 0) & (terms["tax"] <= TAX_ON_GROUPS), "a tax")
+    for switch in ("suicide_allowed", "territory", "friendly_pass", "button"):
+        _demand((terms[switch] == 0) | (terms[switch] == 1), f"a rule ({switch})")
+    _demand((played["end"] >= 0) & (played["end"] <= BY_DECISION), "the end of a game")
+    _demand(np.isfinite(played["score"]), "the score of a game")
+    area = width * height
+    for count, array, what in (
+        (played["n_turns"], turns, "turns"),
+        (played["n_targets"], targets, "targets"),
+        (area, games.ownership, "points"),
+    ):
+        _demand(count >= 0, f"the number of {what} of a game")
+        _demand(np.array(count.sum(dtype=np.int64) == len(array)), f"the number of {what}")
+    area_of_turn = np.repeat(area, played["n_turns"])
+    n_targets = turns["n_targets"]
+    _demand(turns["move"] <= area_of_turn, "the point of a move")
+    _demand((turns["color"] == BLACK) | (turns["color"] == WHITE), "the colour of a move")
+    _demand(turns["kind"] <= FULL, "the kind of a turn")
+    weight = turns["weight"]
+    _demand((weight >= 0) & (weight <= MAX_WEIGHT), "the weight of a turn")
+    for number in ("value", "no_result", "score", "lead"):
+        _demand(np.isfinite(turns[number]), f"a search result ({number})")
+    # By game, so that one game's surplus cannot hide another's lack.
+    by_game = offsets(n_targets)[offsets(played["n_turns"])]
+    _demand(by_game == offsets(played["n_targets"]), "the number of targets of a turn")
+    _demand(targets["move"] <= np.repeat(area_of_turn, n_targets), "the move of a target")
+    _demand((games.ownership >= -1) & (games.ownership <= 1), "the owner of a point")
+
+
+def _demand(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], what: str) -> None:
+    if not holds.all():
+        raise ValueError(f"{what} is impossible")

@@ -1,6 +1,6 @@
 """Training a network from rows, with torch.
 
-- `params`: the settings of training, and the learning rate over a run
+- `params`: the settings of training, the learning rate over a run, the window of rows
 - `replay_buffer`: the latest rows on the device, and batches drawn from them
 - `heads_and_losses`: the heads that only training uses, and the loss of each head
 - `initial`: the network that training starts from

@@ -8,6 +8,7 @@ if there is one. The variance time (score output 3) has no target and is not tra
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import NamedTuple
 
 import torch
@@ -18,25 +19,12 @@ from tengen.network.architecture import Architecture
 from tengen.network.data import Scaling
 from tengen.network.torch.blocks import apply, convolution
 from tengen.network.torch.model import Network, Outputs, PolicyHead, with_pass
-from tengen.replay.schema import HORIZONS
+from tengen.replay.rows import HORIZONS
 from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import TrainingBatch
 
-LOSSES = (
-    "policy",
-    "reply",
-    "soft_policy",
-    "soft_reply",
-    "value",
-    "score",
-    "spread",
-    "lead",
-    "ownership",
-    "short_value",
-    "short_score",
-    "value_error",
-    "score_error",
-)
+_WEIGHTS = [each.name for each in fields(TrainingParams) if each.name.endswith("_weight")]
+LOSSES = tuple(name.removesuffix("_weight") for name in _WEIGHTS)
 SCALING = Scaling()  # of all networks that are trained here
 SHORTEST = 0  # the horizon whose errors the error heads predict
 SOFTNESS = 0.25  # the power that flattens policies, as KataGo's
@@ -94,8 +82,8 @@ class Losses(NamedTuple):
 
 
 def loss_weights(params: TrainingParams) -> Tensor:
-    """[len(LOSSES)] the settings NAME_weight; 1 for a loss without such a setting."""
-    return torch.tensor([getattr(params, f"{name}_weight", 1.0) for name in LOSSES])
+    """[len(LOSSES)] the settings of the losses' weights."""
+    return torch.tensor([getattr(params, name) for name in _WEIGHTS])
 
 
 def losses_of(
@@ -117,6 +105,7 @@ def losses_of(
         "short_value": _cross_entropy(training.short_term_value, batch.short_values).mean(),
         **_short_term_losses(outputs, training, batch),
     }
+    assert len(losses) == len(LOSSES)  # each has its weight
     heads = torch.stack([losses[name] for name in LOSSES])
     return Losses((heads * weights).sum(), heads.detach(), _accuracy(outputs, batch))
 

@@ -34,7 +34,10 @@ def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
                 _fill(module.weight, 1.0, generator)
                 if module.bias is not None:
                     module.bias.zero_()
-        _scale_trunk(network)
+        network.network.conv.weight.mul_(POINT_SCALE)
+        if network.network.globals is not None:
+            network.network.globals.weight.mul_(BIAS_SCALE)
+        _scale_branches(network.network.blocks)
         _scale_heads(network)
         _clear_empty_planes(network)
     return network
@@ -68,14 +71,6 @@ def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:
     fan_in = weight[0].numel()
     deviation = scale * (2 / fan_in) ** 0.5
     weight.normal_(0, deviation, generator=generator).clamp_(-2 * deviation, 2 * deviation)
-
-
-def _scale_trunk(training: TrainingNetwork) -> None:
-    network = training.network
-    network.conv.weight.mul_(POINT_SCALE)
-    if network.globals is not None:
-        network.globals.weight.mul_(BIAS_SCALE)
-    _scale_branches(network.blocks)
 
 
 def _scale_branches(blocks: nn.ModuleList) -> None:

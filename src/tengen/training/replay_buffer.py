@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size, Symmetry, symmetry_points
 from tengen.network.torch.decoding import unpack_inputs
-from tengen.replay.schema import FIELDS, Layout, Rows, TrainingRows, new_rows
+from tengen.replay.rows import FIELDS, Layout, Rows, TrainingRows, new_rows
 from tengen.user_messages import say
 
 # As `TrainingRows`, but planes and globals are the inputs of the network, [batch, planes, H, W] and
@@ -57,7 +56,7 @@ class ReplayBuffer:
         )
         self._start = torch.zeros((), dtype=torch.int64, device=self.device)
         self._count = torch.zeros((), dtype=torch.int64, device=self.device)
-        self._turns = _turned_places(side, symmetries).to(self.device)  # [side, symmetry, place]
+        self._turns = _turned_indices(side, symmetries).to(self.device)  # [side, symmetry, index]
         self.stream: torch.cuda.Stream | None = None
         self._copies: torch.cuda.Stream | None = None
         if self.device.type == "cuda":
@@ -79,11 +78,11 @@ class ReplayBuffer:
             rows = Rows(*(array[n - self.capacity :] for array in rows))
             at += n - self.capacity
         at %= self.capacity
-        with self._on_stream(self._copies):
+        with torch.cuda.stream(self._copies):
             tensors = [_as_tensor(array).to(self.device, non_blocking=True) for array in rows]
         if self.stream is not None and self._copies is not None:
             self.stream.wait_stream(self._copies)
-        with self.changing, self._on_stream(self.stream):
+        with self.changing, torch.cuda.stream(self.stream):
             for stored, new in zip(self.rows, tensors, strict=True):
                 first = min(len(new), self.capacity - at)
                 stored[at : at + first].copy_(new[:first])
@@ -95,7 +94,7 @@ class ReplayBuffer:
     def set_window(self, n: int) -> None:
         """Draw from the latest n rows from now on, or from as many as there are."""
         self.window = min(n, self.total, self.capacity)
-        with self.changing, self._on_stream(self.stream):
+        with self.changing, torch.cuda.stream(self.stream):
             self._start.fill_((self.total - self.window) % self.capacity)
             self._count.fill_(self.window)
 
@@ -144,9 +143,6 @@ class ReplayBuffer:
             say(f"left out {(~good).sum():,} rows whose numbers are not finite")
         return Rows(*(array[good] for array in rows))
 
-    def _on_stream(self, stream: torch.cuda.Stream | None) -> AbstractContextManager[Any]:
-        return nullcontext() if stream is None else torch.cuda.stream(stream)
-
 
 def _as_tensor(array: NDArray[Any]) -> Tensor:
     """The array as a tensor, uint32 as _BITS."""
@@ -154,18 +150,18 @@ def _as_tensor(array: NDArray[Any]) -> Tensor:
     return torch.from_numpy(array.view(np.int32) if array.dtype == np.uint32 else array)
 
 
-def _turned_places(side: int, symmetries: bool) -> Tensor:
-    """[side + 1, 8, side * side + 1] int64: where each place of a turned board's tensor comes from.
+def _turned_indices(side: int, symmetries: bool) -> Tensor:
+    """[side + 1, 8, side * side + 1] int64: where each entry of a turned board comes from.
 
     Points off the board and the pass stay in place.
     """
     table = np.tile(np.arange(side * side + 1), (side + 1, 8, 1))
     for small in range(1, side + 1):
         y, x = np.divmod(np.arange(small * small), small)
-        places = y * side + x  # of the small board in the tensor
+        indices = y * side + x  # of the small board in the tensor
         for symmetry in Symmetry if symmetries else ():
             source = symmetry_points(symmetry, Size(small, small))
-            table[small, symmetry, places] = places[source]
+            table[small, symmetry, indices] = indices[source]
     return torch.from_numpy(table)
 
 

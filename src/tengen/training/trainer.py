@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -53,9 +52,9 @@ class Trainer:
         self.replay, self.params, self.device = replay, params, replay.device
         self.steps = 0
         self.rate_factor = 1.0  # halved by each roll-back
-        self.stream = replay.stream
+        self.stream = replay.stream  # None, which changes nothing, unless on CUDA
         self._cuda = self.device.type == "cuda"
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             self._network = network.to(self.device).train()
             self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
             if self._cuda:
@@ -72,8 +71,9 @@ class Trainer:
             self._key = torch.full((), seed << 32, dtype=torch.int64, device=self.device)
             self._sums = torch.zeros(len(METRICS), device=self.device)
             self._live = self._named_tensors()
-            self._averaged = [self._live[f"network.network.{name}"] for name in self._names()]
-            self._averages = [self._live[f"ema.{name}"] for name in self._names()]
+            names = self.ema.state_dict()
+            self._averaged = [self._live[f"network.network.{name}"] for name in names]
+            self._averages = [self._live[f"ema.{name}"] for name in names]
             self._good = {name: tensor.clone() for name, tensor in self._live.items()}
         self._losses_of = compiled(self._losses) if self._cuda else self._losses
         self._good_step = 0
@@ -91,7 +91,7 @@ class Trainer:
         if not self.replay.window:
             raise ValueError("the replay buffer is empty: add rows and set the window first")
         rate *= self.rate_factor
-        with self.replay.changing, self._on_stream():
+        with self.replay.changing, torch.cuda.stream(self.stream):
             self._newest.fill_(average_weight(self.params, self.steps))
             if self._graph is None:
                 for group in self._optimizer.param_groups:
@@ -112,12 +112,12 @@ class Trainer:
 
         Rolls back if a loss was not finite; then there are no means, and `spoiled` is not 0.
         """
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             sums = dict(zip(METRICS, self._sums.tolist(), strict=True))
         steps, spoiled = sums.pop("steps"), sums.pop("spoiled")
         if not self.check():
             return {"steps": steps, "spoiled": spoiled}
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             self._sums.zero_()
         means = {name: value / steps for name, value in sums.items()} if steps else {}
         return {**means, "steps": steps, "spoiled": 0.0}
@@ -127,7 +127,7 @@ class Trainer:
 
         Waits for the device. Takes a new snapshot every SNAPSHOT_STEPS steps.
         """
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             spoiled = self._sums[METRICS.index("spoiled")].item()
         if spoiled:
             self.roll_back()
@@ -154,15 +154,18 @@ class Trainer:
     def ema_data(self, name: str, provenance: Mapping[str, str]) -> NetworkData:
         """The averaged network, checked, as data for files and evaluators."""
         self.check()
-        with self._on_stream():
-            weights = {key: _on_host(tensor) for key, tensor in self.ema.state_dict().items()}
+        with torch.cuda.stream(self.stream):
+            weights = {  # copies, since steps change the tensors
+                key: np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)
+                for key, tensor in self.ema.state_dict().items()
+            }
         architecture = self.ema.architecture
         return NetworkData(name, architecture, weights, SCALING, dict(provenance))
 
     def state(self) -> dict[str, Tensor]:
         """Everything that another trainer needs to continue exactly; waits for the device."""
         self.check()
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             state = {name: tensor.detach().cpu().clone() for name, tensor in self._live.items()}
             state["key"] = self._key.cpu().clone()
         state["steps"] = torch.tensor(self.steps)
@@ -172,13 +175,12 @@ class Trainer:
     def load_state(self, state: Mapping[str, Tensor]) -> None:
         """Continue from a state; raises ValueError if it is another network's or optimizer's."""
         wanted = {name: tensor.shape for name, tensor in self._live.items()}
-        single = ("key", "steps", "rate_factor")
-        wanted |= dict.fromkeys(single, torch.Size())
+        wanted |= dict.fromkeys(("key", "steps", "rate_factor"), torch.Size())
         for name in sorted(wanted.keys() | state.keys()):
             if name not in state or name not in wanted or state[name].shape != wanted[name]:
                 raise ValueError(f"the saved training is of another network or optimizer: {name}")
         self._restore(state)
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             self._key.copy_(state["key"])
         self.steps = int(state["steps"])
         self.rate_factor = float(state["rate_factor"])
@@ -214,7 +216,7 @@ class Trainer:
     def _capture(self) -> None:
         """Capture a step as a CUDA graph, then undo what it learned."""
         assert self.stream is not None
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             key = self._key.clone()
             for _ in range(WARM_UP_STEPS):
                 self._step()
@@ -225,7 +227,7 @@ class Trainer:
             self._step()
         self._graph = graph
         self._restore(self._good)
-        with self._on_stream():
+        with torch.cuda.stream(self.stream):
             self._key.copy_(key)
             self._done.record(self.stream)
 
@@ -260,24 +262,13 @@ class Trainer:
                 tensors[f"optimizer.{name}.{key}"] = tensor
         return tensors
 
-    def _names(self) -> list[str]:
-        return list(self.ema.state_dict())
-
     def _keep(self) -> None:
-        with self._on_stream(), torch.no_grad():
+        with torch.cuda.stream(self.stream), torch.no_grad():
             torch._foreach_copy_(list(self._good.values()), list(self._live.values()))
         self._good_step, self._roll_backs = self.steps, 0
 
     def _restore(self, tensors: Mapping[str, Tensor]) -> None:
-        with self._on_stream(), torch.no_grad():
+        with torch.cuda.stream(self.stream), torch.no_grad():
             for name, tensor in self._live.items():
                 tensor.copy_(tensors[name])
             self._sums.zero_()
-
-    def _on_stream(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self.stream is None else torch.cuda.stream(self.stream)
-
-
-def _on_host(tensor: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
-    # A copy, since steps change the tensor.
-    return np.array(tensor.float().cpu().numpy(), order="C").reshape(tensor.shape)

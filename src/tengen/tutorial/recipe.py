@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
 _AT_ONCE = 1e-3  # a half-life so short that a temperature is gone with the next move
@@ -15,7 +16,7 @@ _MAY_BE_0 = {"seed", "sampled_moves"}
 class Recipe:
     """What is played, by which network, for how long; raises ValueError for impossible values."""
 
-    device: str = "auto"  # auto, cpu or cuda
+    device: str = AUTO  # that plays and learns; auto: a GPU if there is one
     seed: int = 1
     iterations: int = 100  # a network is saved after each
     games: int = 50  # per iteration, all played by the network of its beginning
@@ -34,8 +35,8 @@ class Recipe:
     sampled_moves: int = 30  # drawn by their visits; later the most visited move is played
 
     def __post_init__(self) -> None:
-        if self.device not in ("auto", "cpu", "cuda"):
-            raise ValueError(f"device must be auto, cpu or cuda, not {self.device!r}")
+        if self.device not in TRAINING_DEVICES:
+            raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {self.device!r}")
         for each in fields(self):
             value, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
             if isinstance(value, int) and not least <= value < 1e9:
@@ -107,10 +108,6 @@ class Config:
 
     tutorial: Recipe = field(default_factory=Recipe)
     training: LearningParams = field(default_factory=LearningParams)
-
-    def sections(self) -> dict[str, Any]:
-        """The parameters by the names of their sections."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 SECTIONS: dict[str, type[Any]] = {"tutorial": Recipe, "training": LearningParams}

@@ -20,14 +20,11 @@ from numpy.typing import NDArray
 from tengen.closeable import Closeable
 from tengen.interrupt import interruptible
 from tengen.network.files.tengen_format import save_network
-from tengen.runs.checkpoint import Checkpoint, load_latest
-from tengen.runs.checkpoint_writer import CheckpointWriter, remove_shards_after
-from tengen.runs.errors import RunError
-from tengen.runs.folder import RunFolder, RunLock, is_run, open_or_create_run
-from tengen.runs.metrics import Metrics, game_metrics
+from tengen.runs.checkpoint import Checkpoint, CheckpointWriter, load_latest, remove_shards_after
+from tengen.runs.folder import RunError, RunFolder, RunLock, is_run, open_or_create_run
+from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name
 from tengen.runs.selfplay_network import learning_device
-from tengen.runs.terminal_display import RunDisplay, RunStatus
 from tengen.selfplay.record import Games
 from tengen.tutorial.learning import Losses, learn, new_optimizer
 from tengen.tutorial.network import initial_network, network_data
@@ -52,7 +49,7 @@ def is_tutorial(path: str | Path) -> bool:
 def train(path: str | Path, wanted: Config | None = None) -> None:
     """Begin a run or go on with it, until its end or until it is interrupted; raises RunError."""
     with RunLock(path):
-        sections = None if wanted is None else wanted.sections()
+        sections = None if wanted is None else vars(wanted)
         folder, settled = open_or_create_run(path, sections, SECTIONS, CHANGEABLE)
         with TutorialRun(folder, Config(**settled)) as run:
             run.go()
@@ -73,15 +70,14 @@ class TutorialRun(Closeable):
         self._generator = torch.Generator().manual_seed(recipe.seed)
         self.iteration = 0
         self._examples = 0  # so far
+        self._window = 0  # examples of the last iteration, which alone are learned from
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
         if checkpoint is not None:
             self._resume(checkpoint)
-        remove_shards_after(folder, int(_facts(checkpoint).get("last_shard", 0)))
+        remove_shards_after(folder, checkpoint.facts["last_shard"] if checkpoint else 0)
         self._saver = CheckpointWriter(folder, SAMPLE_GAMES)
-        self._metrics = Metrics(folder, self.iteration)
-        self._display = RunDisplay(str(folder.path))
-        self._status = RunStatus(self.iteration, 0, self._examples, 0, {}, 0, 0, 0, 0, 0)
+        self._progress = Progress(folder, self.iteration)
 
     @property
     def seconds(self) -> float:
@@ -90,9 +86,8 @@ class TutorialRun(Closeable):
 
     def close(self) -> None:
         """Close threads and files."""
-        self._display.close()
+        self._progress.close()
         self._saver.close()
-        self._metrics.close()
 
     def go(self) -> None:
         """Run to the end, or until interrupted."""
@@ -100,7 +95,7 @@ class TutorialRun(Closeable):
             while self.iteration < self._recipe.iterations and not self._stop.is_set():
                 self.iterate()
             self._saver.finish()
-        self._display.close()  # before the last message
+        self._progress.close_display()  # before the last message
         if self.iteration < self._recipe.iterations:
             say(
                 f"stopped after iteration {self.iteration}, which is saved; go on with: "
@@ -120,7 +115,7 @@ class TutorialRun(Closeable):
         games.games["number"] += np.uint64(self.iteration * self._recipe.games)
         games.games["step"] = self.iteration
         played = time.monotonic() - began
-        self._show(self._status._replace(stage="learning"))
+        self._progress.show(self._counters(len(games.games)), stage="learning")
         examples = examples_of(games, self._recipe.side)
         losses = learn(self._network, self._optimizer, examples, self._learning, self._generator)
         if not all(map(math.isfinite, losses)):
@@ -135,48 +130,28 @@ class TutorialRun(Closeable):
 
     # Reporting
 
+    def _counters(self, ended: int = 0) -> Counters:
+        """The counters, `ended` games of the iteration under way included."""
+        share = self.iteration / self._recipe.iterations
+        games = self.iteration * self._recipe.games + ended
+        return Counters(self.iteration, self.seconds, share, games, self._examples, self._window)
+
     def _report(self, games: Games, losses: Losses, playing: float, learning: float) -> None:
         """Write down and show how the iteration went."""
-        turns, total = len(games.turns), self.iteration * self._recipe.games
+        turns = len(games.turns)
         rates = {
             "games": len(games.games) / playing,
             "evals": float(games.turns["visits"].sum()) / playing,
             "rows": turns / playing,
             "samples": turns * self._learning.epochs / learning,
         }
-        values = {
-            "minutes": self.seconds / 60,
-            "games": total,
-            "rows": self._examples,
-            "seconds/playing": playing,
-            "seconds/learning": learning,
-            **{f"speed/{name}": value for name, value in rates.items()},
-            **{f"loss/{name}": value for name, value in losses._asdict().items()},
-            **game_metrics(games),
-        }
-        self._metrics.write(self.iteration, values)
-        self._status = RunStatus(
-            self.iteration,
-            total,
-            self._examples,
-            turns,
-            losses._asdict(),
-            rates["games"],
-            rates["evals"],
-            rates["rows"],
-            rates["samples"],
-            self.seconds,
-        )
-        self._show(self._status)
+        seconds = {"seconds/playing": playing, "seconds/learning": learning}
+        others = seconds | game_metrics(games)
+        self._window = turns
+        self._progress.record_iteration(self._counters(), rates, losses._asdict(), others)
 
     def _show_games(self, ended: int) -> None:
-        games = self.iteration * self._recipe.games + ended
-        self._show(self._status._replace(games=games, stage="playing"))
-
-    def _show(self, status: RunStatus) -> None:
-        share = self.iteration / self._recipe.iterations
-        left = self.seconds * (1 / share - 1) if share else None
-        self._display.update(status._replace(seconds=self.seconds, seconds_left=left))
+        self._progress.show(self._counters(ended), stage="playing")
 
     # Saving and resuming
 
@@ -197,25 +172,18 @@ class TutorialRun(Closeable):
             for name, tensor in state.items():
                 arrays[f"optimizer.{number}.{name}"] = np.array(tensor.cpu().numpy())
         now = {"iteration": self.iteration, "rows": self._examples, "seconds": self.seconds}
-        self._saver.save(self.iteration, games, arrays, now)
+        self._saver.start(self._saver.write, self.iteration, games, arrays, now)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Go on where a checkpoint was saved."""
-        facts = _facts(checkpoint)
+        facts = checkpoint.facts
         self.iteration, self._examples = int(facts["iteration"]), int(facts["rows"])
         self._seconds_before = float(facts["seconds"])
-        network, optimizer = (
-            {
-                name.removeprefix(part): torch.from_numpy(array)
-                for name, array in checkpoint.arrays.items()
-                if name.startswith(part)
-            }
-            for part in ("network.", "optimizer.")
-        )
+        network = {k: torch.from_numpy(v) for k, v in checkpoint.part("network.").items()}
         state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, tensor in optimizer.items():
+        for name, array in checkpoint.part("optimizer.").items():
             number, _, what = name.partition(".")
-            state.setdefault(int(number), {})[what] = tensor
+            state.setdefault(int(number), {})[what] = torch.from_numpy(array)
         try:
             self._network.load_state_dict(network)
             groups = self._optimizer.state_dict()["param_groups"]  # with the rate set now
@@ -226,7 +194,3 @@ class TutorialRun(Closeable):
                 f"{self._folder.path}: its checkpoint does not fit its settings ({error}); put the "
                 "old settings back, or begin a new run in another folder"
             ) from None
-
-
-def _facts(checkpoint: Checkpoint | None) -> dict[str, Any]:
-    return {} if checkpoint is None else dict(checkpoint.facts)

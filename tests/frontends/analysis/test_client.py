@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import tengen
+from tengen.engine.katago_params import SPOKEN_VERSION
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.network.loaded_network import LoadedNetwork
@@ -41,7 +41,7 @@ def test_the_version_is_told_at_once_while_the_network_loads() -> None:
     with Conversation(load=load) as client:
         answer = client.one({"id": "v", "action": "query_version", "mine": [1.0, None]})
         expected = {"id": "v", "action": "query_version", "mine": [1.0, None]}
-        assert answer == {**expected, "version": tengen.__version__, "git_hash": "<omitted>"}
+        assert answer == {**expected, "version": SPOKEN_VERSION, "git_hash": "<omitted>"}
         client.say({"id": "m", "action": "query_models"})
         client.say(query())
         time.sleep(0.1)

@@ -16,7 +16,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.run import all_commands
 from tengen.frontends.gtp.session import GtpSession
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams
@@ -80,7 +80,9 @@ class Client:
         self.session = GtpSession(options, loader, inbox)
         outlet = Outlet(cast("BinaryIO", self.lines))
         commands = all_commands(self.session)
-        self.thread = threading.Thread(target=serve, args=[inbox, outlet, commands], daemon=True)
+        self.thread = threading.Thread(
+            target=serve, args=[inbox, outlet, commands.call], daemon=True
+        )
         self.thread.start()
 
     def send(self, data: bytes) -> None:

@@ -15,8 +15,7 @@ from tengen.frontends.gtp.analyze import (
     parse_analysis,
     root_options,
 )
-from tengen.frontends.gtp.dispatch import Vertex
-from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp.protocol import GtpError, Vertex
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tests.frontends.gtp.client import NO_NETWORK, SMALL, Client, session
@@ -178,6 +177,7 @@ def test_leela_zeros_lines_are_in_whole_numbers() -> None:
 
 def test_moves_come_in_their_order_and_number() -> None:
     with session() as client:
+        client.body("kata-set-param analysisWideRootNoise 0")  # which changes priors
         infos = _infos(_analyzed(client, "kata-analyze 5 maxmoves 3"))
         assert [info["order"] for info in infos] == ["0", "1", "2"]
         client.body("clear_cache")

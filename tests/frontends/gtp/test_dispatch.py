@@ -6,8 +6,15 @@ import io
 
 import pytest
 
-from tengen.frontends.gtp.dispatch import CommandTable, Vertex, command
-from tengen.frontends.gtp.protocol import GtpError, GtpRequest, Outlet, Reply
+from tengen.frontends.gtp.protocol import (
+    CommandTable,
+    GtpError,
+    GtpRequest,
+    Outlet,
+    Reply,
+    Vertex,
+    command,
+)
 from tengen.game.color import Color
 
 

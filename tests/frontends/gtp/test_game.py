@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import load_sgf
 from tests.frontends.gtp.client import NO_NETWORK, Client, session
@@ -338,3 +338,27 @@ def test_the_players_of_a_printed_game_have_names() -> None:
         client.body("genmove w")
         assert "PB[GNU Go]" in client.body("printsgf")
         assert "PW[Tengen]" in client.body("printsgf")
+
+
+def test_the_same_size_keeps_the_game() -> None:
+    """Witness: KataGo 1.17.2 shows the same board after each of these."""
+    with session(None) as client:
+        client.body("boardsize 7")
+        client.body("play_sequence b C3 w E5")
+        before = client.body("showboard")
+        for command in ("boardsize 7", "boardsize 7 7", "rectangular_boardsize 7 7"):
+            client.body(command)
+            assert client.body("showboard") == before
+        client.body("boardsize 5")
+        assert _stones(client) == "/".join(["....."] * 5)
+
+
+def test_komi_runs_to_400_in_half_points() -> None:
+    """Witness: KataGo 1.17.2 accepts and refuses the same."""
+    with session(None) as client:
+        for komi in ("400", "-400", "150.5", "7"):
+            client.body(f"komi {komi}")
+            assert float(client.body("get_komi")) == float(komi)
+        for komi in ("400.5", "-401", "7.25", "7.2", "nan"):
+            client.error(f"komi {komi}")
+        assert client.body("get_komi") == "7.0"

@@ -14,7 +14,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
@@ -423,7 +423,7 @@ def test_gogui_gets_its_pictures() -> None:
                 assert re.fullmatch(r"[A-E][1-5] \d+(?: [A-E][1-5] \d+)*", body)
             if kind == "param":
                 for row in body.splitlines():
-                    assert re.fullmatch(r"\[(?:bool\] \w+ [01]|string\] \w+ \S+)", row), row
+                    assert re.fullmatch(r"\[(?:bool\] \w+ [01]|string\] \w+(?: \S+)?)", row), row
         owner = client.body("gogui-ownership").splitlines()[2].split()
         assert owner[2] <= "#080808"
 

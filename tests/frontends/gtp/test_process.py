@@ -20,7 +20,7 @@ from tests.katago_data import FOLDER, needs_katago_data
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"
 RUN = (
-    "from tengen.frontends.gtp_options import GtpOptions\n"
+    "from tengen.frontends.options import GtpOptions\n"
     "from tengen.frontends.gtp.run import run_gtp\n"
     "run_gtp(GtpOptions({}))"
 )
@@ -85,6 +85,17 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = f"import sys, tengen.frontends.gtp; sys.exit(str({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert found.stderr.decode().strip() == "set()"
+
+
+@needs_katago_data
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_the_precision_is_chosen_and_told_at_the_start(precision: str) -> None:
+    with _process(f"{WITH_NETWORK}, precision={precision!r}") as process:
+        assert _ask(process, "genmove b").startswith("= ")
+        _, err = _end(process, b"quit\n")
+        assert (
+            f"ready: g170-b6c96-s175395328-d26788732 on CPU, OpenVINO {precision}" in err.decode()
+        )
 
 
 def test_a_session_can_be_logged(tmp_path: Path) -> None:

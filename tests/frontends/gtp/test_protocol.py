@@ -20,7 +20,7 @@ from tengen.frontends.gtp.protocol import (
     reply_text,
     serve,
 )
-from tengen.frontends.log import Log
+from tengen.frontends.protocol_stdio import Log
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ class _Echo:
 
 def _said(data: bytes, log: Log | None = None) -> bytes:
     out = io.BytesIO()
-    serve(Inbox(io.BytesIO(data), log), Outlet(out, log), _Echo(), log)
+    serve(Inbox(io.BytesIO(data), log), Outlet(out, log), _Echo().call, log)
     return out.getvalue()
 
 
@@ -141,7 +141,7 @@ def test_a_session_ends_when_nobody_listens_any_more() -> None:
     os.close(reading)
     with os.fdopen(writing, "wb", buffering=0) as stream:
         outlet = Outlet(stream)
-        serve(Inbox(io.BytesIO(b"echo a\n" * 1000)), outlet, _Echo())
+        serve(Inbox(io.BytesIO(b"echo a\n" * 1000)), outlet, _Echo().call)
         assert outlet.closed
 
 

@@ -3,49 +3,81 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tengen.frontends.gtp.settings import NAMES
+from tengen.frontends.gtp.settings_commands import NAMES
+from tengen.frontends.options import GtpOptions
 from tengen.game.position import Position
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits
 from tests.frontends.gtp.client import Client, session
 
+# The answer of KataGo 1.17.2 to `kata-get-params`, with no settings but rules and threads.
+KATAGO = json.loads(Path("tests/data/katago_gtp_params.json").read_text())
+# Where we differ: lost games are resigned, a move may be late, graphs are not the default, and a
+# tree would not be kept from move to move if symmetric moves were left out of it.
+DIFFERENT = {"allowResignation": "true", "lagBuffer": 0.1}
+DIFFERENT |= {"useGraphSearch": False, "rootSymmetryPruning": False}
+OURS = {"adaptive", "analysisPVLen", "reportAnalysisWinratesAs"}
+OURS |= {"resignConsecTurns", "resignMinMovesPerBoardArea", "resignThreshold"}
 
-def test_all_parameters_are_listed_readable_and_settable_to_what_they_are() -> None:
-    with session(None) as client:
-        assert client.body("kata-list-params").split() == list(NAMES)
+
+def test_all_of_katagos_parameters_are_known_with_its_values() -> None:
+    with session(None, GtpOptions(seed=0)) as client:
+        assert set(client.body("kata-list-params").split()) == {*KATAGO, *OURS}
         values = json.loads(client.body("kata-get-params"))
-        assert sorted(values) == sorted(NAMES)
+        assert {name: values[name] for name in KATAGO} == {**KATAGO, **DIFFERENT}
+        assert set(values) == {*KATAGO, *OURS}
+
+
+def test_all_parameters_are_readable_and_settable_to_what_they_are() -> None:
+    with session(None) as client:
+        before = client.body("kata-get-params")
         for name in NAMES:
             value = client.body(f"kata-get-param {name}")
-            if value != "null":
-                client.body(f"kata-set-param {name} {value}")
-                assert client.body(f"kata-get-param {name}") == value
-
-
-def test_defaults_are_katagos() -> None:
-    """Witness: KATAGO.md and KataGo's example config."""
-    expected = {
-        "allowResignation": "true",
-        "resignThreshold": "-0.9",
-        "resignConsecTurns": "3",
-        "ponderingEnabled": "false",
-        "reportAnalysisWinratesAs": "SIDETOMOVE",
-        "cpuctExploration": "1.0",
-        "cpuctExplorationLog": "0.45",
-        "fpuReductionMax": "0.2",
-        "rootFpuReductionMax": "0.1",
-        "staticScoreUtilityFactor": "0.1",
-        "dynamicScoreUtilityFactor": "0.3",
-        "valueWeightExponent": "0.25",
-        "lcbStdevs": "5.0",
-        "minVisitPropForLCB": "0.15",
-    }
-    with session(None) as client:
-        for name, value in expected.items():
+            fixed = name.startswith("humanSL")
+            if not fixed:
+                client.body(f"kata-set-param {name} {value.strip(chr(34))}")
             assert client.body(f"kata-get-param {name}") == value
+        assert client.body("kata-get-params") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("playoutDoublingAdvantagePla", "b", '"B"'),
+        ("playoutDoublingAdvantagePla", "", '"E"'),
+        ("alwaysComputePassAliveUnderSuicideRules", "true", '"true"'),
+        ("antiMirror", "true", "true"),
+        ("maxTime", "5", "5.0"),
+        ("maxVisits", "", "1125899906842624"),
+        ("numSearchThreads", "3", "3"),
+        ("analysisWideRootNoise", "1", "1"),
+        ("conservativePass", "false", "false"),
+        ("delayMoveScale", "2.5", "2.5"),
+        ("useLcbForSelection", "false", "false"),
+        ("noisePruningCap", "", "1e+50"),
+        ("delayMoveMax", "", "1e+06"),
+    ],
+)
+def test_parameters_are_told_as_katago_tells_them(name: str, given: str, told: str) -> None:
+    """Witness: KataGo 1.17.2, asked the same."""
+    with session(None) as client:
+        client.body(f"kata-set-param {name} {given}")
+        assert client.body(f"kata-get-param {name}") == told
+
+
+def test_what_has_no_effect_here_is_accepted_with_a_word_about_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with session(None) as client:
+        client.body('kata-set-params {"numSearchThreads": 8, "midgameTimeFactor": 2.0}')
+        assert client.body("kata-get-param midgameTimeFactor") == "2.0"
+    told = capsys.readouterr().err
+    assert "numSearchThreads has no effect here" in told
+    assert "midgameTimeFactor has no effect here" in told
 
 
 def params(client: Client, *, analysis: bool = False) -> SearchParams:
@@ -65,9 +97,9 @@ def test_parameters_change_alone_and_together() -> None:
         assert client.body("kata-get-param allowResignation") == "false"
         client.body("genmove b")
         assert params(client).exploration == 1.5
-        assert params(client, analysis=True).wide_root_noise == 0
-        client.body("kata-set-param analysisWideRootNoise 0.04")
         assert params(client, analysis=True).wide_root_noise == 0.04
+        client.body("kata-set-param analysisWideRootNoise 0.5")
+        assert params(client, analysis=True).wide_root_noise == 0.5
         assert params(client).wide_root_noise == 0
         client.body("kata-set-param cpuctExploration 1.0")
         assert params(client).exploration == 1.0
@@ -84,7 +116,14 @@ def test_parameters_change_alone_and_together() -> None:
         "kata-set-param cpuctExploration -1",
         "kata-set-param allowResignation perhaps",
         "kata-set-param reportAnalysisWinratesAs GREEN",
-        "kata-set-param maxVisits",
+        "kata-set-param maxVisits 1 2",
+        "kata-set-param numSearchThreads 0",
+        "kata-set-param rootNumSymmetriesToSample 9",
+        "kata-set-param playoutDoublingAdvantage 4",
+        "kata-set-param playoutDoublingAdvantagePla green",
+        "kata-set-param subtreeValueBiasTableNumShards 1024",
+        "kata-set-param fpuParentWeight 0.5",
+        "kata-set-param humanSLProfile rank_5k",
         "kata-set-params [1]",
         "kata-set-params {",
         'kata-set-params {"maxVisits": 7, "nonsense": 1}',
@@ -95,3 +134,38 @@ def test_what_cannot_be_set_changes_nothing(command: str) -> None:
         before = client.body("kata-get-params")
         client.error(command)
         assert client.body("kata-get-params") == before
+
+
+def test_moves_are_drawn_as_katago_draws_them_but_analysis_knows_one_best() -> None:
+    with session() as client:
+        playing, analysing = params(client), params(client, analysis=True)
+        early, late = playing.temperature_early, playing.temperature
+        assert (early, late, playing.temperature_halflife) == (0.5, 0.1, 19.0)
+        assert (analysing.temperature_early, analysing.temperature) == (0.0, 0.0)
+
+
+def test_analysis_looks_at_the_board_without_its_history() -> None:
+    """KataGo's default. What ko forbids is remembered."""
+    with session() as client:
+        client.body("kata-set-rules japanese")
+        client.body("play_sequence b B3 w D4 b C4 w E3 b C2 w D2 b A1 w C3 b D3")
+        position, limits = client.session.position, Limits()
+        asked = client.session.request(position, limits, analysis=True)
+        assert not asked.position.moves
+        assert [asked.position.text(each.move) for each in asked.root.avoid] == ["C3"]
+        assert client.session.request(position, limits).position is position
+        client.body("kata-set-param analysisIgnorePreRootHistory false")
+        assert client.session.request(position, limits, analysis=True).position is position
+
+
+def test_root_noise_and_temperatures_reach_the_search() -> None:
+    with session() as client:
+        request = client.session.request(Position(5), Limits())
+        assert not request.root.noisy
+        client.body("kata-set-param rootPolicyTemperature 1.5")
+        request = client.session.request(Position(5), Limits())
+        assert request.root.noisy
+        assert request.params is not None
+        assert (request.params.root_temperature, request.params.noise_share) == (1.5, 0.0)
+        client.body("kata-set-param rootNoiseEnabled true")
+        assert params(client).noise_share == 0.25

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tengen.frontends.gtp.thinking import limits_for
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
 from tengen.search.request import DEFAULT_VISITS
@@ -44,7 +43,7 @@ def test_time_settings(command: str, control: TimeControl) -> None:
     with session(None) as client:
         assert client.body(command) == ""
         for color in Color:
-            assert client.session.clock(color).control == control
+            assert client.session.clocks[color].control == control
 
 
 def test_katago_lists_the_same_time_settings() -> None:
@@ -73,7 +72,7 @@ def test_times_that_cannot_be(command: str) -> None:
     with session(None) as client:
         client.body("time_settings 60 0 0")
         client.error(command)
-        assert client.session.clock(Color.BLACK).control == TimeControl.absolute(60)
+        assert client.session.clocks[Color.BLACK].control == TimeControl.absolute(60)
 
 
 def test_the_client_corrects_the_clocks() -> None:
@@ -82,11 +81,11 @@ def test_the_client_corrects_the_clocks() -> None:
         client.body("kgs-time_settings byoyomi 300 30 5")
         client.body("time_left b 120 0")
         client.body("time_left white 25 3")  # KGS counts periods in the place of stones
-        black, white = client.session.clock(Color.BLACK), client.session.clock(Color.WHITE)
+        black, white = client.session.clocks[Color.BLACK], client.session.clocks[Color.WHITE]
         assert (black.left, black.in_overtime) == (120, False)
         assert (white.left, white.periods, white.in_overtime) == (25, 3, True)
         client.body("time_left b -3 0")
-        assert client.session.clock(Color.BLACK).left == 0
+        assert client.session.clocks[Color.BLACK].left == 0
         assert "Black Clock" in client.body("kata-debug-print-tc")
 
 
@@ -95,12 +94,12 @@ def test_a_new_game_starts_the_clocks_anew() -> None:
         client.body("time_settings 60 0 0")
         client.body("time_left b 5 0")
         client.body("clear_board")
-        assert client.session.clock(Color.BLACK).left == 60
+        assert client.session.clocks[Color.BLACK].left == 60
 
 
 def test_without_any_limit_a_search_is_finite() -> None:
     with session(None, UNLIMITED) as client:
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits(Color.BLACK)
         assert limits.max_visits == DEFAULT_VISITS
         assert spare == 0
 
@@ -108,17 +107,17 @@ def test_without_any_limit_a_search_is_finite() -> None:
 def test_the_clock_limits_a_search_besides_what_was_set() -> None:
     with session(None, GtpOptions(seed=0, visits=50, seconds=3.0)) as client:
         client.body("time_settings 3600 0 0")
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits(Color.BLACK)
         assert limits.visits == 50
         assert limits.seconds == 3.0
         assert spare == 0
         client.body("time_left b 60 0")
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits(Color.BLACK)
         assert limits.seconds is not None
         assert 0 < limits.seconds < 0.5
         assert 0 < spare < 2
         # what was spent on loading is spent
-        late, _ = limits_for(client.session, Color.BLACK, spent=100.0)
+        late, _ = client.session.limits(Color.BLACK, spent=100.0)
         assert late.seconds is not None
         assert late.seconds < limits.seconds
 
@@ -129,11 +128,11 @@ def test_a_clock_runs_down_by_own_moves_alone() -> None:
         begin = time.monotonic()
         client.body("genmove b")
         took = time.monotonic() - begin
-        assert 20 - took <= client.session.clock(Color.BLACK).left < 20
-        assert client.session.clock(Color.WHITE).left == 20
+        assert 20 - took <= client.session.clocks[Color.BLACK].left < 20
+        assert client.session.clocks[Color.WHITE].left == 20
         assert took < 10
         client.body("kata-search w")
-        assert client.session.clock(Color.WHITE).left == 20
+        assert client.session.clocks[Color.WHITE].left == 20
 
 
 def test_a_whole_game_stays_within_its_time() -> None:
@@ -143,4 +142,4 @@ def test_a_whole_game_stays_within_its_time() -> None:
             for color in Color:
                 client.body(f"genmove {color}")
         for color in Color:
-            assert not client.session.clock(color).fallen
+            assert not client.session.clocks[color].fallen

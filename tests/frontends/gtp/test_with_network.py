@@ -10,7 +10,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.options import GtpOptions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tengen.network.loaded_network import LoadedNetwork
@@ -44,6 +44,7 @@ def _lay_out(client: Client, known: dict[str, Any]) -> None:
     size = known["boardsize"]
     width, height = size if isinstance(size, list) else (size, size)
     client.body(f"boardsize {width} {height}")
+    client.body("clear_board")
     client.body(f"kata-set-rules {known['rules']}")
     client.body(f"komi {known['komi']}")
     for color, vertex in known["moves"]:
@@ -113,3 +114,66 @@ def test_cleaning_up_captures_the_dead_stone_and_then_passes(client: Client) -> 
 def test_a_capture_is_seen(client: Client) -> None:
     client.body("set_position b C3 b D4 b E3 w D3 b G7 w C4 w C2")
     assert client.body("genmove b") == "D2"
+
+
+def _white_wins(client: Client, command: str = "kata-raw-nn 0") -> float:
+    return _raw(client.body(command))["whiteWin"][0][0]
+
+
+def _play(client: Client, moves: str) -> None:
+    client.body(f"play_sequence {moves}")
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "expected"),
+    [
+        ("tromp-taylor", "b D4 w pass b pass w F6", 0.503556),
+        ("tromp-taylor", "b D4 w pass b pass w F6 b F4", 0.565704),
+        ("japanese", "b D4 w F6 b pass w pass b F4", 0.535342),
+        ("japanese", "b D4 w F6 b pass w pass b F4 w pass", 0.040534),
+        ("chinese", "b D4 w F6 b pass w pass b pass", 0.985416),
+        ("chinese", "b D4 w F6 b pass w pass b pass w pass b C3", 0.860953),
+    ],
+)
+def test_a_game_that_goes_on_after_two_passes_is_seen_as_katago_sees_it(
+    client: Client, rules: str, moves: str, expected: float
+) -> None:
+    """Witness: KataGo 1.17.2 on these moves."""
+    client.body(f"kata-set-rules {rules}")
+    client.body("komi 7.5")
+    _play(client, moves)
+    assert _white_wins(client) == pytest.approx(expected, abs=2e-5)
+
+
+def test_handicap_given_as_moves_with_passes_between_counts_for_white(client: Client) -> None:
+    """Witness: KataGo 1.17.2 on these moves, which shows a bonus of 3 for them."""
+    client.body("kata-set-rules chinese")
+    client.body("komi 7")
+    _play(client, "b D4 w pass b F6 w pass b C3 w G7")
+    assert "Handicap bonus score: 3" in client.body("showboard").splitlines()
+    assert _white_wins(client) == pytest.approx(0.007735, abs=2e-5)
+    client.body("undo")
+    assert _white_wins(client) == pytest.approx(0.040215, abs=2e-5)
+
+
+def test_a_board_that_is_not_square_is_flipped_but_not_transposed(client: Client) -> None:
+    """Witness: KataGo 1.17.2 on this position."""
+    client.body("boardsize 7 9")
+    _play(client, "b C4 w E6")
+    expected = [0.547824, 0.515139, 0.537095, 0.506589] * 2
+    for symmetry, wins in enumerate(expected):
+        answer = client.body(f"kata-raw-nn {symmetry}")
+        assert answer.startswith(f"symmetry {symmetry}\n")
+        assert _raw(answer)["whiteWin"][0][0] == pytest.approx(wins, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "8", "b", "0 0.5 7", "all 1.0 x", "0 2", "0 -1", "0 abc", "01"]
+)
+def test_wrong_arguments_of_raw_evaluations_are_refused(client: Client, arguments: str) -> None:
+    """Witness: KataGo 1.17.2 refuses all of these."""
+    assert client.error(f"kata-raw-nn {arguments}")
+
+
+def test_optimism_changes_nothing_in_a_network_of_one_policy(client: Client) -> None:
+    assert client.body("kata-raw-nn 0 0.5") == client.body("kata-raw-nn 0")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tengen.network.files.tengen_format import save_network
-from tengen.runs.folder import RunFolder, create_run
-from tengen.runs.json_lines import append_line
+from tengen.runs.folder import RunFolder, append_line, create_run
 from tengen.runs.rating import network_file, network_name
 from tests.network.test_tengen_format import random_network
 

@@ -26,7 +26,7 @@ from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 
 LIMIT = 20.0  # seconds
-FIRST_GAME = NewGame(type="new_game", size=9, colour="black")
+FIRST_GAME = NewGame(size=9, colour="black")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def serving(
         Autosave(folder) as autosave,
         EngineLoader(make or engine, low_priority=True) as loader,
     ):
-        app = make_app(loader, autosave, access or AccessPolicy("127.0.0.1"), FIRST_GAME)
+        app = make_app(loader, autosave, access or AccessPolicy(), FIRST_GAME)
         server = uvicorn.Server(server_config(app))
         thread = threading.Thread(target=server.run, args=[[listening]])
         thread.start()

@@ -84,7 +84,7 @@ def main() -> None:
 
     folder, port, *real = sys.argv[1:]
     options = PlayOptions(port=int(port), browser=False, data=Path(folder))
-    first_game = NewGame(type="new_game", size=9, colour="black", level="beginner")
+    first_game = NewGame(size=9, colour="black", level="beginner")
 
     def make() -> Engine:
         return make_engine(real[0] if real else LoadedNetwork(slow_halves(0.02), "fake.bin.gz"))

@@ -28,7 +28,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         Autosave(folder) as autosave,
         EngineLoader(lambda: make_engine(LoadedNetwork(HALVES))) as loader,
     ):
-        app = make_app(loader, autosave, AccessPolicy("testserver", "known"), FIRST_GAME)
+        app = make_app(loader, autosave, AccessPolicy("known"), FIRST_GAME)
         yield schemathesis.openapi.from_asgi("/openapi.json?token=known", app)
 
 

@@ -25,7 +25,7 @@ ID = 32 * "a"
 
 
 def new_game(**terms: object) -> GameState:
-    usual: dict[str, object] = {"type": "new_game", "size": 9, "colour": "both"}
+    usual: dict[str, object] = {"size": 9, "colour": "both"}
     return new_game_state(NewGame(**(usual | terms)))  # type: ignore[arg-type]
 
 

@@ -18,16 +18,14 @@ import pytest
 import tengen.frontends.train as train_command
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
-from tengen.frontends.web.runs.json_lines import GrowingLines
-from tengen.frontends.web.runs.metric_series import MOST_POINTS, rows_by_step, series_of
+from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
 from tengen.frontends.web.runs.run_state import RunState
 from tengen.frontends.web.runs.serve import RunPage
 from tengen.game.sgf.records import read_sgf
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file
-from tengen.runs.folder import RunFolder
-from tengen.runs.json_lines import append_line, forget_after
+from tengen.runs.folder import RunFolder, append_line, forget_after
 from tests.frontends.web.run_folders import (
     GAME,
     OUTSIDER,

@@ -57,7 +57,7 @@ def test_without_a_token_only_this_machine_and_its_own_pages_come_in(
     host: str, origin: str | None, let_in: bool
 ) -> None:
     headers = {"host": host} | ({} if origin is None else {"origin": origin})
-    assert (AccessPolicy("127.0.0.1").why_refused(visitor(**headers)) is None) == let_in
+    assert (AccessPolicy().why_refused(visitor(**headers)) is None) == let_in
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_elsewhere_one_must_know_the_token_and_be_a_page_of_the_server(
 ) -> None:
     headers = {"host": "go.example", "cookie": cookie}
     headers |= {} if origin is None else {"origin": origin}
-    access = AccessPolicy("0.0.0.0", TOKEN)
+    access = AccessPolicy(TOKEN)
     assert (access.why_refused(visitor(query, **headers)) is None) == let_in
 
 
@@ -93,7 +93,7 @@ def test_a_token_is_made_up_where_it_is_needed() -> None:
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with serving(tmp_path_factory.mktemp("games"), access=AccessPolicy("0.0.0.0", TOKEN)) as port:
+    with serving(tmp_path_factory.mktemp("games"), access=AccessPolicy(TOKEN)) as port:
         yield port
 
 

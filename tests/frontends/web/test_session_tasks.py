@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from tengen.engine.engine import Engine, wait_for
-from tengen.frontends.web.play.refusal import not_now
+from tengen.engine.task import SearchTask
+from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.position import Position
 from tengen.search.request import Limits, SearchRequest
@@ -29,14 +31,27 @@ def raise_error(_: object) -> None:
     raise ValueError("no screen")
 
 
-async def answer(value: object) -> object:
-    await asyncio.sleep(0.01)
-    return value
+def answer(value: object, heard: Callable[[object], None]) -> Callable[[], Awaitable[None]]:
+    async def work() -> None:
+        await asyncio.sleep(0.01)
+        heard(value)
+
+    return work
 
 
-async def fail(error: Exception) -> object:
-    await asyncio.sleep(0)
-    raise error
+def result_of(search: SearchTask, heard: Callable[[object], None]) -> Callable[[], Awaitable[None]]:
+    async def work() -> None:
+        heard(await wait_for(search))
+
+    return work
+
+
+def fail(error: Exception) -> Callable[[], Awaitable[None]]:
+    async def work() -> None:
+        await asyncio.sleep(0)
+        raise error
+
+    return work
 
 
 def test_a_new_task_takes_the_place_of_the_one_of_its_name() -> None:
@@ -45,9 +60,9 @@ def test_a_new_task_takes_the_place_of_the_one_of_its_name() -> None:
     async def main() -> None:
         tasks = SessionTasks()
         for value in (1, 2):
-            tasks.start("a", answer(value), heard.found.append, heard.failures.append)
-        tasks.start("b", answer(3), heard.found.append, heard.failures.append)
-        tasks.start("c", answer(4), heard.found.append, heard.failures.append)
+            tasks.start("a", answer(value, heard.found.append), heard.failures.append)
+        tasks.start("b", answer(3, heard.found.append), heard.failures.append)
+        tasks.start("c", answer(4, heard.found.append), heard.failures.append)
         tasks.cancel("c", "unknown")
         assert tasks.running("a")
         assert not tasks.running("c")
@@ -67,12 +82,12 @@ def test_work_that_fails_is_reported_and_the_next_one_is_done(
     async def main() -> None:
         tasks = SessionTasks()
         for error in (ZeroDivisionError("oh"), not_now("later")):
-            tasks.start("a", fail(error), heard.found.append, heard.failures.append)
+            tasks.start("a", fail(error), heard.failures.append)
             await asyncio.sleep(0.05)
             assert not tasks.running("a")
-        tasks.start("a", answer(1), raise_error, heard.failures.append)
+        tasks.start("a", answer(1, raise_error), heard.failures.append)
         await asyncio.sleep(0.05)
-        tasks.start("a", answer(1), heard.found.append, heard.failures.append)
+        tasks.start("a", answer(1, heard.found.append), heard.failures.append)
         await asyncio.sleep(0.05)
 
     asyncio.run(main())
@@ -89,7 +104,7 @@ def test_a_search_ends_soon_after_its_task_was_cancelled() -> None:
 
         async def main() -> None:
             tasks = SessionTasks()
-            tasks.start("a", wait_for(search), heard.found.append, heard.failures.append)
+            tasks.start("a", result_of(search, heard.found.append), heard.failures.append)
             await asyncio.sleep(0.1)
             tasks.cancel_all()
             await asyncio.sleep(0)
@@ -110,8 +125,8 @@ def test_closing_the_engine_ends_tasks_without_a_word() -> None:
         tasks = SessionTasks()
         engine = Engine(slow_halves(0.01), max_searches=1)
         running, waiting = (engine.submit(ENDLESS, owner="a") for _ in range(2))
-        tasks.start("running", wait_for(running), heard.found.append, heard.failures.append)
-        tasks.start("waiting", wait_for(waiting), heard.found.append, heard.failures.append)
+        tasks.start("running", result_of(running, heard.found.append), heard.failures.append)
+        tasks.start("waiting", result_of(waiting, heard.found.append), heard.failures.append)
         await asyncio.sleep(0.1)
         await asyncio.to_thread(engine.close)
         await asyncio.sleep(0.1)

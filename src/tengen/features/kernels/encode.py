@@ -26,7 +26,7 @@ class Inputs(NamedTuple):
     version: int = 1  # raised when the meaning of the inputs changes
 
 
-BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS = range(4)
+BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS = range(5)
 
 SETS = (
     Inputs(BASIC, "basic", basic.PLANES, (), basic.encode),
@@ -53,8 +53,19 @@ SETS = (
         empty=tuple(plane for plane in katago.PLANES if "ladder" in plane),
         version=7,
     ),
+    Inputs(
+        KATAGO_WITH_SUICIDE_AREAS,
+        "katago with suicide areas",
+        katago.PLANES,
+        katago.GLOBALS,
+        katago.encode_with_suicide_areas,
+        mask_planes=1,
+        sees_ladders=True,
+        version=7,
+    ),
 )
 SEES_LADDERS = tuple(inputs.sees_ladders for inputs in SETS)  # by kind
+KNOWS_ADVANTAGE = tuple(katago.ADVANTAGE in inputs.globals for inputs in SETS)  # by kind
 
 
 @kernel
@@ -68,3 +79,5 @@ def encode_by_kind(kind, board, history, scratch, planes, globals_):
         katago.encode(board, history, scratch, planes, globals_)
     elif kind == KATAGO_WITHOUT_LADDERS:
         katago.encode_without_ladders(board, history, scratch, planes, globals_)
+    elif kind == KATAGO_WITH_SUICIDE_AREAS:
+        katago.encode_with_suicide_areas(board, history, scratch, planes, globals_)

@@ -35,6 +35,7 @@ from tengen.jit import kernel
 TURNS_OF_HISTORY = 5
 KOMI_SCALE = 20.0
 KOMI_CLIP = 20.0  # beyond the points of the board
+ADVANTAGE = "advantage in playouts"
 
 PLANES = (
     "on board",
@@ -69,7 +70,7 @@ GLOBALS = (
     "second clean-up",
     "a pass would end the game",
     "unequal playouts",
-    "advantage in playouts",
+    ADVANTAGE,
     "button",
     "parity of komi",
 )
@@ -88,6 +89,8 @@ TERRITORY = GLOBALS.index("territory scoring")
 _TAX = GLOBALS.index("tax in seki")
 _TAX_ON_GROUPS = GLOBALS.index("tax on groups")
 _PASS_ENDS = GLOBALS.index("a pass would end the game")
+_UNEQUAL = GLOBALS.index("unequal playouts")
+_ADVANTAGE = GLOBALS.index(ADVANTAGE)
 _BUTTON = GLOBALS.index("button")
 _PARITY = GLOBALS.index("parity of komi")
 
@@ -95,13 +98,30 @@ _PARITY = GLOBALS.index("parity of komi")
 @kernel
 def encode(board, history, scratch, planes, globals_):
     """Fill 22 planes, or their bits, and globals_[19], for the side to play."""
-    turns = encode_without_ladders(board, history, scratch, planes, globals_)
+    suicide = board.suicide_allowed
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide)
+    _encode_ladders(board, scratch, turns, planes)
+
+
+@kernel
+def encode_with_suicide_areas(board, history, scratch, planes, globals_):
+    """As `encode`, with pass-alive areas as if suicide were legal, whatever the rules.
+
+    Some of KataGo's networks ask for that.
+    """
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, 1)
     _encode_ladders(board, scratch, turns, planes)
 
 
 @kernel
 def encode_without_ladders(board, history, scratch, planes, globals_):
-    """As `encode`, with empty ladder planes. Returns how many turns of history are shown."""
+    """As `encode`, with empty ladder planes."""
+    _encode_all_but_ladders(board, history, scratch, planes, globals_, board.suicide_allowed)
+
+
+@kernel
+def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_in_areas):
+    """Returns how many turns of history are shown."""
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
@@ -110,7 +130,7 @@ def encode_without_ladders(board, history, scratch, planes, globals_):
     _encode_stones(board, history, planes)
     _encode_moves(board, history, turns, planes, globals_)
     if not board.territory:
-        _encode_area(board, scratch.life[0], planes)
+        _encode_area(board, scratch.life[0], planes, suicide_in_areas)
     _encode_rules(board, globals_)
     globals_[_PASS_ENDS] = ending and not hidden
     return turns
@@ -129,11 +149,18 @@ def hides_end(board, history):
 
 @kernel
 def _turns_of_history(board, history):
-    """How many of the last moves alternated and are not hidden, the opponent's last one first."""
+    """How many of the last moves alternated and are not hidden, the opponent's last one first.
+
+    Where two passes ended the game and it went on, the second of them is the last one shown.
+    """
     most = min(board.ply - board.hidden, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
     mover = opponent(board.to_play)
+    passes = False
     for turn in range(most):
-        if mover_at(history, board.ply - turn) != mover:
+        entry = board.ply - turn
+        passed_next, passes = passes, move_at(history, entry) == PASS
+        ended = passes and passed_next and entry != board.passes_since  # where the button was taken
+        if ended or mover_at(history, entry) != mover:
             return turn
         mover = opponent(mover)
     return most
@@ -191,8 +218,11 @@ def _mark_places(board, words, planes, plane):
 
 
 @kernel
-def _encode_area(board, life, planes):
+def _encode_area(board, life, planes, suicide):
+    allowed = board.suicide_allowed
+    board.suicide_allowed = suicide  # by which pass-alive areas are found
     settled_area(board, life)
+    board.suicide_allowed = allowed
     if board.tax:
         mark_seki(board, life, True, life.groups)
     me, enemy = board.to_play, opponent(board.to_play)
@@ -251,3 +281,10 @@ def _parity_wave(komi, odd_area):
     if above < 0.5:
         return above
     return 1.0 - above if above < 1.5 else above - 2.0
+
+
+@kernel(inline=True)
+def encode_advantage(globals_, advantage):
+    """Say that the side to play has 2^advantage times the opponent's playouts."""
+    globals_[_UNEQUAL] = 1
+    globals_[_ADVANTAGE] = np.float32(0.5) * advantage

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-import tengen
+from tengen.engine.katago_params import SPOKEN_VERSION
 from tengen.frontends.analysis.query_fields import Fields, QueryError, read_wholes
 from tengen.user_messages import say
 
@@ -95,7 +95,7 @@ class AnalysisClient:
         act(fields)
 
     def _version(self, fields: Fields) -> None:
-        self._answer({**fields, "version": tengen.__version__, "git_hash": "<omitted>"})
+        self._answer({**fields, "version": SPOKEN_VERSION, "git_hash": "<omitted>"})
 
     def _models(self, fields: Fields) -> None:
         self.service.loader.future.add_done_callback(partial(self._tell_models, fields))

@@ -20,7 +20,7 @@ from tengen.frontends.analysis.query_fields import (
     shown,
 )
 from tengen.frontends.analysis.query_game import point_of, read_game
-from tengen.frontends.katago_reports import ReportFields, all_moves_but
+from tengen.frontends.katago_reports import SIDES, ReportFields, all_moves_but
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
@@ -49,6 +49,9 @@ class QuerySettings:
     perspective: str = "BLACK"  # or WHITE, or SIDETOMOVE
     pv_length: int = 15  # moves after the first
     symmetry_pruning: bool = True
+    symmetries: int = 1  # of the board, over which the root's evaluation is averaged
+    playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
+    advantage_of: str = "E"  # B or W; E: the side to play
     ignore_history: bool = True  # of moves before the position, as inputs of the network
     root_noise: bool = False
     root_temperature: float = 1.0
@@ -151,6 +154,9 @@ class Query:
                 avoid=self.avoid,
                 symmetry_pruning=settings.symmetry_pruning,
                 ignore_history=settings.ignore_history,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
             ),
             replace(include.wanted(settings.pv_length + 1), root_evaluation=include.policy),
             params=settings.search_params(),

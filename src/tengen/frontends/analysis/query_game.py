@@ -24,7 +24,7 @@ from tengen.frontends.analysis.query_fields import (
     read_whole,
     shown,
 )
-from tengen.frontends.handicap import stones_before_white
+from tengen.frontends.katago_reports import stones_before_white
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError, SuicideError

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.analysis_options import AnalysisOptions
-from tengen.frontends.log import Log
-from tengen.frontends.protocol_stdout import own_stdout
+from tengen.frontends.options import AnalysisOptions
+from tengen.frontends.protocol_stdio import Log, own_stdout
 from tengen.network.loaded_network import LoadedNetwork, open_network
 from tengen.user_messages import say
 
@@ -88,7 +87,7 @@ def run_analysis(options: AnalysisOptions) -> None:
         check_listening(options.listen, options.token)
     # A batch on each core: cores that share one wait for each other after every layer.
     streams = min(MOST_STREAMS, os.cpu_count() or 1)
-    serve(options, lambda: open_network(options.model, options.device, streams))
+    serve(options, lambda: open_network(options.model, **options.placement, streams=streams))
 
 
 def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:

@@ -21,8 +21,8 @@ from websockets.http11 import Request, Response
 
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.server import AnalysisService
-from tengen.frontends.log import Log
 from tengen.frontends.loopback import LOOPBACK, is_loopback
+from tengen.frontends.protocol_stdio import Log
 from tengen.user_messages import say
 
 PATIENCE = 100  # lines that may wait for a slow client before some are left out

@@ -3,17 +3,13 @@
 Light to import: the game, the search and the network load in the background.
 
 run                 a session on stdin and stdout
-protocol            lines in, replies out; knows no Go
-dispatch            handlers as typed methods
+protocol            lines in, commands with typed arguments, replies out
 session             the game, the clocks, the engine: what commands share
-settings            what clients can change, by KataGo's names
-thinking            a move of the engine's own: limits, time, resignation
-position_edits      moves of either colour, other rules on the way
-game_end            seki, dead stones to capture, results
-analyze             options and lines of live analysis
-search_text         searches as text for people
-raw_network         the network's outputs as text
-showboard           the board as text
-gogui_drawing       live graphics of GoGui
-*_commands          the commands, by subject
+genmove             moves of the engine's own: search, time, resignation
+analyze             live analysis
+game_commands       board, moves, handicap, the end of the game, files
+settings_commands   names, rules, parameters under KataGo's names, clocks
+inspection          the position, the network and the last search as text
+gogui               pictures for GoGui
+positions           moves of either colour, other rules on the way, seki, results
 """

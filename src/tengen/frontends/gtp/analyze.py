@@ -1,18 +1,29 @@
-"""Live analysis: what a client asks for, and the lines it gets."""
+"""Live analysis: the commands, what a client asks for, and the lines it gets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tengen.frontends.gtp.dispatch import Vertex, parse_bool, parse_float, parse_int, parse_vertex
-from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.gtp.positions import for_search
+from tengen.frontends.gtp.protocol import (
+    GtpError,
+    Reply,
+    Vertex,
+    command,
+    parse_bool,
+    parse_float,
+    parse_int,
+    parse_vertex,
+)
+from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.frontends.katago_reports import (
     ReportFields,
     all_moves_but,
     reported_uncertainty,
+    sign_for,
     winrate_for,
 )
 from tengen.game.color import Color, parse_color
@@ -21,9 +32,11 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
     from tengen.search.request import RootOptions
-    from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
+    from tengen.search.result import Judgement, MoveResult, SearchResult
 
 DEFAULT_INTERVAL, SHORTEST_INTERVAL = 1.0, 0.01  # seconds
+LONGEST_ANALYSIS = 1e9  # seconds
+LOOK_EVERY = 0.02  # seconds, while the network loads
 
 
 class Style(Enum):
@@ -68,6 +81,47 @@ _SWITCHES = {
 _COUNTS = {"minmoves": "min_moves", "maxmoves": "max_moves"}
 
 
+class AnalyzeCommands(Commands):
+    @command("kata-analyze", "analyze")
+    @command("lz-analyze", style=Style.LZ)
+    def analyze(self, reply: Reply, *arguments: str, style: Style = Style.KATA) -> None:
+        """Report on the position until any input comes."""
+        session = self.session
+        asked = parse_analysis(style, arguments)
+        position = for_search(session.position, asked.color or session.position.to_play)
+        options = root_options(asked, position, session.settings.symmetry_pruning)
+        session.check_engine()
+        reply.begin()
+        while not session.loading_is_over:
+            if session.inbox.wait(LOOK_EVERY):
+                return
+        from tengen.search.request import Limits
+
+        request = session.request(
+            position,
+            Limits(seconds=LONGEST_ANALYSIS),
+            root=options,
+            wanted=asked.wanted(session.settings.pv_length),
+            progress_interval=asked.interval,
+            analysis=True,
+        )
+        session.search(request, on_progress=reporter(session, reply, asked), until_input=True)
+        session.inbox.wait()  # a search may end by itself; the command does not
+
+
+def reporter(
+    session: GtpSession, reply: Reply, asked: AnalyzeRequest
+) -> Callable[[SearchResult], None]:
+    """What writes a line about a result."""
+
+    def report(result: SearchResult) -> None:
+        sign = sign_for(session.settings.perspective, result.position.to_play)
+        if line := analysis_line(result, asked, sign):
+            reply.line(line)
+
+    return report
+
+
 def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
     """Read ``[COLOR] [CENTISECONDS] [KEY VALUE ...]``; raises GtpError."""
     asked = AnalyzeRequest(style=style)
@@ -92,18 +146,17 @@ def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeReque
         raise GtpError(f"not a key of this analysis: {key[:40]!r}")
     if len(words) < (3 if name in ("avoid", "allow") else 1):
         raise GtpError(f"{key} lacks its value")
-    values: dict[str, Any] = {}
+    change: dict[str, Any] = {}
     if name == "interval":
-        return replace(asked, interval=_interval(words.pop(0)))
-    if name in _COUNTS:
-        count = parse_int(words.pop(0))
-        if count < 0:
-            raise GtpError(f"{key} must be 0 or more, not {count}")
-        values[_COUNTS[name]] = count
-        return replace(asked, **values)
-    if name in _SWITCHES:
-        values[_SWITCHES[name]] = parse_bool(words.pop(0))
-        return replace(asked, **values)
+        change["interval"] = _interval(words.pop(0))
+    elif name in _SWITCHES:
+        change[_SWITCHES[name]] = parse_bool(words.pop(0))
+    elif name in _COUNTS:
+        change[_COUNTS[name]] = parse_int(words.pop(0))
+        if change[_COUNTS[name]] < 0:
+            raise GtpError(f"{key} must be 0 or more, not {change[_COUNTS[name]]}")
+    if change:
+        return replace(asked, **change)
     color, depth = parse_color(words.pop(0)), words.pop(1)
     moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
     restriction = Restriction(color, moves, parse_int(depth), name == "allow")
@@ -153,38 +206,23 @@ def analysis_line(result: SearchResult, asked: AnalyzeRequest, sign: int) -> str
 
     Reports are for the side to play, or for its opponent if the sign is -1.
     """
-    moves = shown_moves(result, asked)
-    if not moves:
-        return ""
-    position = result.position
-    write = _lz_fields if asked.style is Style.LZ else _kata_fields
-    parts = []
-    for move in moves:
-        pv = " ".join(position.text(point) for point in move.pv)
-        parts.append(f"info {' '.join(write(move, position, asked, sign))} pv {pv}")
-        if asked.pv_visits:
-            parts.append(f"pvVisits {' '.join(map(str, move.pv_visits))}")
-        if asked.pv_edge_visits:
-            parts.append(f"pvEdgeVisits {' '.join(map(str, move.pv_edge_visits))}")
-        if asked.moves_ownership and move.ownership is not None:
-            parts.append(_board("movesOwnership", sign * move.ownership))
-        if asked.moves_ownership_stdev and move.ownership_stdev is not None:
-            parts.append(_board("movesOwnershipStdev", move.ownership_stdev))
-    if asked.root_info:
-        parts.append(_root_info(result, sign))
-    if asked.ownership and result.ownership is not None:
-        parts.append(_board("ownership", sign * result.ownership))
-    if asked.ownership_stdev and result.ownership_stdev is not None:
-        parts.append(_board("ownershipStdev", result.ownership_stdev))
-    return " ".join(parts)
-
-
-def shown_moves(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
-    """The moves to report: those tried, and untried ones if more are asked for."""
     moves = list(result.moves)
     if len(moves) < asked.min_moves:
         moves += _untried(result, asked)[: asked.min_moves - len(moves)]
-    return moves[: asked.max_moves]
+    if not moves[: asked.max_moves]:
+        return ""
+    parts = [
+        f"info {_text(_move_facts(move, result.position, asked, sign))}"
+        for move in moves[: asked.max_moves]
+    ]
+    if asked.root_info:
+        parts.append(f"rootInfo {_text(_root_facts(result, sign))}")
+    owners = result.ownership if asked.ownership else None
+    boards = {
+        "ownership": None if owners is None else sign * owners,
+        "ownershipStdev": result.ownership_stdev if asked.ownership_stdev else None,
+    }
+    return " ".join(filter(None, [*parts, _text(boards)]))
 
 
 def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
@@ -222,73 +260,75 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     return found
 
 
-def _kata_fields(
+def _move_facts(
     move: MoveResult, position: Position, asked: AnalyzeRequest, sign: int
-) -> list[str]:
-    return [
-        f"move {position.text(move.move)}",
-        f"visits {move.visits}",
-        f"edgeVisits {move.edge_visits}",
-        *_values(move, sign),
-        *([f"noResultValue {number(move.no_result)}"] if asked.no_result else []),
-        f"prior {number(move.prior)}",
-        f"lcb {number(winrate_for(sign, move.lcb))}",
-        f"utilityLcb {number(sign * move.utility_lcb)}",
-        f"weight {number(move.weight)}",
-        *(
-            [f"isSymmetryOf {position.text(move.symmetry_of)}"]
-            if move.symmetry_of is not None
-            else []
-        ),
-        f"order {move.order}",
-    ]
+) -> dict[str, object]:
+    """What is told about a move; None where nothing is."""
+    named: dict[str, object] = {"move": position.text(move.move), "visits": move.visits}
+    line: dict[str, object] = {
+        "order": move.order,
+        "pv": [position.text(point) for point in move.pv],
+        "pvVisits": move.pv_visits if asked.pv_visits else None,
+        "pvEdgeVisits": move.pv_edge_visits if asked.pv_edge_visits else None,
+    }
+    if asked.style is Style.LZ:
+        chances = {
+            "winrate": winrate_for(sign, move.winrate),
+            "prior": move.prior,
+            "lcb": winrate_for(sign, move.lcb),
+        }
+        return named | {name: round(10_000 * chance) for name, chance in chances.items()} | line
+    owners = move.ownership if asked.moves_ownership else None
+    return {
+        **named,
+        "edgeVisits": move.edge_visits,
+        **_judgement_facts(move, sign),
+        "noResultValue": move.no_result if asked.no_result else None,
+        "prior": move.prior,
+        "lcb": winrate_for(sign, move.lcb),
+        "utilityLcb": sign * move.utility_lcb,
+        "weight": move.weight,
+        "isSymmetryOf": None if move.symmetry_of is None else position.text(move.symmetry_of),
+        **line,
+        "movesOwnership": None if owners is None else sign * owners,
+        "movesOwnershipStdev": move.ownership_stdev if asked.moves_ownership_stdev else None,
+    }
 
 
-def _lz_fields(move: MoveResult, position: Position, asked: AnalyzeRequest, sign: int) -> list[str]:
-    del asked
-    return [
-        f"move {position.text(move.move)}",
-        f"visits {move.visits}",
-        f"winrate {round(10_000 * winrate_for(sign, move.winrate))}",
-        f"prior {round(10_000 * move.prior)}",
-        f"lcb {round(10_000 * winrate_for(sign, move.lcb))}",
-        f"order {move.order}",
-    ]
-
-
-def _values(judgement: Judgement, sign: int) -> list[str]:
-    lead = number(sign * judgement.lead)
-    return [
-        f"utility {number(sign * judgement.utility)}",
-        f"winrate {number(winrate_for(sign, judgement.winrate))}",
-        f"scoreMean {lead}",
-        f"scoreStdev {number(judgement.spread)}",
-        f"scoreLead {lead}",
-        f"scoreSelfplay {number(sign * judgement.score)}",
-    ]
-
-
-def _root_info(result: SearchResult, sign: int) -> str:
+def _root_facts(result: SearchResult, sign: int) -> dict[str, object]:
     uncertainty = reported_uncertainty(result.raw.uncertainty)
-    fields = [
-        "rootInfo",
-        f"visits {result.visits}",
-        *_values(result, sign),
-        f"weight {number(result.weight)}",
-        f"rawStWrError {number(uncertainty.value / 2)}",
-        f"rawStScoreError {number(uncertainty.score)}",
-        f"rawVarTimeLeft {number(uncertainty.variance_time)}",
-    ]
-    return " ".join(fields)
+    return {
+        "visits": result.visits,
+        **_judgement_facts(result, sign),
+        "weight": result.weight,
+        "rawStWrError": uncertainty.value / 2,
+        "rawStScoreError": uncertainty.score,
+        "rawVarTimeLeft": uncertainty.variance_time,
+    }
 
 
-def _board(name: str, values: Ownership) -> str:
-    return f"{name} {numbers(values.ravel().tolist())}"
+def _judgement_facts(judgement: Judgement, sign: int) -> dict[str, float]:
+    return {
+        "utility": sign * judgement.utility,
+        "winrate": winrate_for(sign, judgement.winrate),
+        "scoreMean": sign * judgement.lead,
+        "scoreStdev": judgement.spread,
+        "scoreLead": sign * judgement.lead,
+        "scoreSelfplay": sign * judgement.score,
+    }
 
 
-def numbers(values: Iterable[float]) -> str:
-    """Numbers separated by spaces."""
-    return " ".join(number(value) for value in values)
+def _text(facts: Mapping[str, object]) -> str:
+    """Names and values: text and whole numbers as they are, None left out."""
+    return " ".join(f"{name} {_value(fact)}" for name, fact in facts.items() if fact is not None)
+
+
+def _value(fact: Any) -> str:
+    if isinstance(fact, str | int):
+        return str(fact)
+    if isinstance(fact, tuple | list):
+        return " ".join(map(str, fact))
+    return number(fact) if isinstance(fact, float) else " ".join(map(number, fact.ravel().tolist()))
 
 
 def number(value: float) -> str:

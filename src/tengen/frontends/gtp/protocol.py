@@ -1,18 +1,22 @@
-"""GTP as text: lines in, replies out. Knows no Go.
+"""GTP as text: lines in, commands with typed arguments, replies out.
 
 Lines are read by a thread of their own, so that a command under way hears of the next one.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
 import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, NamedTuple, Protocol
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from tengen.frontends.log import Log
+from tengen.frontends.protocol_stdio import Log
+from tengen.game.color import Color, parse_color
 from tengen.user_messages import say
 
 # GoGui sends this comment to end a long command early.
@@ -20,6 +24,11 @@ INTERRUPT = "# interrupt"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _COMMAND = re.compile(r"([0-9]*)\s*(\S*)\s*(.*)", re.DOTALL)
+_VERTEX = re.compile(r"[A-HJ-Z][0-9]{1,3}|PASS|RESIGN")
+_SWITCHES = dict.fromkeys(("true", "1", "on", "yes"), True)
+_SWITCHES |= dict.fromkeys(("false", "0", "off", "no"), False)
+
+Handler = TypeVar("Handler", bound=Callable[..., "str | None"])
 
 
 class GtpError(ValueError):
@@ -97,30 +106,23 @@ class Inbox:
     def _read(self) -> None:
         with suppress(OSError, ValueError), self._stream:
             while data := self._stream.readline():
-                self._add(data.decode(errors="replace").rstrip("\r\n"))
+                line = data.decode(errors="replace").rstrip("\r\n")
+                self._log.add(">", line)
+                self._notify(line)
+        self._notify(None)
+
+    def _notify(self, line: str | None) -> None:
+        """Add a line, or None for the end of input, and stop what it ends."""
         with self._changed:
-            self._ended = True
             stops = list(self._stop_at_input)
+            if line is None:
+                self._ended = True
+            else:
+                self._lines.append(line)
+                stops += self._stop_at_interrupt if _interrupts(line) else []
             self._changed.notify_all()
         for stop in stops:
             stop()
-
-    def _add(self, line: str) -> None:
-        self._log.add(">", line)
-        with self._changed:
-            self._lines.append(line)
-            stops = list(self._stop_at_input)
-            if _interrupts(line):
-                stops += self._stop_at_interrupt
-            self._changed.notify_all()
-        for stop in stops:
-            stop()
-
-    @property
-    def waiting(self) -> bool:
-        """Is there another line, or the end of input?"""
-        with self._changed:
-            return bool(self._lines) or self._ended
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for another line or the end of input; False after so many seconds without."""
@@ -188,33 +190,153 @@ class Reply:
             self._outlet.send(reply_text(self._id, message, ok=False))
 
 
-class Commands(Protocol):
-    """The commands of a session."""
+class Vertex(str):
+    """A move as GTP writes it: D4, pass or resign, in upper case. It may be off the board."""
+
+    __slots__ = ()
+
+
+def command(*names: str, **fixed: Any) -> Callable[[Handler], Handler]:
+    """Register a method as the handler of a command, by its own name or by others.
+
+    Its arguments are parsed as their annotations say. One annotated `Reply` is not an argument
+    of the command: it is where lines can be added to an answer. Keyword arguments are `fixed`
+    here, so that one method handles a family of commands.
+    """
+
+    def mark(function: Handler) -> Handler:
+        known = function.__dict__.get("gtp_names", {})
+        function.__dict__["gtp_names"] = dict.fromkeys(names or [function.__name__], fixed) | known
+        return function
+
+    return mark
+
+
+class CommandTable:
+    """The commands of several objects."""
+
+    def __init__(self, *groups: object) -> None:
+        self._handlers: dict[str, Callable[..., str | None]] = {
+            name: partial(getattr(group, method.__name__), **fixed)
+            for group in groups
+            for method in vars(type(group)).values()
+            for name, fixed in getattr(method, "gtp_names", {}).items()
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """All commands, in the order of their definition."""
+        return list(self._handlers)
 
     def call(self, request: GtpRequest, reply: Reply) -> str | None:
         """Run a command; returns the body of the reply or its last line. Raises ValueError."""
+        name = request.name
+        handler = self._handlers.get(name) or self._handlers.get(name.lower())
+        if handler is None:
+            raise GtpError("unknown command" if name else "empty command")
+        return handler(*_arguments(handler, request, reply))
 
 
-def serve(inbox: Inbox, outlet: Outlet, commands: Commands, log: Log | None = None) -> None:
-    """Answer until `quit`, the end of input, or the client is gone."""
+def _arguments(
+    handler: Callable[..., str | None], request: GtpRequest, reply: Reply
+) -> Iterator[Any]:
+    """The arguments of a handler; raises GtpError."""
+    signature = inspect.signature(handler, eval_str=True)
+    parameters = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    words = [_usage(parameter) for parameter in parameters if parameter.annotation is not Reply]
+    usage = " ".join(["write", request.name, *words])
+    left = deque(request.arguments)
+    for parameter in parameters:
+        many = parameter.kind is parameter.VAR_POSITIONAL
+        if parameter.annotation is Reply:
+            yield reply
+        elif left or many:
+            try:
+                for _ in range(len(left) if many else 1):
+                    yield _PARSERS[parameter.annotation](left.popleft())
+            except ValueError as error:
+                raise GtpError(f"syntax error: {error}; {usage}") from None
+        elif parameter.default is parameter.empty:
+            raise GtpError(f"syntax error: {usage}")
+        else:
+            yield parameter.default
+    if left:
+        raise GtpError(f"syntax error: {usage}")
+
+
+def _usage(parameter: inspect.Parameter) -> str:
+    """How an argument is written, such as VERTEX or [HEIGHT]."""
+    word = parameter.name.strip("_").upper()
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return f"[{word} ...]"
+    return word if parameter.default is parameter.empty else f"[{word}]"
+
+
+def parse_int(text: str) -> int:
+    """A whole number; raises ValueError."""
+    if not re.fullmatch(r"[-+]?[0-9]{1,12}", text):
+        raise ValueError(f"not a whole number: {text[:40]!r}")
+    return int(text)
+
+
+def parse_float(text: str) -> float:
+    """A finite number; raises ValueError."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"not a number: {text[:40]!r}") from None
+    if not math.isfinite(value):
+        raise ValueError(f"not a finite number: {text[:40]!r}")
+    return value
+
+
+def parse_bool(text: str) -> bool:
+    """True or false, as programs write them; raises ValueError."""
+    if text.lower() not in _SWITCHES:
+        raise ValueError(f"neither true nor false: {text[:40]!r}")
+    return _SWITCHES[text.lower()]
+
+
+def parse_vertex(text: str) -> Vertex:
+    """A move; raises ValueError."""
+    if not _VERTEX.fullmatch(text.upper()):
+        raise ValueError(f"not a vertex: {text[:40]!r} (D4 or pass)")
+    return Vertex(text.upper())
+
+
+_PARSERS: dict[Any, Callable[[str], Any]] = {
+    str: str,
+    str | None: str,
+    int: parse_int,
+    int | None: parse_int,
+    float: parse_float,
+    bool: parse_bool,
+    Color: parse_color,
+    Vertex: parse_vertex,
+}
+
+
+def serve(
+    inbox: Inbox,
+    outlet: Outlet,
+    call: Callable[[GtpRequest, Reply], str | None],
+    log: Log | None = None,
+) -> None:
+    """Answer until `quit`, the end of input, or the client is gone; `call` raises ValueError."""
     while not outlet.closed and (line := inbox.next_line()) is not None:
         request = parse_line(line)
         if request is None:
             continue
         reply = Reply(request.id, outlet)
         try:
-            reply.finish(commands.call(request, reply))
+            reply.finish(call(request, reply))
         except ValueError as error:
             reply.fail(str(error) or "failed")
         except Exception as error:  # a bug in one command must not end the session
-            _log_traceback(log)
+            if log is not None:
+                import traceback
+
+                log.add("!", traceback.format_exc())
             reply.fail(f"internal error: {type(error).__name__}: {error}")
         if request.name == "quit":
             return
-
-
-def _log_traceback(log: Log | None) -> None:
-    import traceback
-
-    if log is not None:
-        log.add("!", traceback.format_exc())

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.analysis_commands import AnalysisCommands
-from tengen.frontends.gtp.dispatch import CommandTable
+from tengen.frontends.gtp.analyze import AnalyzeCommands
 from tengen.frontends.gtp.game_commands import GameCommands
-from tengen.frontends.gtp.genmove_commands import GenmoveCommands
-from tengen.frontends.gtp.gogui_commands import GoguiCommands
-from tengen.frontends.gtp.identity_commands import IdentityCommands
-from tengen.frontends.gtp.protocol import Inbox, Outlet, note, serve
-from tengen.frontends.gtp.server_commands import ServerCommands
+from tengen.frontends.gtp.genmove import GenmoveCommands
+from tengen.frontends.gtp.gogui import GoguiCommands
+from tengen.frontends.gtp.inspection import InspectionCommands
+from tengen.frontends.gtp.protocol import CommandTable, Inbox, Outlet, note, serve
 from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
-from tengen.frontends.gtp.time_commands import TimeCommands
-from tengen.frontends.gtp_options import GtpOptions
-from tengen.frontends.log import Log
-from tengen.frontends.protocol_stdout import own_stdout
+from tengen.frontends.options import GtpOptions
+from tengen.frontends.protocol_stdio import Log, own_stdout
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
@@ -30,13 +25,18 @@ if TYPE_CHECKING:
 
 def run_gtp(options: GtpOptions) -> None:
     """Answer commands until `quit` or the end of input; raises ValueError for bad options."""
-    with Log(options.log) as log, _stdout() as stdout:
+    # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
+    stdin = open(0, "rb", closefd=False)  # noqa: SIM115
+    with (
+        Log(options.log) as log,
+        own_stdout() as descriptor,
+        suppress(OSError),  # nobody may be listening any more
+        open(descriptor, "wb", closefd=False) as stdout,
+    ):
         loader = EngineLoader(lambda: _load(options))
-        # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
-        stdin = open(0, "rb", closefd=False)  # noqa: SIM115
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = GtpSession(options, loader, inbox)
-        serve(inbox, outlet, all_commands(session), log)
+        serve(inbox, outlet, all_commands(session).call, log)
         session.rest()
         if not session.loading_is_over:
             # A thread in native code does not survive an orderly end of the process.
@@ -48,33 +48,20 @@ def run_gtp(options: GtpOptions) -> None:
 def _load(options: GtpOptions) -> Engine:
     from tengen.engine.engine import Engine
 
-    engine = Engine(options.model, device=options.device, leaves=options.leaves, seed=options.seed)
+    engine = Engine(options.model, **options.placement, leaves=options.leaves, seed=options.seed)
     note(f"ready: {engine.name} on {engine.device}")
     return engine
 
 
 def all_commands(session: GtpSession) -> CommandTable:
     """Everything that a session obeys."""
-    identity = IdentityCommands(session)
-    identity.table = CommandTable(
-        identity,
+    table = CommandTable(
+        SettingsCommands(session),
         GameCommands(session),
         GenmoveCommands(session),
-        AnalysisCommands(session),
-        SettingsCommands(session),
-        TimeCommands(session),
-        ServerCommands(session),
+        AnalyzeCommands(session),
+        InspectionCommands(session),
         GoguiCommands(session),
     )
-    return identity.table
-
-
-@contextmanager
-def _stdout() -> Iterator[BinaryIO]:
-    with own_stdout() as descriptor:
-        stream = open(descriptor, "wb", closefd=False)  # noqa: SIM115
-        try:
-            yield stream
-        finally:
-            with suppress(OSError):  # nobody may be listening any more
-                stream.close()
+    session.command_names = table.names
+    return table

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.position_edits import (
+from tengen.frontends.gtp.positions import (
     anew,
     before_last_move,
     on_terms,
@@ -14,27 +15,29 @@ from tengen.frontends.gtp.position_edits import (
     with_handicap_moves,
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
-from tengen.frontends.gtp.settings import initial_settings
-from tengen.frontends.gtp_options import GtpOptions
+from tengen.frontends.katago_reports import SIDES
+from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
+from tengen.game.outcome import Outcome
+from tengen.game.rules import check_komi, parse_rules
+from tengen.search.clock import Clock, TimeControl, budget, expected_moves_left, started
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
     from tengen.engine.engine import Engine
     from tengen.engine.levels import Level
     from tengen.engine.task import SearchTask
     from tengen.game.geometry import Point
+    from tengen.game.outcome import Outcome
     from tengen.game.position import Position
-    from tengen.game.rules import Rules
-    from tengen.game.scoring import Outcome
-    from tengen.search.clock import Clock, TimeControl
     from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
 
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
+SHORTEST = 0.001  # seconds for a move
 
 
 class GtpSession:
@@ -42,18 +45,16 @@ class GtpSession:
 
     def __init__(self, options: GtpOptions, loader: EngineLoader, inbox: Inbox) -> None:
         """Raises ValueError for options out of range."""
-        from tengen.game.rules import check_komi, parse_rules
-
         parse_rules(options.rules)
         check_komi(0 if options.komi is None else options.komi)
         if not LEAST_SIDE <= options.board_size <= MOST_SIDE:
             raise GtpError(f"boards run from {LEAST_SIDE} to {MOST_SIDE}, not {options.board_size}")
-        self.options = options
+        self.settings = options  # parameters change them
         self.level = _level(options)
-        self.settings = initial_settings(options)
         self.loader = loader
         loader.future.add_done_callback(_report_failure)
         self.inbox = inbox
+        self.command_names: list[str] = []
         self.seconds_thought = 0.0
         self.hopeless = dict.fromkeys(Color, 0)  # moves in a row that looked lost
         self.resigned: Color | None = None
@@ -63,7 +64,7 @@ class GtpSession:
         self.draws = False  # the client is GoGui: it can be shown what is thought of
         self._position: Position | None = None
         self._given = 0  # handicap stones that were not laid out by moves
-        self._clocks: dict[Color, Clock] | None = None
+        self.set_time_control(TimeControl.none())
         self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
 
@@ -75,7 +76,7 @@ class GtpSession:
         if self._position is None:
             from tengen.game.position import Position
 
-            options = self.options
+            options = self.settings
             self._position = Position(options.board_size, options.rules, options.komi)
         return self._position
 
@@ -92,7 +93,7 @@ class GtpSession:
         self.hopeless = dict.fromkeys(Color, 0)
         self.own_colors = set()
         self.last_result = None
-        self._restart_clocks()
+        self.set_time_control(self.clocks[Color.BLACK].control)
 
     def clear(self, size: tuple[int, int] | None = None) -> None:
         """Start a game on an empty board, of another size if one is given."""
@@ -103,28 +104,25 @@ class GtpSession:
             raise GtpError("unacceptable size")
         self.new_game(Position(size or old.size, old.rules, old.komi))
 
-    def set_terms(self, rules: Rules | None = None, komi: float | None = None) -> None:
-        """Go on with the same game under other rules or another komi."""
+    def set_terms(
+        self, rules: str | Mapping[str, Any] | None = None, komi: float | None = None
+    ) -> None:
+        """Go on with the same game under other rules or another komi; raises ValueError."""
         old = self.position
-        new_rules = old.rules if rules is None else rules
-        new_komi = old.komi if komi is None else komi
-        if (new_rules, new_komi) != (old.rules, old.komi):
-            self.go_to(on_terms(old, new_rules, new_komi))
+        terms = parse_rules(rules or old.rules), old.komi if komi is None else komi
+        if terms != (old.rules, old.komi):
+            self.go_to(on_terms(old, *terms))
 
-    def play(self, color: Color, vertex: str) -> None:
-        """Play a move of either colour; raises GtpError."""
-        if vertex == "RESIGN":
-            self.rest()
-            self.resigned = color
-            return
-        self.go_to(with_handicap_moves(played(self.position, color, vertex), self._given))
-
-    def play_all(self, moves: Sequence[tuple[Color, str]]) -> None:
-        """Play several moves, or none of them; raises GtpError."""
-        position = self.position
+    def play(self, *moves: tuple[Color, str]) -> None:
+        """Play moves of either colour, all or none of them; raises GtpError."""
+        position, resigned = self.position, None
         for color, vertex in moves:
-            position = with_handicap_moves(played(position, color, vertex), self._given)
+            if vertex == "RESIGN":
+                resigned = color
+            else:
+                position = with_handicap_moves(played(position, color, vertex), self._given)
         self.go_to(position)
+        self.resigned = resigned
 
     def undo(self, moves: int) -> None:
         """Take moves back, or none of them; raises GtpError."""
@@ -134,31 +132,27 @@ class GtpSession:
         self.go_to(position)
         self.hopeless = dict.fromkeys(Color, 0)
 
-    # The clocks
-
-    def clock(self, color: Color) -> Clock:
-        """The clock of a colour."""
-        from tengen.search.clock import TimeControl, started
-
-        if self._clocks is None:
-            self._clocks = dict.fromkeys(Color, started(TimeControl.none()))
-        return self._clocks[color]
-
-    def set_clock(self, color: Color, clock: Clock) -> None:
-        """Correct the clock of a colour."""
-        self.clock(color)
-        assert self._clocks is not None
-        self._clocks[color] = clock
-
     def set_time_control(self, control: TimeControl) -> None:
-        """Start both clocks on other terms."""
-        from tengen.search.clock import started
+        """Start both clocks on these terms."""
+        self.clocks: dict[Color, Clock] = dict.fromkeys(Color, started(control))
 
-        self._clocks = dict.fromkeys(Color, started(control))
+    def limits(self, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
+        """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
+        from tengen.search.request import Limits
 
-    def _restart_clocks(self) -> None:
-        if self._clocks is not None:
-            self.set_time_control(self._clocks[Color.BLACK].control)
+        settings, position = self.settings, self.position
+        limits = Limits(
+            settings.visits, settings.playouts, settings.seconds, stop_when_clear=settings.adaptive
+        )
+        moves = expected_moves_left(position.size.area, position.move_number)
+        allowed = budget(self.clocks[color], settings.lag, moves)
+        if allowed is None:
+            return limits, 0.0
+        cap = settings.seconds or allowed.most
+        target, most = min(allowed.target, cap), min(allowed.most, cap)
+        seconds = max(target - spent, 0.05 * target, SHORTEST)
+        limits = replace(limits, seconds=seconds, stop_when_decided=True)
+        return limits, most - max(target, spent)
 
     # The engine
 
@@ -192,14 +186,31 @@ class GtpSession:
         """A search with the settings in force, for playing or for analysis; raises GtpError."""
         from tengen.search.request import RootOptions, SearchRequest, Wanted
 
-        changes: dict[str, Any] = dict(self.settings.search)
-        if analysis and self.settings.analysis_noise:
-            changes["wide_root_noise"] = self.settings.analysis_noise
+        settings = self.settings
+        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
+        if analysis:
+            changes |= {"wide_root_noise": settings.analysis_noise, "temperature": 0.0}
+            changes |= {"temperature_early": 0.0}
+        ignored = settings.analysis_ignore_history if analysis else settings.ignore_history
+        root = root or RootOptions(symmetry_pruning=settings.symmetry_pruning)
+        early, late = settings.root_temperature_early, settings.root_temperature
+        if settings.root_noise or (early, late) != (1.0, 1.0):
+            root = replace(root, noisy=True)
+            changes |= {"root_temperature_early": early, "root_temperature": late}
+            changes["forced_playouts"] = 0.0
+            if not settings.root_noise:
+                changes["noise_share"] = 0.0
         return SearchRequest(
             position,
             limits,
-            root or RootOptions(symmetry_pruning=self.settings.symmetry_pruning),
-            wanted or Wanted(pv_length=self.settings.pv_length),
+            replace(
+                root,
+                ignore_history=ignored,
+                symmetries=settings.symmetries,
+                playout_advantage=settings.playout_advantage,
+                advantage_of=SIDES[settings.advantage_of],
+            ),
+            wanted or Wanted(pv_length=settings.pv_length),
             replace(self.engine().params, **changes),
             progress_interval,
         )
@@ -217,8 +228,8 @@ class GtpSession:
         What is not stoppable waits for its limit alone.
         """
         task = self._task = self.engine().start(request, on_progress)
-        stop = task.stop if stoppable else _go_on
-        with self.inbox.calling(stop, at_any_input=until_input):
+        stopping = self.inbox.calling(task.stop, at_any_input=until_input)
+        with stopping if stoppable else nullcontext():
             self.last_result = task.result()
         return self.last_result
 
@@ -260,7 +271,8 @@ class GtpSession:
         Counted by the rules, after dead stones were taken off where the rules take them off; a game
         that goes on is counted as if they were captured.
         """
-        from tengen.game.scoring import Outcome, Reason, counts_dead_stones
+        from tengen.game.outcome import Outcome, Reason
+        from tengen.game.scoring import counts_dead_stones
 
         if self.resigned is not None:
             return Outcome(self.resigned.opponent, None, Reason.RESIGNATION)
@@ -271,6 +283,13 @@ class GtpSession:
         ):
             return outcome
         return position.score(self.dead_stones()).outcome(Reason.SCORE)
+
+
+class Commands:
+    """A group of commands of one session."""
+
+    def __init__(self, session: GtpSession) -> None:
+        self.session = session
 
 
 def _level(options: GtpOptions) -> Level | None:
@@ -292,7 +311,3 @@ def _report_failure(loading: Future[Engine]) -> None:
 def _loading_error(error: BaseException) -> str:
     """Why there is no engine, in one line."""
     return " ".join(f"the network cannot be used: {error}".split())
-
-
-def _go_on() -> None:
-    """Do not stop."""

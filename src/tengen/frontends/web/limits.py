@@ -1,4 +1,4 @@
-"""Limits on what clients may ask for."""
+"""Limits on what clients may ask for, and the error that says why a request is refused."""
 
 from __future__ import annotations
 
@@ -17,3 +17,19 @@ REVIEW_TOTAL = 1_000_000  # of a review, in all
 SESSIONS = 200  # in memory at a time
 WAITING_MESSAGES = 2_000  # to a client that does not read them, before it is disconnected
 LONGEST_CLOCK = 24 * 3600  # seconds
+
+
+class RefusedError(ValueError):
+    """A code that pages translate, a message in English, and data about it."""
+
+    def __init__(
+        self, code: str, message: str, *, request: int | None = None, **data: object
+    ) -> None:
+        """Clients may number requests: `request` is the number, where it is known."""
+        super().__init__(message)
+        self.code, self.request, self.data = code, request, data
+
+
+def not_now(message: str) -> RefusedError:
+    """The refusal of a request that is not possible at this time."""
+    return RefusedError("not_now", message)

@@ -13,9 +13,9 @@ import numpy as np
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError
+from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Move, Position
 from tengen.game.rules import Rules, RulesError, check_komi, parse_rules
-from tengen.game.scoring import Outcome, Reason, parse_outcome
 from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
 
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]

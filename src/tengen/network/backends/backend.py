@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from tengen.user_messages import say
+
 if TYPE_CHECKING:
     from tengen.game.geometry import Size
-    from tengen.network.backends.openvino_evaluator import Precision
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import InferenceBuffers
@@ -24,11 +25,16 @@ class Probe(NamedTuple):
 
 
 class ProcessorOptions(NamedTuple):
-    """How OpenVINO uses the processor; ignored by other back ends."""
+    """How OpenVINO uses the processor; other back ends say so where they have no such precision."""
 
     streams: int = 1  # batches that are computed at the same time, each by a share of the threads
     threads: int | None = None  # None: one for each core
-    precision: Precision | None = None  # None: bf16 where the processor has it, else float32
+    precision: str | None = None  # None: bf16 where the processor has it, else float32
+
+    def warn_unless(self, precision: str, device: str) -> None:
+        """Say that a device has one precision alone, if another one is wanted."""
+        if self.precision not in (None, precision):
+            say(f"{device} computes in {precision}, not in {self.precision}")
 
 
 @dataclass(frozen=True)

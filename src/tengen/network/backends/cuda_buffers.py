@@ -25,7 +25,9 @@ class PlayingNetwork:
     """A network in bf16 whose weights can be replaced without capturing graphs anew."""
 
     def __init__(self, network: Network, scaling: Scaling) -> None:
-        """Copy a network that is on the GPU."""
+        """Copy a network that is on the GPU; raises ValueError for one that imitates people."""
+        if network.metadata is not None:
+            raise ValueError("networks that imitate people have no buffers here")
         self.features = FEATURE_SETS[network.architecture.features]
         self.board_size = network.architecture.board_size
         self._staging = copy.deepcopy(network).eval().requires_grad_(False)

@@ -32,13 +32,14 @@ def probe() -> Probe:
     return Probe(True, f"ONNX Runtime {onnxruntime.__version__}, {', '.join(providers)}")
 
 
-def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:  # noqa: ARG001
+def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
     """A network on the best execution provider, in float32."""
     import onnxruntime
 
     from tengen.network.backends.onnxruntime_evaluator import CPU_PROVIDER, OnnxEvaluator
     from tengen.network.torch.onnx_export import export_onnx
 
+    options.warn_unless("float32", "onnxruntime")
     built_in = onnxruntime.get_available_providers()
     preferred = [f"{name}ExecutionProvider" for name in _PREFERRED]
     provider = next((name for name in preferred if name in built_in), CPU_PROVIDER)

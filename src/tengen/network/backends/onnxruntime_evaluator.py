@@ -8,7 +8,7 @@ from pathlib import Path
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import Batch, check_boards
+from tengen.network.evaluator import INPUTS, Batch, batch_for, network_inputs
 from tengen.network.files.errors import NetworkFileError
 
 CPU_PROVIDER = "CPUExecutionProvider"
@@ -33,17 +33,19 @@ class OnnxEvaluator:
             raise NetworkFileError(f"{path}: ONNX Runtime cannot load it: {error}") from None
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
+        self.has_optimism = data.architecture.has_optimism
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
         self.on_processor = provider == CPU_PROVIDER
         self._scaling = data.scaling
-        self._board_size = data.architecture.board_size
+        self._architecture = data.architecture
         self._inputs = {each.name for each in self._session.get_inputs()}
         self._worker = ThreadPoolExecutor(1, "onnxruntime")
 
     def submit(self, batch: Batch) -> PendingOutputs:
         """Start an evaluation."""
-        check_boards(self.name, self._board_size, batch.planes.shape)
+        batch = batch_for(batch, self.name, self._architecture)
+        given = zip(INPUTS, network_inputs(batch), strict=False)
         # A network without globals has no such input.
-        inputs = {name: array for name, array in batch._asdict().items() if name in self._inputs}
+        inputs = {name: array for name, array in given if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
         return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling)

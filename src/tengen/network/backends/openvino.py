@@ -28,11 +28,10 @@ def probe() -> Probe:
 
 def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
     """A network on the CPU."""
-    from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator
+    from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 
-    return OpenVinoEvaluator(
-        data, options.precision, threads=options.threads, streams=options.streams
-    )
+    precision = None if options.precision is None else Precision(options.precision)
+    return OpenVinoEvaluator(data, precision, threads=options.threads, streams=options.streams)
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
@@ -22,7 +23,7 @@ from tengen.network.backends.openvino_int8 import (
 )
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
-from tengen.network.evaluator import Batch, Evaluation, check_boards
+from tengen.network.evaluator import INPUTS, Batch, Evaluation, batch_for, network_inputs
 from tengen.user_messages import say
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
@@ -67,7 +68,6 @@ class OpenVinoEvaluator:
         device: str = "CPU",
         threads: int | None = None,
         streams: int = 1,
-        policy_optimism: float = 0.0,
         ranges: Ranges | None = None,
     ) -> None:
         """The default precision is bf16 if the device has it; the default is a thread a core.
@@ -81,7 +81,7 @@ class OpenVinoEvaluator:
         self._where, self._threads = device, threads
         self.name, self.parallel_batches = data.name, streams
         self.features = FEATURE_SETS[data.architecture.features]
-        self._policy_optimism = policy_optimism
+        self.has_optimism = data.architecture.has_optimism
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
@@ -123,13 +123,13 @@ class OpenVinoEvaluator:
 
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller must not change the batch until it has the result."""
-        check_boards(self.name, self._data.architecture.board_size, batch.planes.shape)
+        batch = batch_for(batch, self.name, self._data.architecture)
         compiled, size = self._network_for(batch)
         return OpenVinoPending(self, compiled, batch, size)
 
     def decode(self, raw: RawOutputs, batch: Batch) -> Evaluation:
         """Turn raw outputs into probabilities and points."""
-        return decode(raw, batch, self._data.scaling, self._policy_optimism)
+        return decode(raw, batch, self._data.scaling)
 
     def _network_for(self, batch: Batch) -> tuple[_Compiled, int]:
         """The fastest graph for a batch and the batch size it takes; compiled when first needed."""
@@ -165,9 +165,7 @@ class OpenVinoEvaluator:
         if self._precision is Precision.INT8:
             self._ranges = self._ranges or cached_ranges(self._data, self._calibrate)
             quantize(graph, self._ranges)
-        graph.reshape(
-            {"planes": list(shape), "globals": [shape[0], self._data.architecture.globals]}
-        )
+        graph.reshape({name: [shape[0], *rest] for name, rest in self._shapes(shape[1:]).items()})
         half = self._half and self._precision is not Precision.FLOAT32
         settings: dict[str, Any] = {
             "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
@@ -179,6 +177,12 @@ class OpenVinoEvaluator:
             if self._threads is not None:
                 settings["INFERENCE_NUM_THREADS"] = self._threads
         return self._core.compile_model(graph, self._where, settings)
+
+    def _shapes(self, board: Shape) -> dict[str, Shape]:
+        """The shapes of the inputs without the batch."""
+        a = self._data.architecture
+        metadata = [(METADATA_INPUTS,)] if a.metadata_hidden1 else []
+        return dict(zip(INPUTS, [board, (a.globals,), *metadata], strict=False))
 
     def _calibrate(self) -> Ranges:
         say(f"calibrating {self.name} for int8 (first use only, some seconds) ...")
@@ -206,15 +210,20 @@ class OpenVinoPending:
     """An evaluation under way."""
 
     def __init__(
-        self, evaluator: OpenVinoEvaluator, compiled: _Compiled, batch: Batch, size: int
+        self,
+        evaluator: OpenVinoEvaluator,
+        compiled: _Compiled,
+        batch: Batch,
+        size: int,
     ) -> None:
         """The graph takes batches of `size`; smaller ones are padded."""
         self._evaluator, self._compiled, self._batch = evaluator, compiled, batch
         self._evaluation: Evaluation | None = None
         self._request = compiled.take()
         more = size - len(batch.planes)
-        self._inputs = batch if not more else Batch(*(_padded(each, more) for each in batch))
-        self._request.start_async(list(self._inputs), share_inputs=True)
+        inputs = network_inputs(batch)
+        self._inputs = [_padded(each, more) for each in inputs] if more else inputs
+        self._request.start_async(self._inputs, share_inputs=True)
 
     def result(self) -> Evaluation:
         """Wait for the evaluation."""

@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 from openvino import opset13 as op
 
 from tengen.features.feature_set import FEATURE_SETS
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 from tengen.network.data import NetworkData, Weights
 from tengen.network.decoding import RawOutputs
-from tengen.network.evaluator import Batch
+from tengen.network.evaluator import INPUTS
 
 Node: TypeAlias = Any  # openvino.Node; the package has no types
 Floats: TypeAlias = NDArray[np.float32]
-INPUTS, OUTPUTS = Batch._fields, RawOutputs._fields
+OUTPUTS = RawOutputs._fields
 _BOARD = np.array([2, 3])  # the axes of the board
 _TO_POINTS, _TO_CHANNELS = np.array([0, 2, 3, 1]), np.array([0, 3, 1, 2])
 
@@ -36,17 +37,25 @@ def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
     weights without '.weight'.
     """
     architecture = data.architecture
-    planes = op.parameter([-1, architecture.planes, -1, -1], np.float32, name=INPUTS[0])
-    globals_ = op.parameter([-1, architecture.globals], np.float32, name=INPUTS[1])
+    shapes = [[-1, architecture.planes, -1, -1], [-1, architecture.globals]]
+    if architecture.metadata_hidden1:
+        shapes.append([-1, METADATA_INPUTS])
+    inputs = [
+        op.parameter(shape, np.float32, name=name)
+        for name, shape in zip(INPUTS, shapes, strict=False)
+    ]
+    planes, globals_, *metadata = inputs
     mask = _mask(planes, FEATURE_SETS[architecture.features].mask_planes) if masked else None
     graph = _Graph(data.weights, planes, mask)
     x = graph.conv("conv", planes)
     if architecture.globals:
         x = op.add(x, _over_board(graph.linear("globals", globals_)))
+    if metadata:
+        x = op.add(x, _over_board(graph.metadata(metadata[0], architecture.activation)))
     for i, block in enumerate(architecture.blocks):
         x = graph.block(f"blocks.{i}", block, x, architecture.activation)
     if architecture.tip_rms_norm:
-        x = graph.tip(x, architecture.tip_activation)
+        x = graph.tip(x, architecture.tip_activation, architecture.tip_spatial)
     else:
         x = graph.norm("tip", x, architecture.tip_activation)
     outputs = (graph.policy(x, architecture), *graph.value(x, architecture))
@@ -55,9 +64,9 @@ def build_graph(data: NetworkData, masked: bool) -> openvino.Model:
         result = op.result(output)
         result.output(0).set_names({name})
         results.append(result)
-    for name, parameter in zip(INPUTS, (planes, globals_), strict=True):
+    for name, parameter in zip(INPUTS, inputs, strict=False):
         parameter.output(0).set_names({name})
-    return openvino.Model(results, [planes, globals_], data.name)
+    return openvino.Model(results, inputs, data.name)
 
 
 class _Affine(NamedTuple):
@@ -122,9 +131,10 @@ class _Graph:
         active = _activate(x, kind)
         return active if self.mask is None else op.multiply(active, self.mask)
 
-    def rms_norm(self, name: str, x: Node) -> Node:
-        """x: [..., channels]"""
-        square = op.reduce_mean(op.power(x, _number(2)), np.array([-1]), keep_dims=True)
+    def rms_norm(self, name: str, x: Node, square: Node | None = None) -> Node:
+        """x: [..., channels], and its mean square unless that is over the channels"""
+        if square is None:
+            square = op.reduce_mean(op.power(x, _number(2)), np.array([-1]), keep_dims=True)
         root = op.sqrt(op.add(square, _number(self.weights[f"{name}.epsilon"])))
         return op.multiply(
             op.multiply(x, op.divide(_number(1), root)), self.weights[f"{name}.weight"]
@@ -136,12 +146,21 @@ class _Graph:
             return op.reduce_mean(x, _BOARD, keep_dims=False)
         return op.divide(op.reduce_sum(x, _BOARD, keep_dims=False), self.area)
 
-    def pool(self, x: Node) -> Node:
+    def mean_square(self, x: Node) -> Node:
+        """[batch, 1, 1, 1]: the mean square over channels and points of the board"""
+        if self.mask is not None:
+            x = op.multiply(x, self.mask)
+        by_channel = self.mean(op.power(x, _number(2)))
+        return _over_board(op.reduce_mean(by_channel, np.array([1]), keep_dims=True))
+
+    def pool(self, x: Node, kind: Activation) -> Node:
         """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board"""
         mean = self.mean(x)
         if self.mask is not None:  # off the board x is 0, and activations are above -1
             x = op.add(x, op.subtract(self.mask, _number(1)))
         highest = op.reduce_max(x, _BOARD, keep_dims=False)
+        if kind is Activation.IDENTITY:  # KataGo takes nothing lower
+            highest = op.maximum(highest, _number(-1))
         return op.concat([mean, op.multiply(mean, self.spread), highest], 1)
 
     def pool_for_value(self, x: Node) -> Node:
@@ -149,6 +168,12 @@ class _Graph:
         mean = self.mean(x)
         by_square = op.subtract(op.multiply(self.spread, self.spread), _number(0.1))
         return op.concat([mean, op.multiply(mean, self.spread), op.multiply(mean, by_square)], 1)
+
+    def metadata(self, x: Node, kind: Activation) -> Node:
+        """[batch, channels] from what is told of the players"""
+        for layer in ("linear1", "linear2"):
+            x = _activate_hidden(self.linear(f"metadata.{layer}", x), kind)
+        return self.linear("metadata.linear3", x)
 
     # Blocks
 
@@ -181,7 +206,7 @@ class _Graph:
         """A convolution with a bias from global pooling, its norm and activation; and the pool."""
         after = self.affine(f"{name}.{norm}")
         looked = self.conv(f"{name}.conv_pool", x, self.affine(f"{name}.norm_pool"))
-        pooled = self.pool(self.activate(looked, kind))
+        pooled = self.pool(self.activate(looked, kind), kind)
         bias = _over_board(self.linear(f"{name}.pool_to_bias", pooled, after))
         inner = self.conv(f"{name}.conv1", x, _Affine(after.scale, np.zeros_like(after.bias)))
         return self.activate(op.add(inner, bias), kind), pooled
@@ -201,7 +226,9 @@ class _Graph:
 
         # Rotating the two halves of a head is cheaper than rotating neighbouring pairs. Reordering
         # queries and keys alike does not change their products.
-        halves = np.arange(spec.query_dim).reshape(-1, 2).T.ravel()
+        halves = np.arange(spec.query_dim)
+        if spec.rope is not Rope.NONE:
+            halves = halves.reshape(-1, 2).T.ravel()
         query = heads_of("query", spec.query_dim, 1, halves)
         key = heads_of("key", spec.query_dim, share, halves)
         value = heads_of("value", spec.value_dim, share, np.arange(spec.value_dim))
@@ -237,9 +264,10 @@ class _Graph:
 
     # Heads
 
-    def tip(self, x: Node, kind: Activation) -> Node:
-        """The norm between trunk and heads, by point."""
-        normed = self.rms_norm("tip.norm", op.transpose(x, _TO_POINTS))
+    def tip(self, x: Node, kind: Activation, spatial: bool) -> Node:
+        """The norm between trunk and heads, by point or for the whole board."""
+        square = self.mean_square(x) if spatial else None
+        normed = self.rms_norm("tip.norm", op.transpose(x, _TO_POINTS), square)
         biased = op.add(normed, self.weights["tip.bias"])
         return self.activate(op.transpose(biased, _TO_CHANNELS), kind)
 
@@ -253,7 +281,7 @@ class _Graph:
         inner, pooled = self.pooling("policy", "norm1", x, kind)
         passing = self.linear("policy.pass1", pooled)
         if architecture.pass_hidden:
-            passing = self.linear("policy.pass2", _activate(passing, kind))
+            passing = self.linear("policy.pass2", _activate_hidden(passing, kind))
         outputs = architecture.policy_outputs
         points = op.reshape(
             self.conv("policy.conv2", inner), np.array([0, outputs, -1]), special_zero=True
@@ -307,6 +335,17 @@ def _activate(x: Node, kind: Activation) -> Node:
             return op.swish(x)
         case Activation.IDENTITY:
             return x
+
+
+def _activate_hidden(x: Node, kind: Activation) -> Node:
+    """An activation of x [batch, channels] between two linear layers.
+
+    OpenVINO 2026.4 joins Mish with such layers, and then cannot compile it; not with another axis.
+    """
+    if kind is not Activation.MISH:
+        return _activate(x, kind)
+    axis = np.array([2])
+    return op.squeeze(op.mish(op.unsqueeze(x, axis)), axis)
 
 
 def _angles(frequencies: Floats, x: Node) -> Node:

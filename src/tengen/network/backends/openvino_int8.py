@@ -26,7 +26,7 @@ from tengen.jit import user_cache
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import build_graph
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
+from tengen.network.evaluator import Batch, Evaluator, batch_for, encode, evaluate, network_inputs
 from tengen.user_messages import say
 
 SIZES = (9, 13, 19)
@@ -91,7 +91,8 @@ def _play_on(
 
 def calibrate(data: NetworkData, batches: Iterable[Batch]) -> Ranges:
     """The ranges of the layers' inputs for these batches, whose boards must fill them."""
-    return ranges_of(build_graph(data, masked=False), batches)
+    inputs = (network_inputs(batch_for(batch, data.name, data.architecture)) for batch in batches)
+    return ranges_of(build_graph(data, masked=False), inputs)
 
 
 def ranges_of(graph: openvino.Model, inputs: Iterable[Sequence[NDArray[np.float32]]]) -> Ranges:

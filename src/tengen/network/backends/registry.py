@@ -14,7 +14,6 @@ from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Size
-    from tengen.network.backends.openvino_evaluator import Precision
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import InferenceBuffers
@@ -35,6 +34,7 @@ BACKENDS = (  # the best first
     Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
+PRECISIONS = (AUTO, "float32", "bf16", "int8")
 TRAINING_DEVICES = (AUTO, CPU, CUDA)
 
 Opened = TypeVar("Opened")
@@ -63,17 +63,19 @@ def best_device(probes: Iterable[tuple[str, Probe]]) -> str:
 def open_evaluator(
     data: NetworkData,
     device: str = AUTO,
-    precision: Precision | None = None,
+    precision: str = AUTO,
     *,
     streams: int = 1,
     threads: int | None = None,
 ) -> Evaluator:
     """Open a network on a device; the other options are OpenVINO's, see `ProcessorOptions`.
 
-    Raises ValueError for an unknown device, and for one that is not ready. A GPU that is not ready
-    or fails gives way to the CPU, after a warning on stderr.
+    Raises ValueError for an unknown device or precision, and for a device that is not ready. A GPU
+    that is not ready or fails gives way to the CPU, after a warning on stderr.
     """
-    options = ProcessorOptions(streams, threads, precision)
+    if precision not in PRECISIONS:
+        raise ValueError(f"no precision is called {precision!r}; there are {', '.join(PRECISIONS)}")
+    options = ProcessorOptions(streams, threads, None if precision == AUTO else precision)
     return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
 
 

@@ -83,9 +83,10 @@ def has_driver() -> bool:
 def opener(device: str) -> Callable[[NetworkData, ProcessorOptions], Evaluator]:
     """What opens a network on one of torch's devices: on CUDA in bf16, elsewhere in float32."""
 
-    def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:  # noqa: ARG001
+    def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
         from tengen.network.backends.torch_evaluator import TorchEvaluator
 
+        options.warn_unless("bf16" if device == "cuda" else "float32", device)
         return TorchEvaluator(data, device)
 
     return open_evaluator

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
-from tengen.network.evaluator import Batch, check_boards
+from tengen.network.evaluator import Batch, batch_for, network_inputs
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 
@@ -31,11 +33,11 @@ class TorchEvaluator:
         self._half = self._device.type == "cuda"
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
+        self.has_optimism = data.architecture.has_optimism
         precision = "bf16" if self._half else "float32"
         self.device = f"{_device_name(self._device)}, torch {precision}"
         self.best_batch = 256 if self._half else 8
         self._scaling = data.scaling
-        self._board_size = data.architecture.board_size
         self._network = prepared(network_from(data), self._device)
         self._graphs: dict[tuple[int, ...], list[_Graph]] = {}
         self._turn = 0
@@ -45,11 +47,12 @@ class TorchEvaluator:
 
         On the CPU a thread of its own would not help: torch is a third slower in a second thread.
         """
-        check_boards(self.name, self._board_size, batch.planes.shape)
+        batch = batch_for(batch, self.name, self._network.architecture)
         if self._half:
             return self._launch(batch)
         with torch.inference_mode():
-            outputs = self._network(*(torch.from_numpy(a).to(self._device) for a in batch))
+            inputs = (torch.from_numpy(a).to(self._device) for a in network_inputs(batch))
+            outputs = self._network(*inputs)
         return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling)
 
     def _launch(self, batch: Batch) -> PendingOutputs:
@@ -61,7 +64,7 @@ class TorchEvaluator:
             self._graphs[key] = [_Graph(self._network, shape) for _ in range(IN_FLIGHT)]
         self._turn += 1
         graph = self._graphs[key][self._turn % IN_FLIGHT]
-        graph.launch(batch)
+        graph.launch(network_inputs(batch))
         return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling)
 
 
@@ -88,10 +91,12 @@ class _Graph:
     """A captured run of the network for one shape, with its own buffers and stream."""
 
     def __init__(self, network: Network, shape: tuple[int, ...]) -> None:
-        n_globals = network.architecture.globals
+        more = [network.architecture.globals]
+        if network.metadata is not None:
+            more.append(METADATA_INPUTS)
         self._host = [
             torch.zeros(shape, pin_memory=True),
-            torch.zeros((shape[0], n_globals), pin_memory=True),
+            *(torch.zeros((shape[0], count), pin_memory=True) for count in more),
         ]
         # Padding rows need a board: pooling divides by its area.
         self._host[0][:, 0] = 1
@@ -110,14 +115,14 @@ class _Graph:
         self._results = [torch.zeros(o.shape, pin_memory=True) for o in self._outputs]
 
     def _forward(self, network: Network) -> Outputs:
-        planes, globals_ = (tensor.to(torch.bfloat16) for tensor in self._inputs)
-        outputs = network(planes.to(memory_format=torch.channels_last), globals_)
+        planes, *others = (tensor.to(torch.bfloat16) for tensor in self._inputs)
+        outputs = network(planes.to(memory_format=torch.channels_last), *others)
         return Outputs(*(output.float() for output in outputs))
 
-    def launch(self, batch: Batch) -> None:
+    def launch(self, inputs: list[NDArray[np.float32]]) -> None:
         self._stream.synchronize()  # the buffers may still be in use
-        n = len(batch.planes)
-        for host, array, on_device in zip(self._host, batch, self._inputs, strict=True):
+        n = len(inputs[0])
+        for host, array, on_device in zip(self._host, inputs, self._inputs, strict=True):
             host[:n] = torch.from_numpy(array)
             with torch.cuda.stream(self._stream):
                 on_device.copy_(host, non_blocking=True)

@@ -9,18 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
-from tengen.features.feature_set import FEATURE_SETS, KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.features.feature_set import (
+    FEATURE_SETS,
+    KATAGO,
+    KATAGO_WITH_SUICIDE_AREAS,
+    KATAGO_WITHOUT_LADDERS,
+)
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError, one_line
+from tengen.network.files.katago_older import PLAIN_ERRORS, with_plain_errors
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.tengen_format import check_network, write_atomically
 
 # Chosen where a network does not come from KataGo; 9 and 10 can do no more than 11.
 PREFERRED_VERSIONS = (8, 11, 12, 13, 14, 15, 16, 17)
-_UNFIT_FOR_NAMES = re.compile(r"[^!-?A-~]+")  # what is not visible ASCII, and @
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,96}")  # KataGo refuses networks of other names
 
 
 def save_katago(data: NetworkData, path: str | Path) -> int:
@@ -42,14 +48,19 @@ def to_katago(data: NetworkData) -> tuple[int, list[Token]]:
     """
     name = one_line(data.name) or "the network"
     check_network(data, name)
+    if not _NAME.fullmatch(data.name):
+        only = "1 to 96 letters, digits, hyphens and underscores"
+        what = f"KataGo refuses this name; it wants {only}"
+        raise NetworkFileError(f"{name}: {what}; name it with --name")
     version = _choose_version(data, name)
     data = _without_empty_planes(data)
     if data.architecture.policy_outputs == 1 and version >= kata.SECOND_POLICY_VERSION:
         data = _with_repeated_policy(data)
+    if version == kata.PLAIN_ERRORS_VERSION:
+        data = with_plain_errors(data)
     if version >= kata.PASS_LAYERS_VERSION and not data.architecture.pass_hidden:
         data = _with_second_pass_layer(data)
-    word = _UNFIT_FOR_NAMES.sub("-", data.name).strip("-")[:100] or "tengen"
-    return version, kata.write_network(replace(data, name=word), version).tokens
+    return version, kata.write_network(data, version).tokens
 
 
 def _without_empty_planes(data: NetworkData) -> NetworkData:
@@ -86,7 +97,8 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
         usual = usual._replace(value_error=scaling.value_error, score_error=scaling.score_error)
     kinds = {a.activation, a.tip_activation}
     blocks = {type(block) for block in arch.flat_blocks(a.blocks)}
-    if a.features not in (KATAGO.name, KATAGO_WITHOUT_LADDERS.name):
+    sets = KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS
+    if a.features not in (features.name for features in sets):
         return f"its inputs are {a.features!r}, not {KATAGO.name!r}"
     if a.board_size or arch.PostActivation in blocks:
         return "its heads are for one board size, or its blocks are post-activation blocks"
@@ -98,15 +110,22 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
         return f"version {version} knows ReLU and plain blocks only"
     if a.policy_outputs not in policies and (a.policy_outputs, policies[0]) != (1, 2):
         return f"version {version} has no {a.policy_outputs} policy outputs"
+    if version == kata.PLAIN_ERRORS_VERSION:
+        usual = PLAIN_ERRORS
     if version < kata.SCALING_VERSION and scaling != usual:
         return f"version {version} has a fixed scaling"
-    if has_errors and scaling.halved_errors != (version >= kata.HALVED_ERRORS_VERSION):
+    halved = version >= kata.HALVED_ERRORS_VERSION or version == kata.PLAIN_ERRORS_VERSION
+    if has_errors and scaling.halved_errors != halved:
         return f"version {version} computes its errors another way"
     if version < kata.PASS_LAYERS_VERSION and a.pass_hidden:
         return f"version {version} has one layer for the pass"
-    if version < kata.TRANSFORMER_VERSION and (
-        a.tip_rms_norm or blocks & {arch.Attention, arch.FeedForward}
+    if version < kata.PASS_LAYERS_VERSION and (
+        a.metadata_hidden1 or a.tip_rms_norm or a.features == KATAGO_WITH_SUICIDE_AREAS.name
     ):
+        return f"version {version} has no metadata, RMS norms or choice of areas"
+    if a.pass_hidden and a.pass_hidden != a.policy_mid:
+        return f"its layers for the pass have {a.pass_hidden} channels, not {a.policy_mid}"
+    if version < kata.TRANSFORMER_VERSION and blocks & {arch.Attention, arch.FeedForward}:
         return f"version {version} has no transformers"
     return None
 
@@ -122,8 +141,13 @@ def _with_repeated_policy(data: NetworkData) -> NetworkData:
 
 
 def _with_second_pass_layer(data: NetworkData) -> NetworkData:
-    """The same network with a second matrix for the pass that is the identity."""
-    weights, outputs = dict(data.weights), data.architecture.policy_outputs
-    weights["policy.pass1.bias"] = np.zeros(outputs, np.float32)
-    weights["policy.pass2.weight"] = np.eye(outputs, dtype=np.float32)
+    """The same network with a second matrix for the pass that is the identity.
+
+    Between the two are as many channels as KataGo demands, of which it uses the first ones.
+    """
+    a, weights = data.architecture, dict(data.weights)
+    channels = np.eye(a.policy_mid, a.policy_outputs, dtype=np.float32)
+    weights["policy.pass1.weight"] = channels @ weights["policy.pass1.weight"]
+    weights["policy.pass1.bias"] = np.zeros(a.policy_mid, np.float32)
+    weights["policy.pass2.weight"] = np.ascontiguousarray(channels.T)
     return replace(data, weights=weights)

@@ -5,12 +5,14 @@ The name of a layer in a file is free; those of Tengen's weights are written.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from tengen.features.feature_set import KATAGO
+from tengen.features.feature_set import KATAGO, KATAGO_WITH_SUICIDE_AREAS
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network import architecture as arch
 from tengen.network.architecture import MAX_BLOCKS, MAX_NESTING, Activation, Architecture, Rope
 from tengen.network.data import NetworkData, Scaling, Weights
@@ -31,6 +33,7 @@ FOUR_POLICIES_VERSION = 16
 TRANSFORMER_VERSION = 17
 
 ACTIVATION_PREFIX = "ACTIVATION_"
+MAX_RMS_EPSILON = 1.0
 TD_SCORE_MULTIPLIER = 20.0  # of an output that only training has
 BLOCK_KINDS: dict[str, type[arch.Block]] = {
     "ordinary_block": arch.Ordinary,
@@ -119,27 +122,27 @@ class _Layout:
             remedy = "name another file or update Tengen"
             raise tokens.error(f"model version {self.version}, {known}", remedy)
         if self.version in OBSTACLES:
-            what = f"model version {self.version} has older inputs: {OBSTACLES[self.version]}"
-            raise tokens.error(f"{name}: {what}", f"versions {min(INPUTS)} and later can be run")
+            what = f"model version {self.version} cannot be run: {OBSTACLES[self.version]}"
+            raise tokens.error(f"{name}: {what}", "name a network of version 6 or later")
         inputs = INPUTS.get(self.version, KATAGO)
         planes = tokens.known("planes", len(inputs.planes))
         globals_ = tokens.known("globals", len(inputs.globals))
         scaling = self.scaling(given.scaling if given else None)
+        features, imitates = KATAGO, False
         if self.version >= PASS_LAYERS_VERSION:
-            if tokens.size("metadata encoder", 0):
-                raise tokens.error(
-                    f"{name}: networks that imitate people cannot be run", "name another"
-                )
-            tokens.size("pass-alive", 0)
+            imitates = tokens.flag("metadata encoder", bool(a.metadata_hidden1) if a else None)
+            asked = a.features == KATAGO_WITH_SUICIDE_AREAS.name if a else None
+            if tokens.flag("areas as if suicide were legal", asked):
+                features = KATAGO_WITH_SUICIDE_AREAS
             self.reserved("header", 6)
         self.kind = a.activation if a else None
-        trunk = self.trunk(planes, globals_, a)
+        trunk = self.trunk(planes, globals_, imitates, a)
         policy = self.policy(trunk, a)
         architecture = self.value(policy)
         assert self.kind is not None
         return NetworkData(
             name,
-            replace(architecture, activation=self.kind),
+            replace(architecture, features=features.name, activation=self.kind),
             self.weights,
             scaling,
             {"origin": "KataGo", "katago_version": str(self.version)},
@@ -149,35 +152,39 @@ class _Layout:
         usual = Scaling(halved_errors=self.version >= HALVED_ERRORS_VERSION)
         if self.version < SCALING_VERSION:
             return usual
-        self.tokens.number("td score multiplier", TD_SCORE_MULTIPLIER)
+        self.tokens.positive("td score multiplier", TD_SCORE_MULTIPLIER)
         factors = {
-            name: self.tokens.number(f"{name} multiplier", getattr(given, name, None))
+            name: self.tokens.positive(f"{name} multiplier", getattr(given, name, None))
             for name in Scaling._fields[:-1]
         }
         return Scaling(**factors, halved_errors=usual.halved_errors)
 
     # The parts of a network
 
-    def trunk(self, planes: int, globals_: int, a: Architecture | None) -> Architecture:
+    def trunk(
+        self, planes: int, globals_: int, imitates: bool, a: Architecture | None
+    ) -> Architecture:
         tokens = self.tokens
         tokens.text("trunk", "trunk")
         count = tokens.size("trunk: blocks", len(a.blocks) if a else None)
         channels = tokens.size("trunk: channels", a.channels if a else None)
         for field, value in (_TrunkSizes.of(a)._asdict() if a else _NO_SIZES).items():
-            tokens.size(f"trunk: {field} channels", value)
-        rms_norm = False
+            if not tokens.size(f"trunk: {field} channels", value):
+                raise tokens.error(f"trunk: {field} channels are 0")
+        rms_norm = spatial = False
         if self.version >= PASS_LAYERS_VERSION:
             rms_norm = tokens.flag("trunk: kind of tip norm", a.tip_rms_norm if a else None)
             self.reserved("trunk", 5)
         first_kernel = self.convolution("conv", planes, None, channels)[1]
         self.matrix("globals", globals_, channels)
+        metadata = self.metadata(channels) if imitates else (0, 0)
         blocks = self.block_list("", channels, count, a.blocks if a else None, MAX_NESTING)
         if rms_norm:
             tokens.text("tip", "tip")
             tokens.known("tip: channels", channels)
-            self.scalar("tip.norm.epsilon")
-            tokens.size("tip: spatial", 0)
-            self.reserved("tip", 1)
+            self.epsilon("tip.norm", MAX_RMS_EPSILON)
+            spatial = tokens.flag("tip: spatial", a.tip_spatial if a else None)
+            tokens.known("tip: size of groups", 0)
             self.array("tip.norm.weight", (channels,))
             self.array("tip.bias", (channels,))
         else:
@@ -188,10 +195,24 @@ class _Layout:
             channels,
             planes=planes,
             globals=globals_,
+            metadata_hidden1=metadata[0],
+            metadata_hidden2=metadata[1],
             first_kernel=first_kernel,
             tip_activation=tip_activation,
             tip_rms_norm=rms_norm,
+            tip_spatial=spatial,
         )
+
+    def metadata(self, channels: int) -> tuple[int, int]:
+        """The layers for who plays; returns the sizes of the hidden ones."""
+        self.tokens.text("metadata", "metadata")
+        hidden = [self.tokens.known("metadata: inputs", METADATA_INPUTS)]
+        for layer in (1, 2):
+            hidden.append(self.matrix(f"metadata.linear{layer}", hidden[-1]))
+            self.bias(f"metadata.linear{layer}", hidden[-1])
+            self.activation(f"metadata.act{layer}")
+        self.matrix("metadata.linear3", hidden[-1], channels)
+        return hidden[1], hidden[2]
 
     def policy(self, trunk: Architecture, a: Architecture | None) -> Architecture:
         tokens, channels = self.tokens, trunk.channels
@@ -210,11 +231,12 @@ class _Layout:
         outputs, _ = self.convolution("policy.conv2", mid, 1, outputs)
         if outputs not in policy_outputs(self.version):
             raise tokens.error(f"version {self.version} has no {outputs} policy outputs")
-        hidden = self.matrix("policy.pass1", 3 * pool)
+        hidden = 0
         if self.version < PASS_LAYERS_VERSION:
-            hidden = 0
+            self.matrix("policy.pass1", 3 * pool, outputs)
         else:
-            hidden = self.pass_layers(hidden, outputs, bool(a and not a.pass_hidden))
+            self.matrix("policy.pass1", 3 * pool, mid)  # KataGo has no other size for it
+            hidden = self.pass_layers(mid, outputs, bool(a and not a.pass_hidden))
         return replace(
             trunk,
             policy_mid=mid,
@@ -409,7 +431,7 @@ class _Layout:
         """A batch norm; scale and bias are not written where they change nothing."""
         self.tokens.text(name, name)
         self.tokens.known(f"{name}: channels", channels)
-        self.scalar(f"{name}.epsilon")
+        self.epsilon(name)
         usual = {"scale": np.ones(channels, np.float32), "bias": np.zeros(channels, np.float32)}
         present = []
         for part, value in usual.items():
@@ -425,7 +447,7 @@ class _Layout:
     def rms_norm(self, name: str, channels: int) -> None:
         self.tokens.text(name, name)
         self.tokens.known(f"{name}: channels", channels)
-        self.scalar(f"{name}.epsilon")
+        self.epsilon(name, MAX_RMS_EPSILON)
         self.array(f"{name}.weight", (channels,))
 
     def activation(self, name: str) -> None:
@@ -455,11 +477,12 @@ class _Layout:
         for i in range(count):
             self.tokens.known(f"{part}: reserved {i + 1}", 0)
 
-    def scalar(self, name: str) -> None:
-        """A weight without dimensions, in the fewest digits that give it back."""
+    def epsilon(self, norm: str, most: float = math.inf) -> None:
+        """The epsilon of a norm, in the fewest digits that give it back."""
+        name = f"{norm}.epsilon"
         given = self.weights.get(name)
         value = None if given is None else float(str(given[()]))
-        self.weights[name] = np.array(self.tokens.number(name, value), np.float32)
+        self.weights[name] = np.array(self.tokens.positive(name, value, most), np.float32)
 
     def array(self, name: str, shape: tuple[int, ...], axes: tuple[int, ...] = (0, 1, 2)) -> None:
         """A weight of this shape in the file, whose axes here are these of the file's."""

@@ -1,9 +1,10 @@
 """KataGo's older networks, converted to the inputs and score outputs of version 8.
 
-The inputs of versions 6 and 7 are a subset of the V7 inputs, with komi on another scale. Their
-weights move to where V7 has the same values; the rest of V7 gets no weight. Evaluations stay the
-same while the game goes on, no move broke the rules, and own komi is at most one more than the
-points of the board, where the older inputs clip it (V7's clip it 19 points further on).
+The older inputs are a subset of the V7 inputs, with komi on another scale. Their weights move to
+where V7 has the same values; the rest of V7 gets no weight. Evaluations stay the same while the
+game goes on, no move broke the rules, and own komi is at most one more than the points of the
+board, where the older inputs clip it (V7's clip it 19 points further on). Versions up to 6 know
+superko and area scoring without tax alone, and KataGo lets them play by nothing else.
 """
 
 from __future__ import annotations
@@ -46,11 +47,16 @@ _V5 = OlderInputs(
     ),
     15.0,
 )
+_V3 = OlderInputs(
+    PLANES, _without(GLOBALS, "tax in seki", "tax on groups", *_PLAYOUTS_AND_BUTTON), 15.0
+)
 _V6 = OlderInputs(PLANES, _without(GLOBALS, *_PLAYOUTS_AND_BUTTON), KOMI_SCALE)
-INPUTS = {6: _V5, 7: _V6}  # by version
-# Why the other versions cannot be run: they have inputs that no V7 input equals.
-_OTHER_AREAS = "the area under territory scoring and tax in a way that V7 does not show"
-OBSTACLES = {3: _OTHER_AREAS, 4: _OTHER_AREAS, 5: "pass-alive areas, which V7 does not show"}
+INPUTS = {4: _V3, 6: _V5, 7: _V6}  # by version
+# Why the other versions cannot be run.
+OBSTACLES = {
+    3: "its score is the arctangent of an output, as in no later version",
+    5: "its inputs are older ones, pass-alive areas, which V7 does not show",
+}
 
 PLAIN_ERRORS = Scaling(value_error=1.0, score_error=100.0, halved_errors=True)
 FIRST_ERROR = 4  # of the score outputs
@@ -69,10 +75,9 @@ def as_version_8(data: NetworkData, version: int) -> NetworkData:
     weights["globals.weight"][:, [GLOBALS.index(name) for name in inputs.globals]] = matrix
     weights["globals.weight"][:, GLOBALS.index(_KOMI)] *= np.float32(KOMI_SCALE / inputs.komi_scale)
     # Two score outputs are added: the mean, which was taken to be the lead, and no variance time.
-    mean, stdev = weights["value.score.weight"]
-    weights["value.score.weight"] = np.stack([mean, stdev, mean, np.zeros_like(mean)])
-    mean, stdev = weights["value.score.bias"]
-    weights["value.score.bias"] = np.array([mean, stdev, mean, _NO_TIME], np.float32)
+    for name, no_time in (("value.score.weight", 0.0), ("value.score.bias", _NO_TIME)):
+        mean, stdev = weights[name]
+        weights[name] = np.stack([mean, stdev, mean, np.full_like(mean, no_time)])
     architecture = replace(
         data.architecture, planes=len(PLANES), globals=len(GLOBALS), score_outputs=4
     )
@@ -84,8 +89,17 @@ def with_halved_errors(data: NetworkData) -> NetworkData:
 
     The value's error is softplus(x) itself, the score's ten times that: hence `PLAIN_ERRORS`.
     """
+    return replace(_with_scaled_errors(data, 2.0), scaling=PLAIN_ERRORS)
+
+
+def with_plain_errors(data: NetworkData) -> NetworkData:
+    """The inverse of `with_halved_errors`."""
+    return _with_scaled_errors(data, 0.5)
+
+
+def _with_scaled_errors(data: NetworkData, factor: float) -> NetworkData:
     weights = dict(data.weights)
     for name in ("value.score.weight", "value.score.bias"):
         weights[name] = weights[name].copy()
-        weights[name][FIRST_ERROR:] *= 2
-    return replace(data, weights=weights, scaling=PLAIN_ERRORS)
+        weights[name][FIRST_ERROR:] *= factor
+    return replace(data, weights=weights)

@@ -53,6 +53,14 @@ class Tokens(ABC):
             raise self.error(f"{what} is {found}, but only {value} is known here")
         return found
 
+    def positive(self, what: str, value: float | None = None, most: float = math.inf) -> float:
+        """A number above 0, and not above `most`."""
+        found = self.number(what, value)
+        if not 0 < found <= most:
+            limit = f", and at most {most:g}" if most < math.inf else ""
+            raise self.error(f"{what} is {found:g}, but must be positive{limit}")
+        return found
+
     def flag(self, what: str, value: bool | None = None) -> bool:
         """A number that is 0 or 1."""
         found = self.size(what, value if value is None else int(value))

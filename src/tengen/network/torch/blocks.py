@@ -152,9 +152,11 @@ class RmsNorm(nn.Module):
         self.register_buffer("epsilon", torch.tensor(1e-6))
         self.weight = nn.Parameter(torch.ones(channels))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x: [..., channels]"""
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
+    def forward(self, x: Tensor, square: Tensor | None = None) -> Tensor:
+        """x: [..., channels], and its mean square unless that is over the channels."""
+        if square is None:
+            square = x.square().mean(-1, keepdim=True)
+        return x * torch.rsqrt(square + self.epsilon) * self.weight
 
 
 def convolution(inputs: int, outputs: int, kernel: int) -> nn.Conv2d:
@@ -171,9 +173,10 @@ def apply(layer: nn.Conv2d | nn.Linear, x: Tensor) -> Tensor:
 def pool(x: Tensor, boards: Boards) -> Tensor:
     """[batch, 3 * channels]: mean, mean by size of the board, and maximum over the board."""
     mean = x.sum((2, 3), dtype=boards.area.dtype) / boards.area
-    # Off the board x is 0, and activations > -1. Not `amax`: its gradient goes where x equals the
-    # maximum, and compiled code may recompute x in another precision, equal nowhere.
-    highest = (x + (boards.mask - 1.0)).flatten(2).max(2).values
+    # Off the board x is 0, and activations > -1; KataGo takes -1 for what the identity makes lower.
+    # Not `amax`: its gradient goes where x equals the maximum, and compiled code may recompute x in
+    # another precision, equal nowhere.
+    highest = (x + (boards.mask - 1.0)).flatten(2).max(2).values.clamp_min(-1.0)
     return torch.cat([mean, mean * boards.spread, highest.to(mean.dtype)], 1).to(x.dtype)
 
 

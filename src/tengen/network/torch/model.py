@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.features.feature_set import FEATURE_SETS
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.architecture import Activation, Architecture
 from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import (
@@ -39,17 +40,40 @@ def with_pass(points: Tensor, passing: Tensor) -> Tensor:
 
 
 class TipNorm(nn.Module):
-    """The norm between trunk and heads as an RMS norm with a bias, for transformers."""
+    """The norm between trunk and heads as an RMS norm with a bias, for transformers.
 
-    def __init__(self, channels: int, activation: Activation) -> None:
+    The mean square is that of each point's channels, or if `spatial`, of all points on the board.
+    """
+
+    def __init__(self, channels: int, activation: Activation, spatial: bool) -> None:
         super().__init__()
-        self.activation = activation
+        self.activation, self.spatial = activation, spatial
         self.norm = RmsNorm(channels)
         self.bias = nn.Parameter(torch.zeros(channels))
 
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
-        normed = self.norm(x.permute(0, 2, 3, 1)) + self.bias
+        square = None
+        if self.spatial:
+            total = (x * boards.mask).square().sum((1, 2, 3), dtype=boards.area.dtype)
+            square = (total[:, None] / (boards.area * x.shape[1])).to(x.dtype)[:, :, None, None]
+        normed = self.norm(x.permute(0, 2, 3, 1), square) + self.bias
         return activate(normed.permute(0, 3, 1, 2), self.activation) * boards.mask
+
+
+class MetadataEncoder(nn.Module):
+    """What is added to all points for who plays, in networks that imitate people."""
+
+    def __init__(self, a: Architecture) -> None:
+        super().__init__()
+        self.activation = a.activation
+        self.linear1 = nn.Linear(METADATA_INPUTS, a.metadata_hidden1)
+        self.linear2 = nn.Linear(a.metadata_hidden1, a.metadata_hidden2)
+        self.linear3 = nn.Linear(a.metadata_hidden2, a.channels, bias=False)
+
+    def forward(self, metadata: Tensor) -> Tensor:
+        hidden = activate(self.linear1(metadata), self.activation)
+        answer: Tensor = self.linear3(activate(self.linear2(hidden), self.activation))
+        return answer
 
 
 class PolicyHead(nn.Module):
@@ -154,24 +178,44 @@ class Network(nn.Module):
         self.architecture = a
         self.conv = convolution(a.planes, a.channels, a.first_kernel)
         self.globals = nn.Linear(a.globals, a.channels, bias=False) if a.globals else None
+        self.metadata = MetadataEncoder(a) if a.metadata_hidden1 else None
         self.blocks = nn.ModuleList(build_block(a.channels, b, a.activation) for b in a.blocks)
-        tip = TipNorm if a.tip_rms_norm else Norm
-        self.tip = tip(a.channels, a.tip_activation)
+        self.tip: TipNorm | Norm = (
+            TipNorm(a.channels, a.tip_activation, a.tip_spatial)
+            if a.tip_rms_norm
+            else Norm(a.channels, a.tip_activation)
+        )
         self.policy = FlatPolicyHead(a) if a.board_size else PolicyHead(a)
         self.value = ValueHead(a)
 
-    def forward(self, planes: Tensor, globals: Tensor) -> Outputs:  # noqa: A002
-        """The outputs for planes[batch, planes, height, width] and globals[batch, globals]."""
-        x, boards = self.trunk(planes, globals)
+    def forward(
+        self,
+        planes: Tensor,
+        globals: Tensor,  # noqa: A002
+        metadata: Tensor | None = None,
+    ) -> Outputs:
+        """The outputs for planes[batch, planes, height, width], globals and metadata[batch, ...].
+
+        Metadata is for networks that imitate people.
+        """
+        x, boards = self.trunk(planes, globals, metadata)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
-    def trunk(self, planes: Tensor, globals: Tensor) -> tuple[Tensor, Boards]:  # noqa: A002
+    def trunk(
+        self,
+        planes: Tensor,
+        globals: Tensor,  # noqa: A002
+        metadata: Tensor | None = None,
+    ) -> tuple[Tensor, Boards]:
         """The output of the trunk and the boards of the batch."""
         features = FEATURE_SETS[self.architecture.features]
         boards = boards_of(features.on_board(planes)[:, None])
         x = self.conv(planes)
         if self.globals is not None:
             x = x + self.globals(globals)[:, :, None, None]
+        if self.metadata is not None:
+            assert metadata is not None
+            x = x + self.metadata(metadata)[:, :, None, None]
         for block in self.blocks:
             x = block(x, boards)
         return self.tip(x, boards), boards

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import torch
 
+from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.data import NetworkData
+from tengen.network.evaluator import INPUTS
 from tengen.network.torch.model import Outputs, network_from
 
 OPSET = 17
@@ -23,7 +25,9 @@ def export_onnx(data: NetworkData, path: Path) -> None:
     side = fixed or 9
     planes = torch.zeros(2, data.architecture.planes, side, side)
     planes[:, 0] = 1
-    globals_ = torch.zeros(2, data.architecture.globals)
+    inputs = [planes, torch.zeros(2, data.architecture.globals)]
+    if data.architecture.metadata_hidden1:
+        inputs.append(torch.zeros(2, METADATA_INPUTS))
     board = {0: "batch"} if fixed else {0: "batch", 2: "height", 3: "width"}
     points = {0: "batch"} if fixed else {0: "batch", 1: "height", 2: "width"}
     with warnings.catch_warnings():
@@ -31,15 +35,16 @@ def export_onnx(data: NetworkData, path: Path) -> None:
         warnings.simplefilter("ignore")
         torch.onnx.export(
             network,
-            (planes, globals_),
+            tuple(inputs),
             str(path),
             dynamo=False,
             opset_version=OPSET,
-            input_names=["planes", "globals"],
+            input_names=list(INPUTS[: len(inputs)]),
             output_names=list(Outputs._fields),
             dynamic_axes={
                 "planes": board,
                 "globals": {0: "batch"},
+                "metadata": {0: "batch"},
                 "policy": {0: "batch"} if fixed else {0: "batch", 2: "moves"},
                 "value": {0: "batch"},
                 "score": {0: "batch"},

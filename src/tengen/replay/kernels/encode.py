@@ -18,7 +18,7 @@ from tengen.jit import kernel
 from tengen.selfplay.record import FAST, FULL, Records
 
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
-HORIZON_SCALES = (0.016, 0.056, 0.176)  # KataGo's; see `short_values` in replay/schema.py
+HORIZON_SCALES = (0.016, 0.056, 0.176)  # KataGo's; see `short_values` in replay/rows.py
 
 # float16: bits of the fraction that are dropped, and the distance between the exponents' biases.
 _DROPPED = np.uint32(13)
@@ -115,17 +115,17 @@ def _replay_game(played, index, copies, g, kind, scratch, rows):
             _fill_ownership(game, turn, played.ownership, index.points[g], row, rows)
         row = first + copies[t]
         target = next_target
-        if not _play(board, history, turn.place):
+        if not _play(board, history, turn.move):
             return False
     return True
 
 
 @kernel(inline=True)
-def _play(board, history, place):
+def _play(board, history, move):
     """Play a turn of a record, legal or not; False if a stone stands there."""
     p = PASS
-    if place < board.width * board.height:
-        p = point_of(board, place % board.width, place // board.width)
+    if move < board.width * board.height:
+        p = point_of(board, move % board.width, move // board.width)
         if board.color[p] != EMPTY:
             return False
     board.end = GOING_ON  # records may play on after two passes
@@ -161,20 +161,20 @@ def _fill_policy(game, turn, targets, begin, row, policies, planes):
     for i in range(begin, begin + turn.n_targets):
         total += targets[i].weight
     if total == 0:
-        policies[row, _tensor_place(game, turn.place, planes)] = half_bits(np.float32(1.0))
+        policies[row, _tensor_index(game, turn.move, planes)] = half_bits(np.float32(1.0))
         return
     for i in range(begin, begin + turn.n_targets):
         share = np.float32(targets[i].weight / total)
-        policies[row, _tensor_place(game, targets[i].place, planes)] = half_bits(share)
+        policies[row, _tensor_index(game, targets[i].move, planes)] = half_bits(share)
 
 
 @kernel(inline=True)
-def _tensor_place(game, place, planes):
-    """Index of a place of the game's board in a row's moves; the pass is last."""
+def _tensor_index(game, move, planes):
+    """Index of a move on the game's board in a row's moves; the pass is last."""
     height, width = planes.shape[1], planes.shape[2]
-    if place == game.width * game.height:
+    if move == game.width * game.height:
         return height * width
-    return place // game.width * width + place % game.width
+    return move // game.width * width + move % game.width
 
 
 @kernel(inline=True)
@@ -204,11 +204,9 @@ def _fill_values(game, turn, row, rows):
 @kernel(inline=True)
 def _fill_ownership(game, turn, ownership, begin, row, rows):
     sign = np.int8(1 if turn.color == BLACK else -1)
-    place = begin
     for y in range(game.height):
         for x in range(game.width):
-            rows.ownership[row, y, x] = sign * ownership[place]
-            place += 1
+            rows.ownership[row, y, x] = sign * ownership[begin + y * game.width + x]
 
 
 @kernel(inline=True)

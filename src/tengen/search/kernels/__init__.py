@@ -8,5 +8,6 @@
 - reuse: what is kept of a tree after a move, or when memory is full
 - read: results out of trees
 - parallel: many trees by many threads; descent_scratch: what a thread works with
+- local_pattern: keys of moves with their surroundings, for the bias table
 - utility, random_numbers
 """

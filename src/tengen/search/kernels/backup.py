@@ -14,11 +14,13 @@ from tengen.jit import kernel
 from tengen.search.kernels.forest import (
     LEAD,
     NO_RESULT,
+    NONE,
     SCORE,
     SCORE_SQUARE,
     UTILITY,
     UTILITY_SQUARE,
     VALUE,
+    packed_prior,
     sign_of,
 )
 
@@ -45,7 +47,7 @@ def back_up(forest, path, depth, settings):
         forest.nodes[index].pending -= 1
         if k < depth:
             forest.edges[path.edges[k]].visits += 1
-        gather(forest.nodes, forest.edges, forest.candidates, index, settings)
+        gather(forest, index, settings)
 
 
 @kernel(inline=True)
@@ -66,18 +68,29 @@ def edge_weight(edge, child):
 
 
 @kernel
-def gather(nodes, edges, candidates, index, settings):
+def gather(forest, index, settings):
     """Make a node's statistics from its own evaluation and its children's."""
+    nodes, edges, candidates = forest.nodes, forest.edges, forest.candidates
     node = nodes[index]
     own = node.own_weight * np.float32(node.own_visits)
     visits = node.own_visits
-    total, plain = np.float32(0), np.float32(0)
+    sign = sign_of(node.to_play)
+    found, total, plain = np.float32(0), np.float32(0), np.float32(0)
+    priors = np.float32(0)
     first, end = np.uint64(node.block), np.uint64(node.block) + np.uint64(node.n_tried)
     for at in range(first, end):
         edge = edges[candidates[at]]
         child = nodes[edge.child]
         weight = edge_weight(edge, child)
         visits += edge.visits
+        found += weight
+        if settings.noise_pruning and weight > 0:
+            prior = max(packed_prior(edge.packed), np.float32(1e-30))
+            if total > 0:
+                worse = sign * (plain / total - child.means[UTILITY])
+                weight -= noise_weight(settings, weight, worse, total * prior / priors)
+            priors += prior
+        edge.weight = weight
         total += weight
         plain += weight * child.means[UTILITY]
 
@@ -87,11 +100,10 @@ def gather(nodes, edges, candidates, index, settings):
     utility, utility_square, weight_square = np.float32(0), np.float32(0), np.float32(0)
     if total > 0:
         average = plain / total
-        sign = sign_of(node.to_play)
         for at in range(first, end):
             edge = edges[candidates[at]]
             child = nodes[edge.child]
-            weight = edge_weight(edge, child)
+            weight = edge.weight
             if weight <= 0:
                 continue
             means = child.means
@@ -109,20 +121,56 @@ def gather(nodes, edges, candidates, index, settings):
             weight_square += weight * weight * child.weight_square / (child.weight * child.weight)
 
     scale = total / counted if counted > 0 else np.float32(0)
+    mine = node.own
+    own_utility = mine[UTILITY]
+    if node.bias != NONE and settings.value_bias > 0:
+        below = utility / counted if counted > 0 else own_utility
+        own_utility += settings.value_bias * learn_bias(
+            forest.biases[node.bias], node, below - own_utility, found, settings
+        )
     node.visits = visits
     node.weight = own + total
+    node.child_weight = found
     node.weight_square = node.own_weight * own + scale * scale * weight_square
     each = np.float32(1) / node.weight if node.weight > 0 else np.float32(0)
-    mine = node.own
     means = node.means
     means[VALUE] = (own * mine[VALUE] + scale * value) * each
     means[NO_RESULT] = (own * mine[NO_RESULT] + scale * no_result) * each
     means[SCORE] = (own * mine[SCORE] + scale * score) * each
     means[SCORE_SQUARE] = (own * mine[SCORE_SQUARE] + scale * score_square) * each
     means[LEAD] = (own * mine[LEAD] + scale * lead) * each
-    means[UTILITY] = (own * mine[UTILITY] + scale * utility) * each
-    own_square = own * mine[UTILITY] * mine[UTILITY]
+    means[UTILITY] = (own * own_utility + scale * utility) * each
+    own_square = own * own_utility * own_utility
     means[UTILITY_SQUARE] = (own_square + scale * utility_square) * each
+
+
+@kernel(inline=True)
+def noise_weight(settings, weight, worse, share):
+    """How much of a child's weight is exploration that found nothing.
+
+    It is `worse` than the children with larger priors on average, and its prior is worth this
+    share of weight. Up to twice that it is meant to have.
+    """
+    excess = weight - np.float32(2) * share
+    if worse <= 0 or excess <= 0:
+        return np.float32(0)
+    off = excess * (np.float32(1) - np.exp(-worse / settings.noise_pruning_scale))
+    return min(off, settings.noise_pruning_cap)
+
+
+@kernel(inline=True)
+def learn_bias(bias, node, error, weight, settings):
+    """Let a node's entry of the bias table know how far its evaluation was off; returns the mean.
+
+    A node speaks with a power of the weight found below it, always with its latest word alone.
+    """
+    if weight > 0:
+        weight = weight**settings.value_bias_exponent
+        bias.sum += error * weight - node.bias_sum
+        bias.weight += weight - node.bias_weight
+        node.bias_sum = error * weight
+        node.bias_weight = weight
+    return np.float32(bias.sum / bias.weight) if bias.weight > 0.001 else np.float32(0)
 
 
 @kernel(inline=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
+from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
+from tengen.features.kernels.katago import encode_advantage
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
 from tengen.game.kernels.moves import (
@@ -34,6 +35,7 @@ from tengen.search.kernels.forest import (
     UTILITY,
     VALUE,
     WAITING,
+    bias_by_key,
     bring_best_forward,
     copy_values,
     find_transposition,
@@ -42,7 +44,9 @@ from tengen.search.kernels.forest import (
     new_node,
     nth_candidate,
     packed_point,
+    sign_of,
 )
+from tengen.search.kernels.local_pattern import local_key, mixed
 from tengen.search.kernels.select import best_child, root_child
 from tengen.search.kernels.utility import utility_of
 
@@ -54,12 +58,16 @@ BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
 
 @kernel
 def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
-    """Let each of these trees look for its leaves; the batch n..last take them, encoded.
+    """Let each of these trees look for its leaves; rows n..last of the batch take them, encoded.
 
-    Returns the end of the batch used.
+    Returns the end of the rows used.
     """
     for k in range(trees.shape[0]):
         g = trees[k]
+        if n < last and forest.trees[g].renew == 1:
+            _show_root(forest, g, batch.paths[n], scratch)
+            _encode_row(forest, batch, n, scratch, settings, kind)
+            n += 1
         for _ in range(leaves_at_a_time(forest, g)):
             if n == last or enough(forest, g):
                 break
@@ -68,11 +76,30 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
             if found == BLOCKED:
                 break
             if found == TO_EVALUATE:
-                encode_leaf(
-                    forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n]
-                )
+                _encode_row(forest, batch, n, scratch, settings, kind)
                 n += 1
     return n
+
+
+@kernel(inline=True)
+def _encode_row(forest, batch, n, scratch, settings, kind):
+    """Show the leaf of row n, where the scratch stands, to the network."""
+    path = batch.paths[n]
+    encode_leaf(forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n])
+    batch.optimism[n] = settings.root_optimism if path.depth == 0 else settings.optimism
+
+
+@kernel
+def _show_root(forest, g, path, scratch):
+    """Let the network see the root of tree g again, as a root: it was kept from below another."""
+    board, tree = scratch.boards[0], forest.trees[g]
+    copy_board(board, forest.boards[g])
+    path.tree = g
+    path.depth = 0
+    path.final = 0
+    path.nodes[0] = tree.root
+    path.key = _list_legal_moves(board, forest.histories[g], path)
+    tree.renew = 2
 
 
 @kernel(inline=True)
@@ -115,6 +142,9 @@ def find_leaf(forest, g, path, settings, scratch):
             if settings.graph and not _next_is_legal(forest, index, board, history):
                 continue
             choice = _try_next(forest, g, index)
+            if forest.biases.shape[0] and board.ply > 0:
+                key = local_key(board, history, packed_point(forest.edges[choice].packed))
+                forest.nodes[forest.edges[choice].child].bias = bias_by_key(forest, g, key)
         if choice == NONE:
             break
         edge = forest.edges[choice]
@@ -193,7 +223,7 @@ def _meet_leaf(forest, g, path, settings, scratch):
     path.final = over
     if over and not _judged_by_agreement(board):
         tree.terminal += 1
-        _settle(forest, leaf, board, scratch.features.life[0], settings, tree.centre)
+        _settle(forest, leaf, board, scratch.features.life[0], settings, tree)
         back_up(forest, path, depth, settings)
         return BACKED_UP
     path.key = _list_legal_moves(board, history, path)
@@ -222,23 +252,28 @@ def _judged_by_agreement(board):
 
 
 @kernel(inline=True)
-def _settle(forest, leaf, board, life, settings, centre):
+def _settle(forest, leaf, board, life, settings, tree):
     """Give the end of a game its evaluation by the rules."""
     node = forest.nodes[leaf]
     score = np.float32(0)
     if board.end != ENDED_BY_REPETITION:
         score = np.float32(final_score(board, life))
     value = np.float32(np.sign(score))
+    if score == 0 and board.end != ENDED_BY_REPETITION:
+        value = np.float32(1) - np.float32(2) * settings.white_draw_wins
+    no_result = np.float32(board.end == ENDED_BY_REPETITION)
+    score -= tree.draw_komi
     node.own[VALUE] = value
-    node.own[NO_RESULT] = np.float32(board.end == ENDED_BY_REPETITION)
+    node.own[NO_RESULT] = no_result
     node.own[SCORE] = score
     node.own[SCORE_SQUARE] = score * score
     node.own[LEAD] = score
     node.own[UTILITY] = utility_of(
-        settings, value, score, score * score, centre, root_of_area(board)
+        settings, value, no_result, score, score * score, tree.centre, root_of_area(board)
     )
     node.own_visits = 1
     node.status = TERMINAL
+    node.bias = NONE  # there is nothing to correct
     if forest.ownership.shape[0]:
         owner = forest.ownership[leaf]
         for y in range(board.height):
@@ -258,7 +293,7 @@ def _list_legal_moves(board, history, path):
 
     The way there counts only where it forbids a move or lets a pass end the game.
     """
-    key = board.hash ^ _mixed(
+    key = board.hash ^ mixed(
         np.uint64(board.to_play)
         | np.uint64(board.passes << 2)
         | np.uint64(pass_would_end(board, history)) << np.uint64(4)
@@ -267,7 +302,7 @@ def _list_legal_moves(board, history, path):
         | np.uint64(board.ko) << np.uint64(8)
     )
     if board.territory:
-        key ^= _mixed(np.uint64(board.captured[1] << 10 | board.captured[2]) << np.uint64(20))
+        key ^= mixed(np.uint64(board.captured[1] << 10 | board.captured[2]) << np.uint64(20))
     for p in range(n_points(board)):
         path.legal[p] = 0
     for i in range(board.n_empty):
@@ -275,20 +310,11 @@ def _list_legal_moves(board, history, path):
         if is_forbidden_suicide(board, p):
             continue
         if p == board.ko or repeats(board, history, p):
-            key ^= _mixed(np.uint64(p) << np.uint64(50))
+            key ^= mixed(np.uint64(p) << np.uint64(50))
         else:
             path.legal[p] = 1
     path.legal[PASS] = board.end == GOING_ON
     return key
-
-
-@kernel(inline=True)
-def _mixed(x):
-    """A well-spread number for a small one (the finaliser of splitmix64)."""
-    x += np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 @kernel(inline=True)
@@ -337,6 +363,10 @@ def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
                 copy_values(earlier, forest.caught[path.nodes[behind]])
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
+    tree = forest.trees[path.tree]
+    board.komi += tree.draw_komi
     encode_by_kind(kind, board, forest.histories[path.tree], scratch, planes, globals_)
+    if tree.black_advantage != 0 and KNOWS_ADVANTAGE[kind]:
+        encode_advantage(globals_, sign_of(board.to_play) * tree.black_advantage)
     if SEES_LADDERS[kind]:
         copy_values(caught, scratch.caught[0])

@@ -14,6 +14,7 @@ from tengen.search.kernels.forest import (
     EXPANDED,
     LEAD,
     NO_RESULT,
+    NONE,
     SCORE,
     SCORE_ERROR,
     SCORE_SQUARE,
@@ -25,26 +26,33 @@ from tengen.search.kernels.forest import (
     bring_best_forward,
     copy_values,
     enter_in_table,
+    nth_edge,
     pack_move,
+    packed_point,
+    packed_prior,
     sign_of,
 )
-from tengen.search.kernels.utility import score_centre, utility_of
+from tengen.search.kernels.utility import score_centre, utility_of, utility_of_a_point
 
 _STRUCK = np.float32(-2)  # a share below any that is asked for
 
 
 @kernel
 def expand_leaves(forest, batch, begin, end, evaluation, settings, shares):
-    """Expand the leaves of the batch begin..end with batch of an Evaluation, and count them.
+    """Expand the leaves in rows begin..end of a batch with their evaluations, and back them up.
 
     shares [MAX_POINTS] is working memory.
     """
     for n in range(begin, end):
         path = batch.paths[n]
         leaf = path.nodes[path.depth]
+        if path.depth == 0 and forest.trees[path.tree].renew == 2:
+            _renew_root(forest, path, n, evaluation, settings, shares)
+            continue
         _evaluate(forest, path, n, evaluation, settings)
         if path.final:
             forest.nodes[leaf].status = TERMINAL
+            forest.nodes[leaf].bias = NONE
         else:
             _expand(forest, path, n, evaluation, settings, shares)
             enter_in_table(forest, path.tree, leaf)
@@ -77,12 +85,21 @@ def _evaluate(forest, path, n, evaluation, settings):
     own[SCORE_SQUARE] += share * (square - own[SCORE_SQUARE])
     own[LEAD] += share * (sign * evaluation.lead[n] - own[LEAD])
     own[UTILITY] = utility_of(
-        settings, own[VALUE], own[SCORE], own[SCORE_SQUARE], tree.centre, root_area
+        settings,
+        own[VALUE],
+        own[NO_RESULT],
+        own[SCORE],
+        own[SCORE_SQUARE],
+        tree.centre,
+        root_area,
     )
     node.uncertainty[VALUE_ERROR] = evaluation.value_error[n]
     node.uncertainty[SCORE_ERROR] = evaluation.score_error[n]
     node.uncertainty[VARIANCE_TIME] = evaluation.variance_time[n]
-    node.own_weight = _weight_of(evaluation.value_error[n], evaluation.score_error[n], settings)
+    point = utility_of_a_point(settings, score, tree.centre, root_area)
+    node.own_weight = _weight_of(
+        evaluation.value_error[n], point * evaluation.score_error[n], settings
+    )
     if forest.ownership.shape[0]:
         owner = forest.ownership[leaf]
         for y in range(board.height):
@@ -94,11 +111,11 @@ def _evaluate(forest, path, n, evaluation, settings):
 @kernel(inline=True)
 def _weight_of(value_error, score_error, settings):
     """How much an evaluation weighs: less where the network expects to be wrong; 1 where it does
-    not say.
+    not say. Both errors are in units of utility.
     """
     if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
         return np.float32(1)
-    error = value_error + settings.score_error_weight * score_error
+    error = settings.win_utility * value_error + score_error
     return settings.uncertainty / (error + settings.uncertainty / settings.most_weight)
 
 
@@ -118,7 +135,7 @@ def _expand(forest, path, n, evaluation, settings, shares):
     moves = _list_moves(
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
-    total = _softmax(shares, moves)
+    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
     each = np.float32(1) / total
     least = settings.least_prior * total if path.depth else np.float32(-1)
     if tree.avoids == AS_ASKED:
@@ -136,6 +153,39 @@ def _expand(forest, path, n, evaluation, settings, shares):
     node.tried_prior = np.float32(0)
     node.status = EXPANDED
     tree.n_candidates += at - block + 1
+
+
+@kernel
+def _renew_root(forest, path, n, evaluation, settings, shares):
+    """Give a kept root the priors that the network has for it as a root."""
+    g = path.tree
+    board, tree, own = forest.boards[g], forest.trees[g], forest.policy[g]
+    node = forest.nodes[tree.root]
+    tree.renew = 0
+    tree.prepared = 0
+    if node.status != EXPANDED:
+        return
+    points = forest.gumbel[g].view(np.int32)  # working memory until the root is prepared
+    moves = _list_moves(
+        path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
+    )
+    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
+    for p in range(n_points(board)):
+        own[p] = 0
+    for k in range(moves):
+        own[points[k]] = shares[k] / total
+    node.tried_prior = np.float32(0)
+    for k in range(node.n_tried):
+        edge = forest.edges[nth_edge(forest, node, k)]
+        point = packed_point(edge.packed)
+        edge.packed = pack_move(own[point], point)
+        node.tried_prior += packed_prior(edge.packed)
+    first, end = node.block + node.n_tried, node.block + node.n_candidates
+    for i in range(first, end):
+        point = packed_point(forest.candidates[i])
+        forest.candidates[i] = pack_move(own[point], point)
+    if first < end:
+        bring_best_forward(forest.candidates, first, end)
 
 
 @kernel(inline=True)
@@ -156,13 +206,13 @@ def _list_moves(legal, board, policy, tensor_width, points, logits):
 
 
 @kernel(inline=True)
-def _softmax(logits, n):
+def _softmax(logits, n, sharpness):
     """Turn the first n into shares, the largest of which is 1; returns their sum."""
     top = np.float32(-1e30)
     for k in range(n):
         top = max(top, logits[k])
     for k in range(n):
-        logits[k] = exp_below_zero(min(logits[k] - top, np.float32(0)))
+        logits[k] = exp_below_zero(min(sharpness * (logits[k] - top), np.float32(0)))
     total = np.float32(0)
     for k in range(n):
         total += logits[k]

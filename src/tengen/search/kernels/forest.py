@@ -1,6 +1,6 @@
 """The forest: pools of nodes for one deep tree or for thousands of small ones.
 
-Every tree owns one slab of each pool. A *node* is a position with its statistics. A *edge* leads
+Every tree owns one slab of each pool. A *node* is a position with its statistics. An *edge* leads
 from a node to a child that was tried. Moves not tried yet are *candidates*: one uint32 each, sorted
 only as far as they were needed, so that a position costs four bytes a move. When a candidate is
 tried, its place is taken by the index of its edge: a descent looks only at the children that exist,
@@ -24,8 +24,8 @@ from tengen.jit import kernel
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 
-NONE = -1  # as an index of a node, a edge or a block
-NEXT_CANDIDATE = -2  # in the place of a edge: the best move not tried yet
+NONE = -1  # as an index of a node, an edge, a block or a bias
+NEXT_CANDIDATE = -2  # in the place of an edge: the best move not tried yet
 MAX_DEPTH = 256  # nodes on a path
 
 FRESH, WAITING, EXPANDED, TERMINAL = 0, 1, 2, 3
@@ -60,6 +60,10 @@ _NODE_FIELDS: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [
     ("own_weight", "f4"),  # of one own visit
     ("own", "f4", (OWN_STATISTICS,)),
     ("uncertainty", "f4", (UNCERTAINTIES,)),  # of its own evaluation, once it has one
+    ("bias", "i4"),  # entry of the bias table for its last moves, or NONE
+    ("bias_sum", "f4"),  # what it has added to that entry
+    ("bias_weight", "f4"),
+    ("child_weight", "f4"),  # of all children together, before noise is pruned
 ]
 _NODE_SIZE = np.dtype(_NODE_FIELDS, align=True).itemsize
 NODE = np.dtype(
@@ -77,9 +81,17 @@ EDGE = np.dtype(
                 ("parent", "i4"),
                 ("visits", "i4"),
                 ("packed", "u4"),  # move and prior, as `pack_move` packs them
+                ("weight", "f4"),  # of the child that counts for the parent, noise pruned
             ],
             align=True,
         ),
+    )
+)
+# How far evaluations after the same moves in the same surroundings were from what was found below.
+BIAS = np.dtype(
+    (
+        np.record,
+        np.dtype([("key", "u8"), ("sum", "f8"), ("weight", "f8")], align=True),
     )
 )
 TREE = np.dtype(
@@ -91,13 +103,23 @@ TREE = np.dtype(
                 ("n_nodes", "i4"),
                 ("n_edges", "i4"),
                 ("n_candidates", "i4"),
+                ("n_biases", "i4"),
                 ("full", "i4"),  # 1: a pool had no room for a leaf
                 ("move_limit", "i4"),  # the game ends at this ply
                 ("leaves", "i4"),  # to look for at a time; 0: the tree rests
                 ("target", "i4"),  # visits after which it needs no more
+                (
+                    "renew",
+                    "i4",
+                ),  # 1: a kept root needs an evaluation of its own, 2: it is under way
                 ("prepared", "i4"),  # 1: `policy` has the root's own priors
                 ("noisy", "i4"),  # 1: noise and temperature on the root's priors
                 ("centre", "f4"),  # score around which points count most, Black's
+                (
+                    "draw_komi",
+                    "f4",
+                ),  # added to komi for the network, if draws count unequal
+                ("black_advantage", "f4"),  # in playouts, as the network sees it; log2, 0: none
                 ("forced", "f4"),  # forced playouts at the root, 0 for none
                 ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED, are to be avoided; 0: none
                 ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
@@ -143,6 +165,8 @@ class Forest(NamedTuple):
     table: NDArray[np.int32]  # [trees * table_room] node + 1 by key, 0 where there is none
     caught: NDArray[np.uint64]  # [trees * node_room, words] stones caught in ladders, bit by place
     caught_before: NDArray[np.uint64]  # [trees, 2, words] one and two turns before the root
+    biases: Records  # [trees * node_room] of BIAS; none if they are not used
+    bias_table: NDArray[np.int32]  # [trees * table_room] bias + 1 by key, 0 where there is none
     ownership: NDArray[np.int8]  # [trees * node_room, area] Black's, ±127; no batch if not kept
     policy: NDArray[np.float32]  # [trees, MAX_POINTS] the root's own priors, by point
     gumbel: NDArray[np.float32]  # [trees, MAX_POINTS] by point, where the Gumbel root is used
@@ -161,6 +185,7 @@ def new_forest(
     moves: int,
     ladders: bool,
     ownership: bool,
+    biases: bool,
 ) -> Forest:
     """Pools for this many trees; memory is taken from the system as it is used."""
     words = words_for(area) if ladders else 0
@@ -175,6 +200,8 @@ def new_forest(
         table=np.zeros(trees * table_room, np.int32),
         caught=np.zeros((trees * node_room, words), np.uint64),
         caught_before=np.zeros((trees, 2, words), np.uint64),
+        biases=np.zeros(trees * node_room * biases, BIAS),
+        bias_table=np.zeros(trees * table_room * biases, np.int32),
         ownership=np.zeros((trees * node_room if ownership else 0, area), np.int8),
         policy=np.zeros((trees, MAX_POINTS), np.float32),
         gumbel=np.zeros((trees, MAX_POINTS), np.float32),
@@ -192,14 +219,18 @@ def _zeros_in_cache_lines(count: int, dtype: np.dtype[np.void]) -> Records:
     return memory[first : first + count * dtype.itemsize].view(dtype)
 
 
-def node_bytes(area: int, candidates: float, *, ladders: bool, ownership: bool) -> int:
+def node_bytes(
+    area: int, candidates: float, *, ladders: bool, ownership: bool, biases: bool
+) -> int:
     """The memory of one node and what belongs to it, on boards of this area.
 
     `candidates` is how many moves of a node are kept, on average.
     """
     table = 2.25 * np.dtype(np.int32).itemsize  # 1.5 to 3 entries for each node
+    bias = (BIAS.itemsize + table) * biases
     caught = words_for(area) * np.dtype(np.uint64).itemsize * ladders
-    return int(NODE.itemsize + EDGE.itemsize + table + caught + area * ownership + 4 * candidates)
+    record = NODE.itemsize + EDGE.itemsize + table + bias
+    return int(record + caught + area * ownership + 4 * candidates)
 
 
 # Packed moves: a prior in the upper 23 bits (a positive float32 without its last 8 bits) and 511
@@ -237,7 +268,7 @@ def bring_best_forward(candidates, at, end):
 
 @kernel(inline=True)
 def copy_values(target, source):
-    """Copy one path of an array into another; an assignment of slices would allocate memory."""
+    """Copy one array into another; an assignment of slices would allocate memory."""
     for k in range(target.shape[0]):
         target[k] = source[k]
 
@@ -256,8 +287,10 @@ def reset_tree(forest, g):
     tree.n_nodes = 0
     tree.n_edges = 0
     tree.n_candidates = 0
+    clear_bias_table(forest, g)
     tree.full = 0
     tree.prepared = 0
+    tree.renew = 0
     tree.centre = np.float32(0)
     tree.root = new_node(forest, g, forest.boards[g].to_play)
 
@@ -297,6 +330,10 @@ def new_node(forest, g, to_play):
     node.own_weight = np.float32(1)
     node.weight = np.float32(0)
     node.weight_square = np.float32(0)
+    node.child_weight = np.float32(0)
+    node.bias = NONE
+    node.bias_sum = np.float32(0)
+    node.bias_weight = np.float32(0)
     for k in range(OWN_STATISTICS):
         node.own[k] = np.float32(0)
     for k in range(STATISTICS):
@@ -306,7 +343,7 @@ def new_node(forest, g, to_play):
 
 @kernel(inline=True)
 def new_edge(forest, g, parent, child, packed):
-    """Let a edge take the place of a node's first candidate that was not tried."""
+    """Let an edge take the place of a node's first candidate that was not tried."""
     tree = forest.trees[g]
     index = g * forest.node_room + tree.n_edges
     tree.n_edges += 1
@@ -315,6 +352,7 @@ def new_edge(forest, g, parent, child, packed):
     edge.parent = parent
     edge.visits = 0
     edge.packed = packed
+    edge.weight = np.float32(0)
     node = forest.nodes[parent]
     forest.candidates[node.block + node.n_tried] = index
     node.tried_prior += packed_prior(packed)
@@ -330,7 +368,7 @@ def nth_edge(forest, node, k):
 
 @kernel(inline=True)
 def nth_candidate(forest, node, k):
-    """The packed of the k-th candidate of a node, tried or not."""
+    """The packed move of the k-th candidate of a node, tried or not."""
     if k < node.n_tried:
         return forest.edges[nth_edge(forest, node, k)].packed
     return forest.candidates[node.block + k]
@@ -376,3 +414,42 @@ def enter_in_table(forest, g, index):
         if forest.nodes[entry - 1].key == key:
             return
         slot = (slot + 1) & np.int64(mask)
+
+
+@kernel
+def bias_by_key(forest, g, key):
+    """The entry of the bias table with this key, a new one if there is none; NONE without room."""
+    tree = forest.trees[g]
+    first, mask = g * forest.table_room, np.uint64(forest.table_room - 1)
+    base = g * forest.node_room
+    slot = np.int64(key & mask)
+    while True:
+        entry = forest.bias_table[first + slot]
+        if entry == 0:
+            break
+        if forest.biases[entry - 1].key == key:
+            return np.int64(entry - 1)
+        slot = (slot + 1) & np.int64(mask)
+    if tree.n_biases == forest.node_room:
+        return np.int64(NONE)
+    index = base + tree.n_biases
+    tree.n_biases += 1
+    bias = forest.biases[index]
+    bias.key = key
+    bias.sum = 0.0
+    bias.weight = 0.0
+    forest.bias_table[first + slot] = index + 1
+    return np.int64(index)
+
+
+@kernel
+def clear_bias_table(forest, g):
+    """Forget all entries of the bias table, in a time that depends on their number."""
+    tree, base = forest.trees[g], g * forest.node_room
+    first, mask = g * forest.table_room, np.uint64(forest.table_room - 1)
+    for i in range(base, base + tree.n_biases):
+        slot = np.int64(forest.biases[i].key & mask)
+        while forest.bias_table[first + slot] != 0:
+            forest.bias_table[first + slot] = 0
+            slot = (slot + 1) & np.int64(mask)
+    tree.n_biases = 0

@@ -1,6 +1,6 @@
-"""Kernels: many trees by many threads, each thread with its share of the trees and of the batch.
+"""Kernels: many trees by many threads, each thread with a chunk of the trees and of the rows.
 
-The batch of a share follow each other, so between two shares some batch may stay unused.
+The rows of a chunk follow each other, so between two chunks some rows may stay unused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tengen.search.kernels.expand import expand_leaves
 
 @kernel(parallel=True)
 def find_leaves_in_parallel(forest, trees, batch, room, ends, settings, scratches, kind):
-    """Let the trees look for up to `room` leaves each; ends[chunk] says where its batch end.
+    """Let the trees look for up to `room` leaves each; ends[chunk] says where its rows end.
 
     Threads take no records, so settings is an array [1] of them.
     """
@@ -36,7 +36,7 @@ def find_leaves_in_parallel(forest, trees, batch, room, ends, settings, scratche
 
 @kernel(parallel=True)
 def expand_leaves_in_parallel(forest, trees, batch, room, ends, evaluation, settings, scratches):
-    """Take in the evaluations of the batch that `find_leaves_in_parallel` filled."""
+    """Take in the evaluations of the rows that `find_leaves_in_parallel` filled."""
     chunks = ends.shape[0]
     for s in prange(chunks):
         begin = first_tree(trees, s, chunks) * room

@@ -95,7 +95,7 @@ def average_ownership(forest, index, mean, square, todo, shares):
         own = share  # what no child of its own speaks for
         for k in range(node.n_tried):
             edge = forest.edges[nth_edge(forest, node, k)]
-            part = share * edge_weight(edge, forest.nodes[edge.child]) / node.weight
+            part = share * edge.weight / node.weight
             if part >= LEAST_SHARE and n < STACK:
                 own -= part
                 todo[n], shares[n] = edge.child, part

@@ -10,11 +10,14 @@ from tengen.search.kernels.backup import gather
 from tengen.search.kernels.forest import (
     EXPANDED,
     FRESH,
+    NO_RESULT,
     NONE,
     SCORE,
     SCORE_SQUARE,
     UTILITY,
     VALUE,
+    bias_by_key,
+    clear_bias_table,
     clear_table,
     copy_values,
     enter_in_table,
@@ -23,6 +26,8 @@ from tengen.search.kernels.forest import (
     reset_tree,
 )
 from tengen.search.kernels.utility import score_centre, utility_of
+
+_FREED_SHARE = 0.8  # of what a dropped node taught the bias table
 
 
 @kernel
@@ -73,6 +78,7 @@ def compact(forest, g, least, forward, queue):
         node = forest.nodes[index]
         if node.visits < least and node.status == EXPANDED and index != tree.root:
             _give_up_subtree(node)
+            _free_bias(forest, node)
         for k in range(node.n_tried):
             child = forest.edges[nth_edge(forest, node, k)].child
             if forward[child - base] == NONE:
@@ -87,6 +93,7 @@ def compact(forest, g, least, forward, queue):
     clear_table(forest, g)
     _slide_edges(forest, g, forward, queue)
     _slide_candidates(forest, g, forward, queue)
+    _slide_biases(forest, g, forward, queue)
     _slide_nodes(forest, g, forward)
     tree.root = forward[tree.root - base]
     tree.full = 0
@@ -103,7 +110,50 @@ def _give_up_subtree(node):
     node.block = NONE
     node.n_tried = 0
     node.tried_prior = np.float32(0)
+    node.child_weight = np.float32(0)
     node.status = FRESH
+
+
+@kernel
+def _free_bias(forest, node):
+    """Take back most of what a node taught the bias table: other positions come now."""
+    if node.bias != NONE:
+        bias = forest.biases[node.bias]
+        bias.sum -= _FREED_SHARE * node.bias_sum
+        bias.weight -= _FREED_SHARE * node.bias_weight
+        node.bias = NONE
+        node.bias_sum = np.float32(0)
+        node.bias_weight = np.float32(0)
+
+
+@kernel
+def _slide_biases(forest, g, forward, moved):
+    """Keep the entries of the bias table that kept nodes use; moved [biases] tells where."""
+    if forest.biases.shape[0] == 0:
+        return
+    tree, base = forest.trees[g], g * forest.node_room
+    used = tree.n_biases
+    for i in range(used):
+        moved[i] = NONE
+    for i in range(tree.n_nodes):
+        node = forest.nodes[base + i]
+        if forward[i] == NONE:
+            _free_bias(forest, node)
+        elif node.bias != NONE:
+            moved[node.bias - base] = 1
+    clear_bias_table(forest, g)
+    for i in range(used):
+        if moved[i] != NONE:
+            source = forest.biases[base + i]
+            total, weight = source.sum, source.weight
+            kept = bias_by_key(forest, g, source.key)
+            forest.biases[kept].sum = total
+            forest.biases[kept].weight = weight
+            moved[i] = kept
+    for i in range(tree.n_nodes):
+        node = forest.nodes[base + i]
+        if forward[i] != NONE and node.bias != NONE:
+            node.bias = moved[node.bias - base]
 
 
 @kernel
@@ -145,6 +195,7 @@ def _slide_edges(forest, g, forward, moved):
         target.parent = forward[edge.parent - base]
         target.visits = edge.visits
         target.packed = edge.packed
+        target.weight = edge.weight
         moved[i - base] = base + kept
         kept += 1
     tree.n_edges = kept
@@ -193,12 +244,13 @@ def recenter_utility(forest, g, settings):
             node.own[UTILITY] = utility_of(
                 settings,
                 node.own[VALUE],
+                node.own[NO_RESULT],
                 node.own[SCORE],
                 node.own[SCORE_SQUARE],
                 tree.centre,
                 root_area,
             )
-            gather(forest.nodes, forest.edges, forest.candidates, i, settings)
+            gather(forest, i, settings)
 
 
 @kernel

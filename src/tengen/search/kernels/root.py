@@ -9,6 +9,7 @@ from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
 from tengen.search.kernels.forest import (
     AS_ASKED,
+    NONE,
     UTILITY,
     UTILITY_SQUARE,
     bring_best_forward,
@@ -22,10 +23,12 @@ from tengen.search.kernels.forest import (
 from tengen.search.kernels.gumbel import gumbel_score, most_visits
 from tengen.search.kernels.random_numbers import gamma, gumbel, uniform
 from tengen.search.kernels.select import exploration_at
+from tengen.search.kernels.utility import utility_radius
 
 # Dirichlet noise: its alpha runs through these points of (legal moves, alpha).
 _SMALL_BOARD, _SMALL_ALPHA = 82.0, 0.3
 _LARGE_BOARD, _LARGE_ALPHA = 362.0, 0.03
+_LCB_GUARD = np.float32(0.2)  # a lower bound is worth at most 1 / this², 25 times the visits
 _ALPHA_POWER = np.log(_SMALL_ALPHA / _LARGE_ALPHA) / np.log(_LARGE_BOARD / _SMALL_BOARD)
 
 
@@ -110,8 +113,9 @@ def fading(board, settings):
 def play_weights(forest, g, settings, weights):
     """Fill weights[k] with how much the k-th tried move of the root deserves to be played.
 
-    Returns the index of the best. Visits that were forced do not count; a move that is better even
-    at the lower end of what is known about it counts as the most visited one.
+    Returns the index of the best. Visits that were forced, or that the search would not make again,
+    do not count; a move that is better even at the lower end of what is known about it counts as if
+    it had the visits for that.
     """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
@@ -123,10 +127,14 @@ def play_weights(forest, g, settings, weights):
         weights[k] = edge_weight(edge, forest.nodes[edge.child])
         if weights[k] > weights[best]:
             best = k
-    if tree.forced > 0:
-        _take_off_forced(forest, g, settings, weights, best)
+    _take_off_unwanted(forest, g, settings, weights, best)
     if settings.lcb_stdevs > 0:
         best = _raise_surest(forest, node, settings, weights, best)
+    if tree.forced == 0:
+        least = min(np.float32(1), weights[best] / np.float32(64))
+        for k in range(node.n_tried):
+            if weights[k] < least:
+                weights[k] = np.float32(0)
     return best
 
 
@@ -147,35 +155,40 @@ def _gumbel_weights(forest, g, weights):
 
 
 @kernel
-def _take_off_forced(forest, g, settings, weights, best):
-    """Lower the weights of all but the best move to what the search would have wanted by itself."""
+def _take_off_unwanted(forest, g, settings, weights, best):
+    """Lower the weights of all but the best move to what the search would want in hindsight.
+
+    Where playouts were forced, by no more than these.
+    """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
+    if node.n_tried == 0:
+        return
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    total = node.weight - node.own_weight * np.float32(node.own_visits)
-    bar = np.float32(0)
-    for turn in range(2):
-        for k in range(node.n_tried):
-            edge = forest.edges[nth_edge(forest, node, k)]
-            prior = packed_prior(edge.packed)
-            value = sign * forest.nodes[edge.child].means[UTILITY]
-            if turn == 0 and k == best:
-                bar = value + explore * prior / (np.float32(1) + weights[k])
-            elif turn == 1 and k != best and weights[k] > 0:
-                most_off = weights[k] - np.sqrt(tree.forced * prior * total)
-                wanted = weights[k]
-                if bar > value:
-                    wanted = explore * prior / (bar - value) - np.float32(1)
-                weights[k] = min(weights[k], max(wanted, most_off))
-                if weights[k] <= 1:
-                    weights[k] = 0
+    edge = forest.edges[nth_edge(forest, node, best)]
+    bar = sign * forest.nodes[edge.child].means[UTILITY]
+    bar += explore * packed_prior(edge.packed) / (np.float32(1) + weights[best])
+    for k in range(node.n_tried):
+        if k == best or weights[k] <= 0:
+            continue
+        edge = forest.edges[nth_edge(forest, node, k)]
+        prior = packed_prior(edge.packed)
+        value = sign * forest.nodes[edge.child].means[UTILITY]
+        if bar <= value:
+            continue
+        wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
+        if tree.forced > 0:
+            wanted = max(wanted, weights[k] - np.sqrt(tree.forced * prior * node.child_weight))
+        weights[k] = min(weights[k], wanted)
+        if tree.forced > 0 and weights[k] <= 1:
+            weights[k] = 0
 
 
 @kernel(inline=True)
 def lower_bound(child, sign, settings):
     """How far below its mean the utility of a child may well lie, and the bound itself."""
-    radius = np.float32(1) + settings.static_score + settings.dynamic_score
+    radius = utility_radius(settings)
     mean = child.means[UTILITY]
     weight, weight_square = child.weight, child.weight_square
     if child.visits == 0 or weight <= 0:
@@ -193,17 +206,34 @@ def lower_bound(child, sign, settings):
 
 @kernel
 def _raise_surest(forest, node, settings, weights, best):
-    """Let the move with the best lower bound, if it has enough visits, weigh as much as any."""
+    """Give the move with the best lower bound, if it has enough visits, the weight for that.
+
+    As many times as another move's bound would have to be wider to be no better, squared, that
+    move's weight: so much data would make it as narrow.
+    """
     sign = sign_of(node.to_play)
-    surest, surest_bound = best, np.float32(-1e30)
+    surest, surest_bound = NONE, np.float32(-1e30)
     for k in range(node.n_tried):
-        edge = forest.edges[nth_edge(forest, node, k)]
         if weights[k] > 0 and weights[k] >= settings.lcb_least * weights[best]:
-            bound = lower_bound(forest.nodes[edge.child], sign, settings)
+            child = forest.nodes[forest.edges[nth_edge(forest, node, k)].child]
+            bound = lower_bound(child, sign, settings)
             if bound > surest_bound:
                 surest, surest_bound = k, bound
-    if surest != best:
-        weights[surest] = weights[best] * np.float32(1.0001)
+    if surest == NONE:
+        return best
+    enough = weights[surest]
+    for k in range(node.n_tried):
+        child = forest.nodes[forest.edges[nth_edge(forest, node, k)].child]
+        bound = lower_bound(child, sign, settings)
+        better = surest_bound - bound
+        if k != surest and better >= 0:
+            radius = sign * child.means[UTILITY] - bound
+            times = (radius + better) / (radius + _LCB_GUARD * better)
+            enough = max(enough, times * times * weights[k])
+    weights[surest] = enough
+    for k in range(node.n_tried):
+        if weights[k] > weights[surest]:  # a move with a better bound, but too few visits
+            surest = k
     return surest
 
 

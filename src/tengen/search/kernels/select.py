@@ -17,14 +17,13 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.gumbel import gumbel_child
 from tengen.search.kernels.random_numbers import normal, uniform
-
-LOSS = np.float32(-1)  # what a descent under way is taken to bring
+from tengen.search.kernels.utility import utility_radius
 
 
 @kernel(inline=True)
 def exploration_at(node, settings):
     """How much the prior weighs against the value: grows with the visits and the disagreement."""
-    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    total = node.child_weight
     grown = settings.exploration + settings.exploration_log * np.log(
         (total + settings.exploration_base) / settings.exploration_base
     )
@@ -59,7 +58,7 @@ def untried_value(node, sign, reduction, settings):
 
 @kernel(inline=True)
 def weight_and_value(edge, child, sign, untried, settings):
-    """Weight and value of a child for the side to play, if all descents under way brought a loss.
+    """Weight and value of a child for the side to play, if all descents under way lost all.
 
     A child that still waits for its first evaluation is worth what an untried move is.
     """
@@ -70,7 +69,7 @@ def weight_and_value(edge, child, sign, untried, settings):
         return weight, value
     virtual = settings.virtual_loss * np.float32(child.pending)
     share = virtual / (virtual + max(np.float32(0.25), weight))
-    return weight + virtual, value + (LOSS - value) * share
+    return weight + virtual, value - (utility_radius(settings) + value) * share
 
 
 @kernel(inline=True)
@@ -105,7 +104,7 @@ def root_child(forest, g, settings):
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
     untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
-    total = node.weight - node.own_weight * np.float32(node.own_visits)
+    total = node.child_weight
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)

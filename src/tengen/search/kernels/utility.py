@@ -46,13 +46,14 @@ def expected_atan(mean, spread):
 
 
 @kernel(inline=True)
-def utility_of(settings, value, score, square, centre, root_area):
-    """The utility of an evaluation, for the side whose value and score these are."""
+def utility_of(settings, value, no_result, score, square, centre, root_area):
+    """Black's utility of an evaluation, of which these are Black's value and score."""
     spread = np.sqrt(max(square - score * score, np.float32(0)))
     static_scale = np.float32(STATIC_SCALE) * root_area
     dynamic_scale = settings.score_scale * root_area
     return (
-        value
+        settings.win_utility * value
+        - settings.white_no_result_utility * no_result
         + settings.static_score * expected_atan(score / static_scale, spread / static_scale)
         + settings.dynamic_score
         * expected_atan((score - centre) / dynamic_scale, spread / dynamic_scale)
@@ -65,3 +66,23 @@ def score_centre(settings, expected, root_area):
     reach = root_area * settings.score_scale
     centre = expected * (np.float32(1) - settings.centre_to_zero)
     return max(expected - reach, min(expected + reach, centre))
+
+
+@kernel(inline=True)
+def utility_of_a_point(settings, score, centre, root_area):
+    """By how much the utility grows with a point more, near this score."""
+    static_scale = np.float32(STATIC_SCALE) * root_area
+    dynamic_scale = settings.score_scale * root_area
+    static = score / static_scale
+    dynamic = (score - centre) / dynamic_scale
+    one = np.float32(1)
+    return np.float32(2 / np.pi) * (
+        settings.static_score / (static_scale * (one + static * static))
+        + settings.dynamic_score / (dynamic_scale * (one + dynamic * dynamic))
+    )
+
+
+@kernel(inline=True)
+def utility_radius(settings):
+    """The largest utility there is."""
+    return settings.win_utility + settings.static_score + settings.dynamic_score

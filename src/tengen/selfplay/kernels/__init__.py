@@ -5,5 +5,4 @@
 - `turn`: how a turn is searched, and the move that its search chooses
 - `record`: write down turns, targets and finished games
 - `prefetch`: prefetch the memory of games that are stepped soon
-- `atomic_counter`: the counter from which threads claim games
 """

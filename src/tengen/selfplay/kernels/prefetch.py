@@ -53,8 +53,8 @@ if not config.DISABLE_JIT:
                 context.cast(builder, arg, kind, types.int64)
                 for arg, kind in zip(args[1:], signature.args[1:], strict=True)
             )
-            place = builder.add(builder.mul(at, stride), offset)
-            address = builder.gep(builder.bitcast(data.data, byte), [place])
+            distance = builder.add(builder.mul(at, stride), offset)
+            address = builder.gep(builder.bitcast(data.data, byte), [distance])
             number = ir.IntType(32)
             wanted = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
             fetch = cgutils.get_or_insert_function(builder.module, wanted, "llvm.prefetch.p0")
@@ -116,7 +116,7 @@ def _fetch_row(forest, batch, policy, g):
 
 @kernel(inline=True)
 def _fetch_path(forest, path, g):
-    """Fetch the nodes of the waiting leaf's path, all edges, and the place of its candidates."""
+    """Fetch the nodes of the waiting leaf's path, all edges, and where its candidates go."""
     tree = forest.trees[g]
     for k in range(min(path.depth + 1, _LONGEST_PATH)):
         _prefetch(forest.nodes, path.nodes[k], 0)

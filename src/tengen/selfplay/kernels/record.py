@@ -24,7 +24,7 @@ def note_turn(slots, g, board, point, color, kind):
     slot = slots.slots[g]
     turn = slots.turns[g, slot.n_turns]
     slot.n_turns += 1
-    turn.place = _place_of(board, point)
+    turn.move = _move_index(board, point)
     turn.color = color
     turn.kind = kind
     turn.visits = 0
@@ -37,7 +37,7 @@ def note_turn(slots, g, board, point, color, kind):
 
 
 @kernel(inline=True)
-def _place_of(board, point):
+def _move_index(board, point):
     """Y * width + x, and width * height for a pass."""
     p = np.int64(point)
     if p == PASS:
@@ -66,7 +66,7 @@ def note_targets(forest, g, slots, turn, weights):
             target = slots.targets[g, slot.n_targets]
             slot.n_targets += 1
             turn.n_targets += 1
-            target.place = _place_of(board, point)
+            target.move = _move_index(board, point)
             target.weight = weight
             share = weights[k] / total
             surprise += share * np.log(share / max(forest.policy[g, point], _LEAST_PRIOR))

@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import prange
+from numba.core import config, types
+from numba.extending import intrinsic
 
 from tengen.game.kernels.moves import GOING_ON
 from tengen.jit import kernel
@@ -19,7 +22,6 @@ from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import EXPANDED, reset_tree
 from tengen.search.kernels.reuse import advance, recenter_utility
 from tengen.search.kernels.root import prepare_root
-from tengen.selfplay.kernels.atomic_counter import claim_next
 from tengen.selfplay.kernels.new_game import begin_game, draw_opening_move, make_fair
 from tengen.selfplay.kernels.prefetch import prefetch_games
 from tengen.selfplay.kernels.record import record_game
@@ -49,6 +51,26 @@ class _Chunk(NamedTuple):
     tally: Any  # [COUNTS]
     kind: Any  # of the feature set
     number: Any
+
+
+def claim_next(counter: Any) -> Any:
+    """Return counter[0], an int64, and add one to it; no two threads get the same number.
+
+    Numba's own `prange` gives each thread its share beforehand, and then all wait for the slowest.
+    """
+    counter[0] += 1
+    return counter[0] - 1
+
+
+if not config.DISABLE_JIT:
+
+    @intrinsic
+    def claim_next(_, counter):
+        def build(context, builder, signature, args):
+            data = context.make_array(signature.args[0])(context, builder, args[0])
+            return builder.atomic_rmw("add", data.data, ir.IntType(64)(1), "monotonic")
+
+        return types.int64(counter), build
 
 
 @kernel(parallel=True)

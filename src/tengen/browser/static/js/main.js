@@ -6,7 +6,7 @@
 //                           by `actions.send(type, fields)`.
 //   css/panels.css          its styles
 //   languages/{en,zh-Hant,ar}.json  its texts
-//   frontends/web/play/client_messages.py  its message, with what the server does about it. An answer
+//   frontends/web/play/session.py  its message, as a method that does what the message asks for. An answer
 //                           {"type": NAME, ...} is found in `store.state.NAME`.
 
 import { createBoard } from "./board/board.js";
@@ -17,7 +17,7 @@ import { KEYS, listenForKeys } from "./game/keyboard.js";
 import { changesBy, emptyState } from "./game/server_messages.js";
 import { soundMoves } from "./game/sounds.js";
 import { createKeysDialog } from "./lib/dialogs.js";
-import { translateMarkup, useLanguage } from "./lib/i18n.js";
+import { currentLanguage, onLanguage, translateMarkup, useLanguage } from "./lib/i18n.js";
 import { recall, recallObject } from "./lib/local_storage.js";
 import { createStore } from "./lib/store.js";
 import { currentTheme } from "./lib/theme.js";
@@ -44,8 +44,11 @@ const store = createStore({
   line: null,
   aimed: null,
   theme: currentTheme(),
+  language: currentLanguage(),
   sound: recall("sound", "on") === "on",
 });
+
+onLanguage(() => store.change({ language: currentLanguage() }));
 
 /** Switch to the tab that fits a new game: being played or looked at. */
 function followMode({ mode, you, nodes }) {

@@ -16,14 +16,18 @@ from starlette.types import Scope
 
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.web.http.play_connection import serve_connection
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
-from tengen.frontends.web.http.server_info import info_view
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.connection import serve_connection
 from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.server_messages import info_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
+from tengen.game.sgf.records import SgfGame
+from tengen.reviewing.annotated import annotated
+from tengen.reviewing.html_page import html_page
+from tengen.reviewing.review import GameReview
 
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
@@ -46,18 +50,17 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        loop = asyncio.get_running_loop()
-
-        def tell() -> None:
-            if loader.ready:
-                sessions.network_ready(info())
-
-        loader.future.add_done_callback(lambda _: _on_loop(loop, tell))
+        telling = asyncio.create_task(tell())
         yield
+        telling.cancel()
         sessions.close()
 
+    async def tell() -> None:
+        await asyncio.to_thread(loader.wait)
+        if loader.ready:
+            sessions.network_ready(info())
+
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.sessions = sessions
     app.add_middleware(AccessMiddleware, access=access)
 
     @app.get("/", include_in_schema=False)
@@ -81,20 +84,21 @@ def make_app(
     @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_FOUND)
     async def annotated_game(id_: SessionId) -> Response:
         """The game of a session, annotated by its review."""
-        content = await asyncio.to_thread((await reviewed(id_)).reviews.sgf)
-        return _download(_or_not_found(content), SGF, "review.sgf")
+        return _download(await reviewed(id_, annotated), SGF, "review.sgf")
 
     @app.get("/api/sessions/{id_}/review.html", responses=NOT_FOUND)
     async def review_page(id_: SessionId) -> Response:
         """The review of a session's game as one HTML file."""
-        content = await asyncio.to_thread((await reviewed(id_)).reviews.html)
-        return _download(_or_not_found(content).encode(), HTML, "review.html")
+        return _download(await reviewed(id_, html_page), HTML, "review.html")
 
-    async def reviewed(id_: str) -> PlaySession:
+    async def reviewed(id_: str, write: Callable[[SgfGame, GameReview], str]) -> bytes:
         found = await sessions.look_up(id_)
-        if not isinstance(found, PlaySession):
+        content = None
+        if isinstance(found, PlaySession):
+            content = await asyncio.to_thread(found.reviews.written, write)
+        if content is None:
             raise HTTPException(404, "there is no review of this game")
-        return found
+        return content
 
     @app.websocket("/ws")
     async def connection(socket: WebSocket) -> None:
@@ -104,10 +108,6 @@ def make_app(
         from tengen.frontends.web.runs.routes import router
 
         app.include_router(router(run_folder))
-
-        @app.get("/run", include_in_schema=False)
-        def run_page() -> Response:
-            return FileResponse(STATIC / "run.html")
 
     @app.get(f"/static/{PANELS}/index.js", include_in_schema=False)
     def panel_index() -> Response:
@@ -119,17 +119,6 @@ def make_app(
 
     app.mount("/static", _Static(directory=STATIC), name="static")
     return app
-
-
-def _on_loop(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(callback)
-
-
-def _or_not_found(content: Any) -> Any:
-    if content is None:
-        raise HTTPException(404, "there is no review of this game")
-    return content
 
 
 def _download(content: bytes, kind: str, name: str) -> Response:

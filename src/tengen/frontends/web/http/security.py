@@ -32,10 +32,9 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """The address the server listens at, and the token that requests must carry."""
+    """The token that requests must carry; None: they must come from this machine."""
 
-    host: str
-    token: str | None = None  # None: only for loopback addresses
+    token: str | None = None
 
     def why_refused(self, visitor: HTTPConnection) -> str | None:
         """Why a request or a WebSocket is refused; None if it is allowed.
@@ -65,7 +64,7 @@ def access_policy(host: str, token: str | None) -> AccessPolicy:
         raise ValueError("the token is empty: choose one that is hard to guess")
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(16)
-    return AccessPolicy(host, token)
+    return AccessPolicy(token)
 
 
 class AccessMiddleware:

@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from concurrent.futures import Future
 from urllib.parse import quote
 
 import uvicorn
@@ -48,7 +49,6 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
     if position.width < limits.SMALLEST_BOARD:
         raise ValueError(f"the board must have at least {limits.SMALLEST_BOARD} lines")
     first_game = NewGame(
-        type="new_game",
         size=position.width,
         colour="black" if human is Color.BLACK else "white",
         level=level.id,
@@ -56,7 +56,13 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         komi=position.komi,
     )
     file = str(find_network(options.model))
-    serve(options, first_game, lambda: make_engine(file, options.device))
+
+    def make() -> Engine:
+        engine = make_engine(file, **options.placement)
+        say(f"{engine.name} runs on {engine.device}")
+        return engine
+
+    serve(options, first_game, make)
 
 
 def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine]) -> None:
@@ -70,22 +76,27 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine])
     ):
         app = make_app(loader, autosave, access, first_game, options.run)
         server = uvicorn.Server(server_config(app))
-        loader.future.add_done_callback(lambda loading: _end_if_failed(loading.exception(), server))
+
+        def end_if_failed(loading: Future[Engine]) -> None:
+            server.should_exit |= loading.exception() is not None
+
+        loader.future.add_done_callback(end_if_failed)
         address = _address(options, access, listening)
         say(f"open {address} to play; Ctrl-C stops the server, games are kept")
-        if options.browser:
-            _open_browser(address)
+        if options.browser:  # some browsers block until they are closed
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             server.run([listening])
         if loader.future.done():
             loader.future.result()  # raises what loading raised
 
 
-def make_engine(model: str | LoadedNetwork, device: str = AUTO) -> Engine:
+def make_engine(model: str | LoadedNetwork, device: str = AUTO, precision: str = AUTO) -> Engine:
     """The engine for all sessions; raises what loading the network raises."""
     return Engine(
         model,
         device=device,
+        precision=precision,
         streams=min(MOST_STREAMS, os.cpu_count() or 1),
         cache_megabytes=CACHE_MEGABYTES,
         tree_megabytes=TREE_MEGABYTES,
@@ -112,25 +123,20 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
 
     Raises ValueError that says why there is none.
     """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
     wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
-    why = ""
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     for number in wanted:
         try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
+            place = (address[0], number, *address[2:])
+            return socket.create_server(place, family=family, dualstack_ipv6=both)
         except OSError as error:
-            raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
-        bound = socket.socket(family, kind, protocol)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind(address)
-            bound.listen()
-        except OSError as error:
-            bound.close()
-            why = error.strerror or str(error)
-        else:
-            return bound
+            why = os.strerror(error.errno or 0)
     raise ValueError(f"cannot serve at {host} port {wanted[0]}: {why}; try --port 0")
 
 
@@ -143,13 +149,3 @@ def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socke
     token = f"?token={quote(access.token)}" if access.token else ""
     page = "" if options.run is None else "run"
     return f"http://{host}:{port}/{page}{token}"
-
-
-def _open_browser(address: str) -> None:
-    """Open the page from a thread: some browsers block until they are closed."""
-    threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-
-
-def _end_if_failed(error: BaseException | None, server: uvicorn.Server) -> None:
-    if error is not None:
-        server.should_exit = True

@@ -12,8 +12,7 @@ import re
 import sys
 import threading
 import time
-from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -53,32 +52,24 @@ class Autosave(Closeable):
         for each in (self._sessions, self._games):
             each.mkdir(parents=True, exist_ok=True)
         self._tidy()
-        self._changed = threading.Condition()
-        self._waiting: dict[str, tuple[bytes, Future[None]]] = {}
-        self._archived: deque[bytes] = deque()
-        self._writing: dict[str, bytes] = {}
-        self._closed = False
+        self._lock = threading.Lock()
+        self._unwritten: dict[str, bytes] = {}  # the latest state by session
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
         self._complained = False
-        self._thread = threading.Thread(target=self._work, name="autosave", daemon=True)
-        self._thread.start()
 
     def save(self, session: str, saved: bytes) -> Future[None]:
         """Write a session soon; done when this or a newer state is written, or failed."""
-        with self._changed:
-            _, done = self._waiting.get(session, (saved, Future[None]()))
-            self._waiting[session] = saved, done
-            self._changed.notify()
-        return done
+        with self._lock:
+            self._unwritten[session] = saved
+        return self._writer.submit(self._write_latest, session)
 
     def load(self, session: str) -> bytes | None:
         """A saved session; None if there is none or it cannot be read."""
         if not SESSION_ID.fullmatch(session):
             return None
-        with self._changed:
-            if session in self._waiting:
-                return self._waiting[session][0]
-            if session in self._writing:
-                return self._writing[session]
+        with self._lock:
+            if session in self._unwritten:
+                return self._unwritten[session]
         try:
             return (self._sessions / f"{session}.sgf").read_bytes()
         except OSError:
@@ -86,46 +77,29 @@ class Autosave(Closeable):
 
     def archive(self, sgf: bytes) -> None:
         """Keep a game that is replaced by another."""
-        with self._changed:
-            self._archived.append(sgf)
-            self._changed.notify()
+        name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
+        self._writer.submit(self._write, self._games / name, sgf)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        self._thread.join()
+        self._writer.shutdown()
 
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                while not (self._waiting or self._archived or self._closed):
-                    self._changed.wait()
-                if not (self._waiting or self._archived):
-                    return
-                games, self._archived = self._archived, deque()
-                sessions, self._waiting = self._waiting, {}
-                self._writing = {session: saved for session, (saved, _) in sessions.items()}
-            for sgf in games:
-                name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
-                self._write(self._games / name, sgf)
-            for session, (saved, done) in sessions.items():
-                self._write(self._sessions / f"{session}.sgf", saved)
-                with self._changed:
-                    del self._writing[session]
-                done.set_result(None)
+    def _write_latest(self, session: str) -> None:
+        """Write a session, unless that was done while this call was queued."""
+        saved = self._unwritten.get(session)
+        if saved is not None:
+            self._write(self._sessions / f"{session}.sgf", saved)
+            with self._lock:
+                if self._unwritten[session] is saved:
+                    del self._unwritten[session]
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
             _write(path, content)
         except OSError as error:
-            self._complain(error)
-
-    def _complain(self, error: OSError) -> None:
-        if not self._complained:
-            self._complained = True
-            say(f"games cannot be saved: {error.filename}: {error.strerror}")
+            if not self._complained:
+                self._complained = True
+                say(f"games cannot be saved: {error.filename}: {error.strerror}")
 
     def _tidy(self) -> None:
         """Archive sessions not used for long; delete the oldest archived games."""
@@ -222,8 +196,7 @@ def _restored(tree: GameTree, state: dict[str, Any]) -> GameState | None:
 
 def _path(node: TreeNode) -> list[int]:
     """The index of the child at each node from the root."""
-    line = node.line()
-    return [before.children.index(after) for before, after in pairwise(line)]
+    return [before.children.index(after) for before, after in pairwise(node.line())]
 
 
 def _at(tree: GameTree, path: list[int]) -> TreeNode:

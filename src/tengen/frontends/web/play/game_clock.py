@@ -33,28 +33,23 @@ class GameClock:
             terms.main, terms.period if terms.periods else 0.0, max(1, terms.periods)
         )
         self._clocks = {color: started(self._control) for color in Color}
-        self._running: Color | None = None
+        self.running: Color | None = None  # the colour whose clock runs
         self._since = 0.0
-
-    @property
-    def running(self) -> Color | None:
-        """The colour whose clock runs."""
-        return self._running
 
     def run(self, color: Color | None) -> None:
         """Stop the running clock and start that of a colour, or none."""
-        if color is self._running:
+        if color is self.running:
             return
-        if self._running is not None:
-            self._clocks[self._running] = self._now(self._running)
-        self._running, self._since = color, time.monotonic()
+        if self.running is not None:
+            self._clocks[self.running] = self._now(self.running)
+        self.running, self._since = color, time.monotonic()
 
     def moved(self, color: Color) -> None:
         """Charge a colour for the move it made; its clock stops."""
-        if self._running is color:
+        if self.running is color:
             used = time.monotonic() - self._since
             self._clocks[color] = after_move(self._clocks[color], used)
-            self._running = None
+            self.running = None
 
     def fallen(self, color: Color) -> bool:
         """Has this colour exceeded its time?"""
@@ -62,9 +57,9 @@ class GameClock:
 
     def seconds_to_flag(self) -> float:
         """How long until the running clock falls, infinity if none runs."""
-        if self._running is None:
+        if self.running is None:
             return math.inf
-        return seconds_to_flag(self._now(self._running))
+        return seconds_to_flag(self._now(self.running))
 
     def thinking_time(self, color: Color, area: int, move_number: int) -> float | None:
         """How long a program should think about its move."""
@@ -74,7 +69,7 @@ class GameClock:
 
     def _now(self, color: Color) -> Clock:
         clock = self._clocks[color]
-        if self._running is not color:
+        if self.running is not color:
             return clock
         return during_move(clock, time.monotonic() - self._since)
 
@@ -82,7 +77,7 @@ class GameClock:
 
     def view(self) -> dict[str, Any]:
         """The time both have left, as JSON."""
-        running = None if self._running is None else str(self._running)
+        running = None if self.running is None else str(self.running)
         return {**{str(color): self._left(color) for color in Color}, "running": running}
 
     def _left(self, color: Color) -> dict[str, float]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from tengen.engine.levels import LEVELS, level_named
+from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_clock import GameClock
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode
-from tengen.frontends.web.play.refusal import RefusedError, not_now
 from tengen.game.color import Color
 from tengen.game.geometry import Point
+from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Outcome, Reason
 from tengen.game.sgf.records import record
 
 Mode: TypeAlias = Literal["play", "analyse"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tengen.frontends.web import limits
-from tengen.frontends.web.play.refusal import RefusedError, illegal
+from tengen.frontends.web.limits import RefusedError
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Move, Position
@@ -115,14 +116,11 @@ class GameTree:
 
     def check(self) -> None:
         """Check that every position is possible; raises SgfError."""
-        above: dict[int, Position] = {}
-        for node in self.root.subtree():
-            before = self.start if node.parent is None else above[node.parent.id]
+        todo = [(self.root, self.start)]  # nodes with the position before them
+        while todo:
+            node, before = todo.pop()
             position = self.game.after(before, node.sgf)
-            if node.children:
-                above[node.id] = position
-            elif node.parent is not None and node.parent.children[-1] is node:
-                _forget_finished(above, node)
+            todo.extend((child, position) for child in reversed(node.children))
 
     def move(self, node: TreeNode) -> Move | None:
         """The move of a node, None if it has none; raises SgfError."""
@@ -143,7 +141,8 @@ class GameTree:
         try:
             after = position.play(move)
         except IllegalMoveError as error:
-            raise illegal(error) from None
+            why, reason = f"{error.move}: {error.why}", _reason(error)
+            raise RefusedError("illegal_move", why, reason=reason, move=error.move) from None
         played = after.last_move
         assert played is not None
         child = next((each for each in parent.children if self._is(each, played)), None)
@@ -171,15 +170,18 @@ class GameTree:
         node.parent.children.remove(node)
         node.parent.sgf.children = [each.sgf for each in node.parent.children]
 
-    def set_comment(self, node: TreeNode, text: str) -> None:
-        """Set the comment; an empty one removes it."""
+    def set_comment(self, number: int, text: str) -> TreeNode:
+        """Set the comment of a node; an empty one removes it. Raises RefusedError."""
+        node = self.node(number)
         if text:
             node.sgf.set_text("C", text)
         else:
             node.sgf.properties.pop("C", None)
+        return node
 
-    def set_mark(self, node: TreeNode, point: str, kind: str | None, label: str | None) -> None:
-        """Replace the mark on a point; None removes it. Raises RefusedError."""
+    def set_mark(self, number: int, point: str, kind: str | None, label: str | None) -> TreeNode:
+        """Replace the mark on a point of a node; None removes it. Raises RefusedError."""
+        node = self.node(number)
         try:
             chosen = self.position(node).point(point)
         except ValueError as error:
@@ -197,6 +199,7 @@ class GameTree:
                 properties.setdefault("LB", []).append(f"{letters(mark.point)}:{text}")
             else:
                 properties.setdefault(MARKS[mark.kind], []).append(letters(mark.point))
+        return node
 
     # Annotations
 
@@ -230,12 +233,10 @@ def is_set_up(node: TreeNode) -> bool:
     return any(name in node.sgf.properties for name in _SET_UP)
 
 
-def _forget_finished(above: dict[int, Position], leaf: TreeNode) -> None:
-    """Drop the positions above a leaf whose subtrees are complete."""
-    node = leaf
-    while node.parent is not None and node.parent.children[-1] is node:
-        node = node.parent
-        above.pop(node.id, None)
+def _reason(error: IllegalMoveError) -> str:
+    """The reason as pages know it, such as `not_a_move` for NotAMoveError."""
+    name = type(error).__name__.removesuffix("Error")
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def opened_tree(text: str) -> GameTree:

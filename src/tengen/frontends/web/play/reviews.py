@@ -7,87 +7,64 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
-from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
-from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.game_tree import TreeNode
-from tengen.frontends.web.play.live_analysis import LiveAnalysis
-from tengen.frontends.web.play.refusal import RefusedError, not_now
 from tengen.frontends.web.play.server_messages import Json, Known
-from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.game.sgf.records import read_sgf
-from tengen.reviewing.annotated import annotated
-from tengen.reviewing.html_page import html_page
+from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.reviewing.review import GameReview, Searched, TurnReview, review_game
+
+if TYPE_CHECKING:
+    from tengen.frontends.web.play.session import PlaySession
 
 BETTER_VISITS = 60
 BETTER_TURNS = 5
+
+View: TypeAlias = Callable[[GameReview, list[TreeNode], Position], Json]
 
 
 class Reviews:
     """One review at a time, and the last one. Not thread-safe: belongs to the event loop."""
 
-    def __init__(
-        self,
-        loader: EngineLoader,
-        owner: str,
-        reviewers: Executor,
-        tasks: SessionTasks,
-        live: LiveAnalysis,
-        send: Callable[..., None],
-    ) -> None:
-        self._loader, self._owner, self._reviewers = loader, owner, reviewers
-        self._tasks, self._live, self._send = tasks, live, send
+    def __init__(self, session: PlaySession, reviewers: Executor) -> None:
+        self._session, self._reviewers = session, reviewers
         self._stop = threading.Event()  # ends the review under way
         self._done: tuple[bytes, GameReview] | None = None  # the game as it was, and the review
 
-    def begin(self, table: GameState, visits: int) -> None:
-        """Review a whole game; raises RefusedError if there is nothing to review."""
+    def begin(self, visits: int) -> None:
+        """Review the whole game; raises RefusedError if there is nothing to review."""
+        self._begin(visits, review_view)
 
-        def finish(review: GameReview, nodes: list[TreeNode], position: Position) -> None:
-            self._send(review_view(review, nodes, position))
-
-        self._begin(table, visits, finish)
-
-    def begin_better(self, table: GameState) -> None:
+    def begin_better(self) -> None:
         """Find what the player could have done better; raises RefusedError as `begin` does."""
-        bot = table.bot
+        self._begin(BETTER_VISITS, partial(better_view, self._session.game.bot))
 
-        def finish(review: GameReview, nodes: list[TreeNode], position: Position) -> None:
-            sides = [(Color.BLACK, review.black), (Color.WHITE, review.white)]
-            own = [turn for color, side in sides if color is not bot for turn in side.mistakes]
-            worst = sorted(own, key=lambda turn: -turn.points_lost)[:BETTER_TURNS]
-            turns = [_turn_view(turn, nodes, position) for turn in worst]
-            self._send({"type": "better", "turns": turns})
-
-        self._begin(table, BETTER_VISITS, finish)
-
-    def _begin(
-        self,
-        table: GameState,
-        visits: int,
-        finish: Callable[[GameReview, list[TreeNode], Position], None],
-    ) -> None:
-        nodes = table.tree.root.last().line()
-        if not any(table.tree.move(node) for node in nodes):
+    def _begin(self, visits: int, view: View) -> None:
+        tree = self._session.game.tree
+        nodes = tree.root.last().line()
+        if not any(tree.move(node) for node in nodes):
             raise not_now("there is no move to review yet")
         if len(nodes) * visits > limits.REVIEW_TOTAL:
             most = limits.REVIEW_TOTAL // len(nodes)
             raise RefusedError("too_large", f"this game is reviewed with at most {most} visits")
-        sgf, start = table.tree.sgf(), table.tree.start
+        sgf, start = tree.sgf(), tree.start
 
-        def then(review: GameReview) -> None:
-            self._done = sgf, review
-            finish(review, nodes, start)
+        async def review() -> None:
+            found = await self._review(sgf, visits, nodes)
+            self._done = sgf, found
+            self._session.send(view(found, nodes, start))
 
-        self._tasks.start("review", self._review(sgf, visits, nodes), then, self._failed)
+        self._session.tasks.start("review", review, self._session.search_failed)
 
     async def _review(self, sgf: bytes, visits: int, nodes: list[TreeNode]) -> GameReview:
         """Review a game in a thread; shows progress. Cancelling it ends the review."""
-        loop, engine = asyncio.get_running_loop(), self._loader.engine
+        loop, session = asyncio.get_running_loop(), self._session
+        engine = session.loader.engine
         stop = self._stop = threading.Event()
 
         def show(searched: Searched) -> None:
@@ -100,7 +77,7 @@ class Reviews:
 
         def work() -> GameReview:
             game = read_sgf(sgf)[0]
-            return review_game(engine, game, visits, on_turn, stop.is_set, owner=self._owner)
+            return review_game(engine, game, visits, on_turn, stop.is_set, owner=session.id)
 
         try:
             return await loop.run_in_executor(self._reviewers, work)
@@ -110,12 +87,9 @@ class Reviews:
     def _show_progress(self, searched: Searched, nodes: list[TreeNode], visits: int) -> None:
         if searched.node is not None:
             known = Known(searched.standing.winrate, searched.standing.lead, visits)
-            self._live.note([(nodes[searched.node].id, known)])
+            self._session.live.note([(nodes[searched.node].id, known)])
         progress = {"type": "review_progress", "done": searched.done, "total": searched.total}
-        self._send(progress, "review_progress")
-
-    def _failed(self, what: str) -> None:
-        self._send({"type": "error", "request": None, "code": "engine_failed", "message": what})
+        self._session.send(progress, "review_progress")
 
     def stop(self) -> None:
         """End the review under way, with what it has found."""
@@ -123,22 +97,15 @@ class Reviews:
 
     def forget(self) -> None:
         """The game is another."""
-        self._tasks.cancel("review")
+        self._session.tasks.cancel("review")
         self._stop, self._done = threading.Event(), None
 
-    def sgf(self) -> bytes | None:
-        """The game with the last review written into it."""
+    def written(self, write: Callable[[SgfGame, GameReview], str]) -> bytes | None:
+        """The last review, written as a file of some form; None if there is none."""
         if self._done is None:
             return None
         sgf, review = self._done
-        return annotated(read_sgf(sgf)[0], review).encode()
-
-    def html(self) -> str | None:
-        """The last review as one page."""
-        if self._done is None:
-            return None
-        sgf, review = self._done
-        return html_page(read_sgf(sgf)[0], review)
+        return write(read_sgf(sgf)[0], review).encode()
 
 
 def review_view(review: GameReview, nodes: list[TreeNode], position: Position) -> Json:
@@ -155,6 +122,16 @@ def review_view(review: GameReview, nodes: list[TreeNode], position: Position) -
             for name, side in sides.items()
         },
     }
+
+
+def better_view(
+    bot: Color | None, review: GameReview, nodes: list[TreeNode], position: Position
+) -> Json:
+    """The worst mistakes of the players who are people."""
+    sides = {Color.BLACK: review.black, Color.WHITE: review.white}
+    own = [turn for color, side in sides.items() if color is not bot for turn in side.mistakes]
+    worst = sorted(own, key=lambda turn: -turn.points_lost)[:BETTER_TURNS]
+    return {"type": "better", "turns": [_turn_view(turn, nodes, position) for turn in worst]}
 
 
 def _turn_view(turn: TurnReview, nodes: list[TreeNode], position: Position) -> Json:

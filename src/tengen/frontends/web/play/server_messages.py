@@ -2,24 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+import tengen
+from tengen.engine.levels import LEVELS
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.board_text import board_text
+from tengen.frontends.web.limits import RefusedError
+from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
 from tengen.game.color import Color
+from tengen.game.outcome import Reason
 from tengen.game.position import Position
-from tengen.game.scoring import Reason, Tally
+from tengen.game.rules import NAMED
+from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
 from tengen.search.result import MoveResult, SearchResult
 
 Json: TypeAlias = dict[str, Any]
 MOST_MOVES = 12  # that are shown of a search
+_FIRST_RULES = ("chinese", "japanese", "aga")  # that are listed first
+_RULE_NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
+
+
+def info_view(loader: EngineLoader, has_run: bool) -> Json:
+    """What clients are told about the server: version, network, levels, rules, limits."""
+    engine = loader.engine_if_ready
+    return {
+        "version": tengen.__version__,
+        "network": {
+            "name": "" if engine is None else engine.name,
+            "file": "" if engine is None else engine.network.file,
+        },
+        "device": "" if engine is None else engine.device,
+        "ready": engine is not None,
+        "levels": [{"id": each.id, "name": each.name, "elo": each.elo} for each in LEVELS],
+        "rules": [{"id": id_, "name": name, "komi": NAMED[id_][1]} for id_, name in _rule_names()],
+        "limits": {
+            "visits": limits.VISITS,
+            "review_visits": limits.REVIEW_VISITS,
+            "upload_bytes": limits.UPLOAD_BYTES,
+            "sizes": list(range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)),
+        },
+        "run": has_run,
+    }
+
+
+def _rule_names() -> Iterator[tuple[str, str]]:
+    """Each distinct set of rules, by id and as people read it; the best known first."""
+    for id_ in dict.fromkeys([*_FIRST_RULES, *(str(rules) for rules, _ in NAMED.values())]):
+        yield id_, _RULE_NAMES.get(id_) or id_.replace("-", " ").title()
+
+
+def error_view(refusal: RefusedError, asked: ClientMessage | None = None) -> Json:
+    """Why a message is refused; of one that was not understood, the refusal knows the number."""
+    return {
+        "type": "error",
+        "request": refusal.request if asked is None else asked.request,
+        "code": refusal.code,
+        "message": str(refusal),
+        "data": refusal.data,
+    }
 
 
 def game_view(game: GameState) -> Json:
@@ -137,57 +186,46 @@ class Known(NamedTuple):
     lead: float
     visits: int
 
+    def view(self) -> Json:
+        """The evaluation as JSON."""
+        winrate, lead = round(self.winrate, 4), round(self.lead, 2)
+        return {"winrate": winrate, "lead": lead, "visits": self.visits}
+
 
 def known_from(result: SearchResult) -> Known:
     """The evaluation of a position by a search."""
-    black = result.position.to_play is Color.BLACK
-    winrate = result.winrate if black else 1 - result.winrate
-    return Known(winrate, result.lead if black else -result.lead, result.visits)
+    return _for_black(result.position, result.winrate, result.lead, result.visits)
 
 
 def known_from_network(positions: list[Position], found: Evaluation) -> list[Known]:
     """The evaluation of positions by the network alone."""
-    known = []
-    for i, position in enumerate(positions):
-        win, _, nothing = (float(chance) for chance in found.value[i])
-        winrate, lead = win + nothing / 2, float(found.lead[i])
-        black = position.to_play is Color.BLACK
-        known.append(Known(winrate if black else 1 - winrate, lead if black else -lead, 1))
-    return known
+    winrates = found.value[:, 0] + found.value[:, 2] / 2  # wins, and half of what has no result
+    values = zip(positions, winrates.tolist(), found.lead.tolist(), strict=True)
+    return [_for_black(position, winrate, lead, 1) for position, winrate, lead in values]
+
+
+def _for_black(position: Position, winrate: float, lead: float, visits: int) -> Known:
+    if position.to_play is Color.BLACK:
+        return Known(winrate, lead, visits)
+    return Known(1 - winrate, -lead, visits)
 
 
 def graph_view(known: Iterable[tuple[int, Known]]) -> Json:
     """Points of the graph."""
-    return {
-        "type": "graph",
-        "points": [
-            {
-                "node": node,
-                "winrate": round(each.winrate, 4),
-                "lead": round(each.lead, 2),
-                "visits": each.visits,
-            }
-            for node, each in known
-        ],
-    }
+    return {"type": "graph", "points": [{"node": node, **each.view()} for node, each in known]}
 
 
 def analysis_view(result: SearchResult, node: int, speed: float) -> Json:
     """The result of a search at a node."""
-    known = known_from(result)
     sign = 1 if result.position.to_play is Color.BLACK else -1
-    ownership: Any = None
-    if result.ownership is not None:
-        ownership = _rounded(sign * result.ownership, 2)
+    ownership = result.ownership
     return {
         "type": "analysis",
         "node": node,
-        "visits": result.visits,
+        **known_from(result).view(),
         "speed": round(speed, 1),
-        "winrate": round(known.winrate, 4),
-        "lead": round(known.lead, 2),
         "moves": moves_view(result.moves, result.position),
-        "ownership": ownership,
+        "ownership": None if ownership is None else _rounded(sign * ownership, 2),
         "policy": _rounded(result.policy, 4),
     }
 

@@ -1,7 +1,7 @@
 """One client's session: its game, what it is shown, and what the program does in the game.
 
-What clients ask for is in client_messages.py; a session does what follows from it: saves the game,
-shows it, runs the clock, has the program move, count or analyse.
+The methods marked by `message` are what clients may ask for. What follows from each is done below
+them: the game is saved and shown, the clock runs, the program moves, counts or analyses.
 """
 
 from __future__ import annotations
@@ -11,21 +11,33 @@ import math
 import secrets
 import time
 from concurrent.futures import Executor, Future
+from functools import partial
+from typing import TYPE_CHECKING
 
-from tengen.engine.levels import Decision, level_named
+from tengen.engine.levels import level_named
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.web.limits import RefusedError, not_now
+from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints
 from tengen.frontends.web.play.autosave import Autosave, saved_game
-from tengen.frontends.web.play.client_messages import ClientMessage, NewGame
-from tengen.frontends.web.play.game_state import GameState, new_game_state
+from tengen.frontends.web.play.client_messages import (
+    ClientMessage,
+    CommentText,
+    Hello,
+    LabelText,
+    MarkKind,
+    NewGame,
+    NodeId,
+    PointText,
+    ReviewVisits,
+    message,
+)
+from tengen.frontends.web.play.game_state import GameState, Mode, new_game_state
 from tengen.frontends.web.play.game_tree import TreeNode, opened_tree
-from tengen.frontends.web.play.live_analysis import LiveAnalysis, Place
-from tengen.frontends.web.play.outbox import Outbox
-from tengen.frontends.web.play.refusal import RefusedError
 from tengen.frontends.web.play.reviews import Reviews
-from tengen.frontends.web.play.searches import find_dead_stones, find_hints
 from tengen.frontends.web.play.server_messages import (
     Json,
     count_view,
+    error_view,
     game_view,
     graph_view,
     known_from,
@@ -35,7 +47,10 @@ from tengen.frontends.web.play.server_messages import (
 )
 from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.geometry import Point
-from tengen.search.result import SearchResult
+from tengen.game.position import Position
+
+if TYPE_CHECKING:
+    from tengen.frontends.web.play.connection import Outbox
 
 LARGE = 1_000  # nodes from which a tree is saved less often, and shown from a thread
 LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
@@ -53,11 +68,11 @@ class PlaySession:
         autosave: Autosave,
     ) -> None:
         self.id, self.game = id_, game
-        self._loader, self._autosave = loader, autosave
+        self.loader, self._autosave = loader, autosave
         self._loop = asyncio.get_running_loop()
-        self._tasks = SessionTasks()
-        self._live = LiveAnalysis(loader, id_, self._tasks, self.send)
-        self.reviews = Reviews(loader, id_, reviewers, self._tasks, self._live, self.send)
+        self.tasks = SessionTasks()
+        self.live = LiveAnalysis(self)
+        self.reviews = Reviews(self, reviewers)
         self._outbox: Outbox | None = None
         self._saving: Future[None] | None = None
         self._save_later: asyncio.TimerHandle | None = None
@@ -85,12 +100,10 @@ class PlaySession:
             return
         self._outbox = None
         self.last_used = time.monotonic()
-        self._live.stop()
+        self.live.stop()
         self.reviews.stop()
-        self._tasks.cancel("hint")
-        if self.game.clock is not None:
-            self.game.clock.run(None)
-        self._watch_flag()
+        self.tasks.cancel("hint")
+        self._run_clock()
         if self._save_later is not None:
             self._save_now()
 
@@ -99,27 +112,33 @@ class PlaySession:
         if self._outbox is not None:
             self._outbox.close()
             self.detach(self._outbox)
-        self._live.stop()
-        self._tasks.cancel_all()
+        self.tasks.cancel_all()
         for timer in (self._flag, self._save_later):
             if timer is not None:
                 timer.cancel()
 
-    def send(self, message: Json, key: str | None = None) -> None:
+    def send(self, content: Json, key: str | None = None) -> None:
         """Send to the client, if connected, after the state that the message describes is saved."""
         if self._outbox is not None:
-            self._outbox.put(message, key, self._saving)
+            self._outbox.put(content, key, self._saving)
 
     def network_ready(self, info: Json) -> None:
         """The network is loaded: tell the client, and let the program act."""
         self.send({"type": "info", **info})
+        self._run_clock()
         self._go_on()
         self._show_position()
 
-    async def receive(self, message: ClientMessage) -> None:
+    async def receive(self, received: ClientMessage) -> None:
         """Do what a message asks for; raises RefusedError."""
         self.last_used = time.monotonic()
-        await message.apply(self)
+        if isinstance(received, NewGame):
+            self._begin(received)
+        elif isinstance(received, Hello):
+            raise not_now("hello is only the first message of a connection")
+        else:
+            fields = received.model_dump(exclude={"type", "request"})
+            await getattr(self, received.type)(**fields)  # one of those marked below
 
     async def _show_all(self) -> None:
         game = self.game
@@ -131,67 +150,166 @@ class PlaySession:
             view = game_view(game)
         self.send(view)
         self._show_position()
-        if self._live.known:
-            self.send(graph_view(self._live.known.items()))
+        if self.live.known:
+            self.send(graph_view(self.live.known.items()))
 
     def _show_position(self) -> None:
         game = self.game
-        self.send(position_view(game, ready=self._loader.ready))
+        self.send(position_view(game, ready=self.loader.ready))
         counted = game.phase == "counting" and not game.dead_unknown
         if counted or (game.phase == "over" and game.position.is_over):
             self.send(count_view(game))
 
-    def show_if_new(self, node: TreeNode, new: bool) -> None:
-        """Tell the client of a node that was added to the tree."""
+    def _show_if_new(self, node: TreeNode, new: bool) -> None:
         if new:
             self._show_node(node)
 
     def _show_node(self, node: TreeNode) -> None:
         self.send({"type": "node", **node_view(self.game.tree, node)})
 
-    # Changes of the game
+    # What clients ask for; all raise RefusedError for what cannot be
 
-    def begin(self, wanted: NewGame) -> None:
-        """Begin a new game; raises RefusedError for terms that cannot be."""
+    def _begin(self, wanted: NewGame) -> None:
         self._replace(new_game_state(wanted))
         self.send(game_view(self.game))
-        self.changed()
+        self._changed()
 
+    @message
     async def open(self, sgf: str) -> None:
-        """Show a game record; raises RefusedError if it cannot be read."""
         tree = await asyncio.to_thread(opened_tree, sgf)
         self._replace(GameState(tree))
         await self._show_all()
+
+    @message
+    async def play(self, move: PointText) -> None:
+        if self.game.bot_to_move:
+            raise RefusedError("not_your_turn", "it is the opponent's move")
+        self._show_if_new(*self.game.play(move))
+        self._changed()
+
+    @message
+    async def undo(self) -> None:
+        self._taken_back(self.game.undo())
+
+    @message
+    async def resign(self) -> None:
+        self.game.resign()
+        self._changed()
+
+    @message
+    async def hint(self) -> None:
+        self._need_network()
+        if not self.game.yours_to_move:
+            raise RefusedError("not_your_turn", "hints are for your own moves")
+        self.tasks.start("hint", self._find_hints, self.search_failed)
+
+    @message
+    async def mark_dead(self, point: PointText) -> None:
+        self.game.mark_dead(point)
+        self.tasks.cancel("count")
+        self._changed()
+
+    @message
+    async def accept_count(self) -> None:
+        self.game.accept_count()
+        self.tasks.cancel("count")
+        self._changed()
+
+    @message
+    async def resume(self) -> None:
+        self._taken_back(self.game.resume())
+
+    @message
+    async def go(self, node: NodeId) -> None:
+        self.game.go(node)
+        self._changed()
+
+    @message
+    async def add(self, node: NodeId, move: PointText) -> None:
+        self._show_if_new(*self.game.add(node, move))
+        self._changed()
+
+    @message
+    async def remove(self, node: NodeId) -> None:
+        self.send({"type": "removed", "node": self.game.remove(node).id})
+        self._changed()
+
+    @message
+    async def comment(self, node: NodeId, text: CommentText) -> None:
+        self._annotated(self.game.tree.set_comment(node, text))
+
+    @message
+    async def mark(
+        self, node: NodeId, point: PointText, kind: MarkKind | None, label: LabelText | None = None
+    ) -> None:
+        self._annotated(self.game.tree.set_mark(node, point, kind, label))
+
+    @message
+    async def set_mode(self, mode: Mode) -> None:
+        self.game.set_mode(mode)
+        if mode == "play":
+            self.live.stop()
+        self._changed()
+
+    @message
+    async def analyse(self, on: bool) -> None:
+        if not on:
+            self.live.stop()
+        elif self.game.phase == "playing" and self.game.bot is not None:
+            raise not_now("there is no analysis during a game against the program, only hints")
+        else:
+            self.live.follow()
+
+    @message
+    async def review(self, visits: ReviewVisits = 50) -> None:
+        self._need_network()
+        self.reviews.begin(visits)
+
+    @message
+    async def stop_review(self) -> None:
+        self.reviews.stop()
+
+    @message
+    async def better(self) -> None:
+        self._need_network()
+        if self.game.result is None:
+            raise not_now("better moves are shown after the game")
+        self.reviews.begin_better()
+
+    @message
+    async def ping(self) -> None:
+        self.send({"type": "pong"})
+
+    def _need_network(self) -> None:
+        if not self.loader.ready:
+            raise RefusedError("not_ready", "the network is still being loaded")
+
+    # What follows from it
 
     def _replace(self, game: GameState) -> None:
         """Put another game in place; the old one is archived if it was played."""
         before = self.game
         if before.you is not None and before.end.parent is not None:
             self._autosave.archive(before.tree.sgf())
-        self._tasks.cancel_all()
-        self._live.forget()
+        self.tasks.cancel_all()
+        self.live.forget()
         self.reviews.forget()
         self.game = game
         self._save()
 
-    def taken_back(self, node: TreeNode) -> None:
+    def _taken_back(self, node: TreeNode) -> None:
         """Moves of the game, from this node on, were taken back."""
-        self._tasks.cancel("move", "count")
+        self.tasks.cancel("move", "count")
         self.reviews.forget()
         self.send({"type": "removed", "node": node.id})
-        self.changed()
+        self._changed()
 
-    def dead_stones_decided(self) -> None:
-        """The player has said which stones are dead."""
-        self._tasks.cancel("count")
-        self.changed()
-
-    def annotated(self, node: TreeNode) -> None:
+    def _annotated(self, node: TreeNode) -> None:
         """The comment or the marks of a node have changed."""
         self._save()
         self._show_node(node)
 
-    def changed(self) -> None:
+    def _changed(self) -> None:
         """The position or the phase has changed: save, show, and let the program act."""
         self._save()
         self._run_clock()
@@ -212,116 +330,80 @@ class PlaySession:
 
     def _go_on(self) -> None:
         """Let the program do what is due: move, look for dead stones, analyse."""
-        self._run_clock()
         game = self.game
-        if not self._loader.ready:
+        if not self.loader.ready:
             return
-        if game.bot_to_move:
-            self._think()
-        else:
-            self._tasks.cancel("move")
-        if game.phase == "counting" and game.dead_unknown:
-            self._look_for_dead()
-        if self._live.on:
-            self._follow()
+        if not game.bot_to_move:
+            self.tasks.cancel("move")
+        elif not self.tasks.running("move"):
+            self.tasks.start("move", self._think, self.search_failed)
+        if game.phase == "counting" and game.dead_unknown and not self.tasks.running("count"):
+            count = partial(self._count, game.position)
+            self.tasks.start("count", count, lambda _: self._propose_dead(frozenset()))
+        if self.live.on:
+            self.live.follow()
 
     def _run_clock(self) -> None:
-        game = self.game
-        if game.clock is not None:
-            runs = self.connected and game.phase == "playing" and self._loader.ready
-            game.clock.run(game.position.to_play if runs else None)
-        self._watch_flag()
-
-    def _watch_flag(self) -> None:
+        """Run the clock of the side to move while its game is played, and watch for its flag."""
         if self._flag is not None:
             self._flag.cancel()
             self._flag = None
-        clock = self.game.clock
-        if clock is not None and (left := clock.seconds_to_flag()) < math.inf:
-            self._flag = self._loop.call_later(left + 0.001, self._flag_falls)
+        game, clock = self.game, self.game.clock
+        if clock is not None:
+            runs = self.connected and game.phase == "playing" and self.loader.ready
+            clock.run(game.position.to_play if runs else None)
+            if (left := clock.seconds_to_flag()) < math.inf:
+                self._flag = self._loop.call_later(left + 0.001, self._flag_falls)
 
     def _flag_falls(self) -> None:
-        self._flag = None
         clock = self.game.clock
         if clock is None or clock.running is None:
             return
-        if not clock.fallen(clock.running):
-            self._watch_flag()
-            return
-        self._tasks.cancel("move")
-        self.game.lose_on_time(clock.running)
-        self.changed()
+        if clock.fallen(clock.running):
+            self.tasks.cancel("move")
+            self.game.lose_on_time(clock.running)
+            self._changed()
+        else:
+            self._run_clock()
 
     # The program
 
-    def _think(self) -> None:
-        game = self.game
-        if self._tasks.running("move"):
-            return
-        position, level = game.position, game.level
-        assert level is not None
+    async def _think(self) -> None:
+        """Move, pass or resign for the program."""
+        game, position = self.game, self.game.position
+        assert game.level is not None
         seconds = None
         if game.clock is not None:
             area, number = position.size.area, position.move_number
             seconds = game.clock.thinking_time(position.to_play, area, number)
-        seed = secrets.randbelow(2**31)
-        work = self._loader.engine.decide_async(
-            position, level_named(level), seed, seconds=seconds, owner=self.id
+        level, seed = level_named(game.level), secrets.randbelow(2**31)
+        decision = await self.loader.engine.decide_async(
+            position, level, seed, seconds=seconds, owner=self.id
         )
-        self._tasks.start("move", work, self._bot_moves, self._search_failed)
-
-    def _bot_moves(self, decision: Decision) -> None:
-        game = self.game
         if not game.bot_to_move:
             return
-        self._live.note([(game.end.id, known_from(decision.result))])
+        self.live.note([(game.end.id, known_from(decision.result))])
         if decision.resign:
             game.resign(game.bot)
         else:
-            self.show_if_new(*game.play(game.position.text(decision.move)))
-        self.changed()
+            self._show_if_new(*game.play(position.text(decision.move)))
+        self._changed()
 
-    def _search_failed(self, what: str) -> None:
-        self.send({"type": "error", "request": None, "code": "engine_failed", "message": what})
+    async def _count(self, position: Position) -> None:
+        self._propose_dead(await find_dead_stones(self.loader.engine, position, self.id))
+
+    def _propose_dead(self, dead: frozenset[Point]) -> None:
+        if self.game.phase == "counting" and self.game.dead_unknown:
+            self.game.propose_dead(dead)
+            self._changed()
+
+    def search_failed(self, what: str) -> None:
+        """Tell the client what went wrong in the engine."""
+        self.send(error_view(RefusedError("engine_failed", what)))
         self._show_position()
 
-    def _look_for_dead(self) -> None:
-        game, position = self.game, self.game.position
-
-        def propose(dead: frozenset[Point]) -> None:
-            if self.game is game and game.phase == "counting" and game.dead_unknown:
-                game.propose_dead(dead)
-                self.changed()
-
-        if not self._tasks.running("count"):
-            work = find_dead_stones(self._loader.engine, position, self.id)
-            self._tasks.start("count", work, propose, lambda _: propose(frozenset()))
-
-    def _follow(self) -> None:
-        """Analyse the node shown, and the line through it for the graph."""
-        tree, at = self.game.tree, self.game.at
-        line = [Place(node.id, position) for node, position in tree.along(at.last())]
-        self._live.follow(Place(at.id, tree.position(at)), line)
-
-    def analyse(self, on: bool) -> None:
-        """Analyse the node shown from now on, or stop."""
-        if on:
-            self._follow()
-        else:
-            self._live.stop()
-
-    def look_for_hints(self) -> None:
-        """Search the position and show the best moves."""
+    async def _find_hints(self) -> None:
         node = self.game.at.id
-
-        def show(found: SearchResult) -> None:
-            moves = moves_view(found.moves, found.position)
-            self.send({"type": "hint", "node": node, "moves": moves})
-
-        work = find_hints(self._loader.engine, self.game.position, self.id)
-        self._tasks.start("hint", work, show, self._search_failed)
-
-    def need_network(self) -> None:
-        """Raise RefusedError while the network is being loaded."""
-        if not self._loader.ready:
-            raise RefusedError("not_ready", "the network is still being loaded")
+        found = await find_hints(self.loader.engine, self.game.position, self.id)
+        moves = moves_view(found.moves, found.position)
+        self.send({"type": "hint", "node": node, "moves": moves})

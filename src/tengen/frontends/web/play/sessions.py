@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
+from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, restored_game, saved_game
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_state import GameState, new_game_state
-from tengen.frontends.web.play.refusal import RefusedError
 from tengen.frontends.web.play.server_messages import Json
 from tengen.frontends.web.play.session import PlaySession
 
@@ -27,9 +27,6 @@ class PlaySessions:
         self._loader, self._autosave, self._first_game = loader, autosave, first_game
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
         self._sessions: dict[str, PlaySession] = {}
-
-    def __len__(self) -> int:
-        return len(self._sessions)
 
     async def welcome(self, id_: str | None) -> tuple[PlaySession, bool]:
         """The session of a client, and whether it existed; raises RefusedError if all are taken.
@@ -46,7 +43,10 @@ class PlaySessions:
             )
         game = known or new_game_state(self._first_game)
         found = known is not None and id_ is not None and id_ not in self._sessions
-        return self._new(id_ if found and id_ else secrets.token_hex(16), game), known is not None
+        id_ = id_ if found and id_ else secrets.token_hex(16)
+        session = PlaySession(id_, game, self._loader, self._reviewers, self._autosave)
+        self._sessions[id_] = session
+        return session, known is not None
 
     async def _find(self, id_: str) -> PlaySession | GameState | None:
         """A session without a connection, or a copy of the game of one that is saved or in use."""
@@ -57,14 +57,8 @@ class PlaySessions:
             if not session.connected:
                 return session
             return await asyncio.to_thread(restored_game, saved_game(session.game))
-        saved = await asyncio.to_thread(self._autosave.load, id_)
-        game = None if saved is None else await asyncio.to_thread(restored_game, saved)
+        game = await asyncio.to_thread(lambda: restored_game(self._autosave.load(id_) or b""))
         return self._sessions.get(id_) or game  # another client may have been faster
-
-    def _new(self, id_: str, game: GameState) -> PlaySession:
-        session = PlaySession(id_, game, self._loader, self._reviewers, self._autosave)
-        self._sessions[id_] = session
-        return session
 
     async def look_up(self, id_: str) -> PlaySession | GameState | None:
         """A session in memory, or a game on the disk; None if there is neither."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tengen.frontends.web.runs.metric_series import short
+from tengen.frontends.web.runs.metrics import short
 from tengen.frontends.web.runs.run_state import RunFacts, Stamp, network_files, stamp_of
 from tengen.game.color import Color
 from tengen.game.position import Position

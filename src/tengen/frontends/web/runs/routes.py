@@ -14,10 +14,17 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Response
 from fastapi import Path as InPath
+from fastapi.responses import FileResponse
 
+from tengen.browser import STATIC
 from tengen.frontends.web.runs.network_outputs import NetworkOutputs
-from tengen.frontends.web.runs.run_state import RunState, game_files
-from tengen.frontends.web.runs.sample_games import SampleGame, game_data, load_game
+from tengen.frontends.web.runs.run_state import (
+    RunState,
+    SampleGame,
+    game_data,
+    game_files,
+    load_game,
+)
 from tengen.game.sgf.records import SgfError
 from tengen.runs.folder import RunFolder
 
@@ -27,13 +34,17 @@ NO_GAME: dict[int | str, dict[str, Any]] = {404: {"description": "There is no su
 
 
 def router(folder: Path) -> APIRouter:
-    """The routes below /api/run for the run in a folder."""
+    """The page of the run in a folder, and its API."""
     run = RunFolder(folder)
     state, networks = RunState(run), NetworkOutputs(run)
     lock = threading.Lock()
-    routes = APIRouter(prefix="/api/run", tags=["run"])
+    routes = APIRouter(tags=["run"])
 
-    @routes.get("")
+    @routes.get("/run", include_in_schema=False)
+    def page() -> Response:
+        return FileResponse(STATIC / "run.html")
+
+    @routes.get("/api/run")
     def whole_state(if_none_match: Seen = None) -> Response:
         """The state of the run: settings, metrics, ratings, and the numbers of its games."""
         with lock:
@@ -41,7 +52,7 @@ def router(folder: Path) -> APIRouter:
             content = state.state()
         return _answer(content, if_none_match)
 
-    @routes.get("/policies")
+    @routes.get("/api/run/policies")
     def policies(if_none_match: Seen = None) -> Response:
         """The policy of each kept network on the empty board, as far as computed."""
         with lock:
@@ -51,12 +62,12 @@ def router(folder: Path) -> APIRouter:
         side = facts.side if facts else None
         return _answer({"side": side, "networks": known}, if_none_match)
 
-    @routes.get("/games/{number}", responses=NO_GAME)
+    @routes.get("/api/run/games/{number}", responses=NO_GAME)
     def game(number: GameNumber) -> Response:
         """A sample game, position by position."""
         return _answer(game_data(_sample(run, number), number))
 
-    @routes.get("/games/{number}/ownership", responses=NO_GAME)
+    @routes.get("/api/run/games/{number}/ownership", responses=NO_GAME)
     def ownership(number: GameNumber) -> Response:
         """The ownership at each position by the latest network; null if there is none."""
         owned = networks.ownership(number, _sample(run, number).positions)

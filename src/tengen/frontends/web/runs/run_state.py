@@ -1,4 +1,4 @@
-"""The state of a run, read from its folder, which may be empty, incomplete or cut back."""
+"""A run and its games as JSON, read from its folder, which may be empty, incomplete or cut back."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from tengen.config import load_sections
 from tengen.evaluation.elo import Rating
-from tengen.frontends.web.runs.json_lines import GrowingLines
-from tengen.frontends.web.runs.metric_series import Row, rows_by_step, series_of, short
+from tengen.frontends.web.board_text import board_text
+from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
+from tengen.game.position import Position
+from tengen.game.sgf.records import SgfGame, SgfNode, load_sgf
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
@@ -20,6 +22,7 @@ from tengen.selfplay.params import fair_komi
 from tengen.tutorial import recipe as textbook
 
 LATEST_GAMES = 12  # that are listed
+_NUMBER = r"([-+]?\d+(?:\.\d+)?)"
 
 Stamp = tuple[int, int, int]  # inode, mtime, size: differs when a file has changed
 
@@ -155,3 +158,56 @@ def _ratings(folder: RunFolder) -> dict[str, Rating]:
         return ratings_of(folder)
     except (OSError, KeyError, TypeError, ValueError, np.linalg.LinAlgError):
         return {}
+
+
+class SampleGame(NamedTuple):
+    """A game with the position after each node."""
+
+    game: SgfGame
+    positions: list[Position]  # the start first
+
+
+def load_game(path: Path) -> SampleGame:
+    """Load a sample game; raises SgfError, also for a missing file."""
+    game = load_sgf(path)[0]
+    return SampleGame(game, list(game.positions(rules="tromp-taylor")))
+
+
+def game_data(sample: SampleGame, number: int) -> dict[str, Any]:
+    """A game as JSON."""
+    game, positions = sample
+    last = positions[-1]
+    return {
+        "number": number,
+        "width": last.width,
+        "height": last.height,
+        "komi": last.komi,
+        "rules": str(last.rules),
+        "result": game.root.text("RE"),
+        "name": game.root.text("GN"),
+        "owner": board_text(last.score().owner),  # of each point at the end
+        "turns": [
+            _turn(node, position)
+            for node, position in zip(game.root.main_line(), positions, strict=True)
+        ],
+    }
+
+
+def _turn(node: SgfNode, position: Position) -> dict[str, Any]:
+    """The position after a turn, and the evaluation in its comment, for Black."""
+    comment, last = node.text("C"), position.last_move
+    win = _number_in(rf"Black wins {_NUMBER}%", comment)
+    return {
+        "stones": board_text(position.stones),
+        "move": position.text(last) if last else None,
+        "colour": str(last.color) if last else None,
+        "winrate": None if win is None else win / 100,
+        "score": _number_in(rf"score {_NUMBER}", comment),
+        "visits": _number_in(rf"visits {_NUMBER}", comment),
+        "weight": _number_in(rf"learned from {_NUMBER}", comment),
+    }
+
+
+def _number_in(pattern: str, comment: str) -> float | None:
+    match = re.search(pattern, comment)
+    return float(match[1]) if match else None

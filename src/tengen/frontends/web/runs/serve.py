@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 import socket
 import threading
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from tengen.browser import STATIC
@@ -30,10 +30,6 @@ def run_app(folder: Path) -> FastAPI:
     def first() -> Response:
         return RedirectResponse("/run")
 
-    @app.get("/run")
-    def page() -> Response:
-        return FileResponse(STATIC / "run.html")
-
     return app
 
 
@@ -42,23 +38,18 @@ class RunPage(Closeable):
 
     def __init__(self, folder: Path, port: int) -> None:
         """Start to serve; port 0 is any free one. Raises ValueError if the port is taken."""
-        self._socket = socket.socket()
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            self._socket.bind((LOOPBACK, port))
-            self._socket.listen()  # from now on connections are accepted
+        try:  # from now on connections are accepted
+            self._socket = socket.create_server((LOOPBACK, port))
         except OSError as error:
-            self._socket.close()
-            what = f"cannot serve at port {port} ({error.strerror})"
+            what = f"cannot serve at port {port} ({os.strerror(error.errno or 0)})"
             raise ValueError(f"{what}; try another, such as --serve {port + 1}") from None
         self.address = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}/run"
         config = uvicorn.Config(run_app(folder), log_level="critical", lifespan="off")
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._serve, name="page of the run", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.run, args=[[self._socket]], name="page of the run", daemon=True
+        )
         self._thread.start()
-
-    def _serve(self) -> None:
-        asyncio.run(self._server.serve([self._socket]))
 
     def close(self) -> None:
         """Stop; open requests are answered first."""

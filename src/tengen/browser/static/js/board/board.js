@@ -1,7 +1,7 @@
 // The board of the page: two canvases, and over them a grid of labelled points for mouse, touch and keys.
 
 import { element } from "../lib/element.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import { oncePerFrame } from "../lib/store.js";
 import { currentTheme } from "../lib/theme.js";
 import { cellsAcross, marginOf } from "./geometry.js";
@@ -174,9 +174,8 @@ export function createBoard(box, store, { onPoint, onHover }) {
     ["game", "position", "count", "analyses", "hint", "layers", "tab", "hovered", "line", "aimed", "tree", "tool", "connection"],
     show,
   );
-  store.watch(["game", "position", "count", "tab", "tree"], label);
+  store.watch(["game", "position", "count", "tab", "tree", "language"], label);
   store.watch(["theme"], measure);
-  onLanguage(label);
   new ResizeObserver(measure).observe(box);
 
   return {

@@ -7,6 +7,7 @@ const RIGHT_TO_LEFT = new Set(["ar"]);
 
 let language = "en";
 let strings = {};
+const prefixes = [""]; // of the files of strings
 let plurals = new Intl.PluralRules("en");
 const listeners = [];
 
@@ -22,16 +23,21 @@ function preferred() {
   return "en";
 }
 
-async function fetchStrings(code) {
-  const answer = await fetch(`/static/languages/${code}.json`);
-  if (!answer.ok) throw new Error(`no strings for ${code}`);
+async function fetchStrings(file) {
+  const answer = await fetch(`/static/languages/${file}.json`);
+  if (!answer.ok) throw new Error(`no strings in ${file}`);
   return answer.json();
+}
+
+/** Load the strings of `{page}.{language}.json` too, on top of the common ones. */
+export function addStrings(page) {
+  prefixes.push(`${page}.`);
 }
 
 /** Load a language (by default the remembered or the browser's own) and show the page in it. */
 export async function useLanguage(code = preferred()) {
   try {
-    strings = await fetchStrings(code);
+    strings = Object.assign({}, ...(await Promise.all(prefixes.map((prefix) => fetchStrings(prefix + code)))));
   } catch {
     return; // keep the language that is shown
   }
@@ -69,8 +75,13 @@ export function t(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => {
     const value = values[name];
     if (value === undefined) return whole;
-    return typeof value === "number" ? number(value) : value;
+    return typeof value === "number" ? number(value) : isolated(value);
   });
+}
+
+/** In Arabic, what is filled in keeps its own direction: +1.5 must not become 1.5+. */
+function isolated(value) {
+  return RIGHT_TO_LEFT.has(language) ? `\u2068${value}\u2069` : value;
 }
 
 function locale() {

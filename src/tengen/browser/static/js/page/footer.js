@@ -1,7 +1,7 @@
 // The foot of the page: the network, the device, the version.
 
 import { element } from "../lib/element.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 
 export function showFooter(store) {
   const foot = document.getElementById("foot");
@@ -17,6 +17,5 @@ export function showFooter(store) {
     if (info.run) parts.push(element("a", { href: "/run", text: t("foot.run") }));
     foot.replaceChildren(...parts);
   };
-  store.watch(["info"], show);
-  onLanguage(show);
+  store.watch(["info", "language"], show);
 }

@@ -3,7 +3,7 @@
 import { languageSelect, themeButton } from "../lib/appearance.js";
 import { iconButton, press } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import { remember } from "../lib/local_storage.js";
 import { currentTheme } from "../lib/theme.js";
 
@@ -44,6 +44,5 @@ export function createSettings(box, store, openKeys) {
     press(sound, on);
   }
 
-  store.watch(["sound"], show);
-  onLanguage(show);
+  store.watch(["sound", "language"], show);
 }

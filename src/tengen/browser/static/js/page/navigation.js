@@ -3,7 +3,7 @@
 import { button, iconButton } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { lineThrough } from "../game/tree.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 
 export function createNavigation(box, store, actions) {
   const step = (way) => iconButton({ label: `walk.${way}`, picture: way, kind: "quiet", act: () => actions.walk(way), id: `walk-${way}` });
@@ -26,8 +26,7 @@ export function createNavigation(box, store, actions) {
     for (const node of [forward, last]) node.disabled = still || here >= line.length - 1;
   }
 
-  store.watch(["tree", "at", "position", "tab"], show);
-  onLanguage(show);
+  store.watch(["tree", "at", "position", "tab", "language"], show);
 }
 
 export function createAim(box, store, actions) {
@@ -40,6 +39,5 @@ export function createAim(box, store, actions) {
     box.inert = !aimed;
     if (aimed) confirm.querySelector("span").textContent = t("aim.play", { point: aimed });
   };
-  store.watch(["aimed"], show);
-  onLanguage(show);
+  store.watch(["aimed", "language"], show);
 }

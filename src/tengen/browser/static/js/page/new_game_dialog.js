@@ -3,7 +3,7 @@
 import { button, choice, field } from "../lib/controls.js";
 import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
-import { named, onLanguage, signed, t, translateMarkup } from "../lib/i18n.js";
+import { named, signed, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
 
 const USUAL = {
@@ -163,8 +163,7 @@ export function createNewGameDialog(store, actions) {
     });
   });
 
-  store.watch(["info"], show);
-  onLanguage(show);
+  store.watch(["info", "language"], show);
   return {
     open() {
       translateMarkup();

@@ -1,7 +1,7 @@
 // Short messages that disappear, and the banner that stays while the server is away.
 
 import { element } from "../lib/element.js";
-import { hasText, onLanguage, t } from "../lib/i18n.js";
+import { hasText, t } from "../lib/i18n.js";
 
 const SHOWN_FOR = 6000;
 
@@ -33,6 +33,5 @@ export function showBanner(store) {
     banner.textContent = key ? t(key) : "";
     banner.dataset.kind = key ?? "";
   };
-  store.watch(["connection", "info"], show);
-  onLanguage(show);
+  store.watch(["connection", "info", "language"], show);
 }

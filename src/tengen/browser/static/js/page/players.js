@@ -2,7 +2,7 @@
 
 import { clockFace, elapsedFor } from "../game/clock.js";
 import { element } from "../lib/element.js";
-import { named, onLanguage, t } from "../lib/i18n.js";
+import { named, t } from "../lib/i18n.js";
 
 const SIDES = ["black", "white"];
 
@@ -73,7 +73,6 @@ export function showPlayers(box, store) {
     }
   }
 
-  store.watch(["game", "position", "info", "connection"], show);
-  onLanguage(show);
+  store.watch(["game", "position", "info", "connection", "language"], show);
   setInterval(tick, 200);
 }

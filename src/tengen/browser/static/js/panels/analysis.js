@@ -3,7 +3,7 @@
 import { shownAnalysis } from "../board/picture.js";
 import { panel, press, toggle } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
-import { number, onLanguage, percent, shortNumber, signed, t } from "../lib/i18n.js";
+import { number, percent, shortNumber, signed, t } from "../lib/i18n.js";
 import { remember } from "../lib/local_storage.js";
 import { oncePerFrame } from "../lib/store.js";
 import { moveText } from "../page/mistake_list.js";
@@ -136,7 +136,6 @@ export function createPanel({ store, actions }) {
   }
 
   const soon = oncePerFrame(show);
-  store.watch(["analyses", "at", "analysing", "layers", "tab", "connection", "info"], soon);
-  onLanguage(soon);
+  store.watch(["analyses", "at", "analysing", "layers", "tab", "connection", "info", "language"], soon);
   return box;
 }

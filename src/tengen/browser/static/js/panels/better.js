@@ -2,7 +2,7 @@
 
 import { button, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import { mistakeList } from "../page/mistake_list.js";
 
 export const order = 30;
@@ -35,7 +35,6 @@ export function createPanel({ store, actions }) {
     list.replaceChildren(mistakeList(state.better ?? [], state, actions));
   }
 
-  store.watch(["better", "position", "game", "line", "review", "reviewProgress", "tab"], show);
-  onLanguage(show);
+  store.watch(["better", "position", "game", "line", "review", "reviewProgress", "tab", "language"], show);
   return box;
 }

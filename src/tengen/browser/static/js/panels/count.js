@@ -2,7 +2,7 @@
 
 import { button, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
-import { number, onLanguage, resultText, t } from "../lib/i18n.js";
+import { number, resultText, t } from "../lib/i18n.js";
 
 export const order = 20;
 
@@ -54,7 +54,6 @@ export function createPanel({ store, actions }) {
     result.textContent = resultText(count.result);
   }
 
-  store.watch(["count", "position", "connection"], show);
-  onLanguage(show);
+  store.watch(["count", "position", "connection", "language"], show);
   return box;
 }

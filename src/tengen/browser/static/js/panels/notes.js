@@ -2,7 +2,7 @@
 
 import { panel, press } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 
 export const order = 80;
 
@@ -51,7 +51,6 @@ export function createPanel({ store, actions }) {
     area.placeholder = t("notes.empty");
   }
 
-  store.watch(["tree", "at", "tool", "tab"], show);
-  onLanguage(show);
+  store.watch(["tree", "at", "tool", "tab", "language"], show);
   return box;
 }

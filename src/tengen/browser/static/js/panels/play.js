@@ -2,7 +2,7 @@
 
 import { button, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
-import { named, onLanguage, percent, resultText, signed, t } from "../lib/i18n.js";
+import { named, percent, resultText, signed, t } from "../lib/i18n.js";
 
 export const order = 10;
 
@@ -94,7 +94,6 @@ export function createPanel({ store, actions, dialogs }) {
     start.classList.toggle("plain", playing);
   }
 
-  store.watch(["position", "game", "hint", "connection", "at"], show);
-  onLanguage(show);
+  store.watch(["position", "game", "hint", "connection", "at", "language"], show);
   return box;
 }

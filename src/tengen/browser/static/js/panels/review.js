@@ -2,7 +2,7 @@
 
 import { button, choice, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
-import { number, onLanguage, t } from "../lib/i18n.js";
+import { number, t } from "../lib/i18n.js";
 import { mistakeList } from "../page/mistake_list.js";
 
 export const order = 40;
@@ -94,7 +94,6 @@ export function createPanel({ store, actions }) {
     }
   }
 
-  store.watch(["review", "reviewProgress", "tree", "session", "connection", "info", "line"], show);
-  onLanguage(show);
+  store.watch(["review", "reviewProgress", "tree", "session", "connection", "info", "line", "language"], show);
   return box;
 }

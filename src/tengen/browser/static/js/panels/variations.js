@@ -3,7 +3,7 @@
 import { iconButton, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { layout, pathTo } from "../game/tree.js";
-import { onLanguage, t } from "../lib/i18n.js";
+import { t } from "../lib/i18n.js";
 import { moveText } from "../page/mistake_list.js";
 
 export const order = 70;
@@ -141,7 +141,6 @@ export function createPanel({ store, actions }) {
     return undefined;
   });
   new ResizeObserver(show).observe(scroller);
-  store.watch(["tree", "at", "tab", "theme"], show);
-  onLanguage(show);
+  store.watch(["tree", "at", "tab", "theme", "language"], show);
   return box;
 }

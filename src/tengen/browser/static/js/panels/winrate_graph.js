@@ -3,7 +3,7 @@
 import { lineThrough } from "../game/tree.js";
 import { panel } from "../lib/controls.js";
 import { drawing, element } from "../lib/element.js";
-import { onLanguage, percent, signed, t } from "../lib/i18n.js";
+import { percent, signed, t } from "../lib/i18n.js";
 import { oncePerFrame } from "../lib/store.js";
 
 export const order = 60;
@@ -134,7 +134,6 @@ export function createPanel({ store, actions }) {
     width = Math.round(svg.parentElement.clientWidth);
     soon();
   }).observe(svg.parentElement ?? svg);
-  store.watch(["graph", "tree", "at", "tab", "review"], soon);
-  onLanguage(soon);
+  store.watch(["graph", "tree", "at", "tab", "review", "language"], soon);
   return box;
 }

@@ -1,13 +1,12 @@
 // The latest games of self-play: one replayed move by move, the others as small boards.
 
 import { element, icon } from "../lib/element.js";
-import { resultText, signed } from "../lib/i18n.js";
+import { resultText, signed, t } from "../lib/i18n.js";
 import { pointIndex } from "../board/points.js";
 import { ask } from "./requests.js";
 import { createView } from "../board/view.js";
 import { createChart } from "./chart.js";
 import { percentage, whole } from "./numbers.js";
-import { text } from "./strings.js";
 
 const TURN = 520; // milliseconds for a move
 const END = 3600; // and for the count at the end, before the next game
@@ -26,21 +25,21 @@ function pictureOf(game, at, owned) {
 
 function turnWords(game, at) {
   const turn = game.turns[at];
-  if (!turn.move) return text("game.start");
-  const move = turn.move === "pass" ? text("game.pass") : turn.move;
-  return text("game.move", { number: at, colour: text(turn.colour), move });
+  if (!turn.move) return t("game.start");
+  const move = turn.move === "pass" ? t("game.pass") : turn.move;
+  return t("game.move", { number: at, colour: t(turn.colour), move });
 }
 
 function thoughtWords(game, at) {
   const turn = game.turns[at];
-  if (at === game.turns.length - 1) return text("game.counted", { result: resultText(game.result) });
+  if (at === game.turns.length - 1) return t("game.counted", { result: resultText(game.result) });
   if (turn.winrate === null) return "";
-  const thought = text("game.thought", {
+  const thought = t("game.thought", {
     winrate: percentage(turn.winrate),
     score: signed(turn.score, 1),
     visits: whole(turn.visits),
   });
-  return turn.weight ? `${thought} · ${text("game.learned")}` : thought;
+  return turn.weight ? `${thought} · ${t("game.learned")}` : thought;
 }
 
 /** Fill a section. `show(numbers)`: the games there are, the latest first. */
@@ -106,7 +105,7 @@ export function createGames(section) {
     view.show({
       width: game.width,
       picture: pictureOf(game, at, shading.checked),
-      label: text("game.board", { number: game.number, turn: words }),
+      label: t("game.board", { number: game.number, turn: words }),
     });
     heading.textContent = words;
     thought.textContent = said;
@@ -119,23 +118,23 @@ export function createGames(section) {
   function label() {
     for (const [name, button] of Object.entries(buttons)) {
       const key = name === "play" && playing ? "pause" : name;
-      button.setAttribute("aria-label", text(`game.${key}`));
-      button.title = text(`game.${key}`);
+      button.setAttribute("aria-label", t(`game.${key}`));
+      button.title = t(`game.${key}`);
     }
     buttons.play.replaceChildren(icon(playing ? "pause" : "play"));
-    slider.setAttribute("aria-label", text("game.slider"));
-    shelf.setAttribute("aria-label", text("game.shelf"));
+    slider.setAttribute("aria-label", t("game.slider"));
+    shelf.setAttribute("aria-label", t("game.shelf"));
     labelShelf();
     if (!game) return;
     shadingWords.textContent = game.judge === undefined
-      ? text("game.shading")
-      : text("game.shadingBy", { network: game.judge });
+      ? t("game.shading")
+      : t("game.shadingBy", { network: game.judge });
     slider.max = String(game.turns.length - 1);
     chart.show({
-      title: text("game.chart"),
+      title: t("game.chart"),
       points: winRates(game),
       value: (point) => percentage(point.y),
-      where: (point) => text("game.number", { number: point.x }),
+      where: (point) => t("game.number", { number: point.x }),
       tick: (share) => percentage(share),
       along: (number) => whole(number),
     });
@@ -146,7 +145,7 @@ export function createGames(section) {
     for (const [number, picture] of pictures) {
       const shown = games.get(number);
       if (!shown) continue;
-      const words = text("game.name", { number, result: resultText(shown.result) });
+      const words = t("game.name", { number, result: resultText(shown.result) });
       const end = shown.turns.length - 1;
       picture.view.show({ width: shown.width, picture: { ...pictureOf(shown, end, true), last: null }, label: words });
       picture.view.element.title = words;

@@ -2,13 +2,13 @@
 
 import { languageSelect, themeButton } from "../lib/appearance.js";
 import { element } from "../lib/element.js";
+import { addStrings, onLanguage, t, useLanguage } from "../lib/i18n.js";
 import { recall, remember } from "../lib/local_storage.js";
 import { watched } from "./requests.js";
 import { createMeasures, createStrength, createTiles } from "./measurements.js";
 import { createGames } from "./games.js";
 import { clock, percentage, whole } from "./numbers.js";
 import { createPolicy } from "./policy.js";
-import { begin, text } from "./strings.js";
 
 const PAUSE = 2000; // milliseconds between two polls
 const PATIENCE = 45; // seconds without news after which a run may have stopped
@@ -27,13 +27,13 @@ let connected = true;
 let axis = AXES.includes(recall("run.axis", "")) ? recall("run.axis", "") : "step";
 
 function statusOf() {
-  if (!connected) return { id: "lost", words: text("status.lost") };
-  if (!state?.facts && !state?.written) return { id: "waiting", words: text("status.none") };
-  if (state.share !== null && state.share >= 1) return { id: "over", words: text("status.over") };
-  if (!state.written) return { id: "waiting", words: text("status.waiting") };
+  if (!connected) return { id: "lost", words: t("status.lost") };
+  if (!state?.facts && !state?.written) return { id: "waiting", words: t("status.none") };
+  if (state.share !== null && state.share >= 1) return { id: "over", words: t("status.over") };
+  if (!state.written) return { id: "waiting", words: t("status.waiting") };
   const age = Date.now() / 1000 - state.written;
-  if (age < Math.max(PATIENCE, 3 * iterationSeconds())) return { id: "live", words: text("status.live") };
-  return { id: "quiet", words: text("status.quiet", { time: clock(age / 60) }) };
+  if (age < Math.max(PATIENCE, 3 * iterationSeconds())) return { id: "live", words: t("status.live") };
+  return { id: "quiet", words: t("status.quiet", { time: clock(age / 60) }) };
 }
 
 function iterationSeconds() {
@@ -48,14 +48,14 @@ function showStatus() {
   if (!state) return;
   const { last, facts, share } = state;
   const parts = [];
-  if (facts) parts.push(text("fact.board", { side: facts.side }), facts.model);
-  if (last.step !== undefined) parts.push(text("at.step", { step: whole(last.step) }));
-  if (last.minutes !== undefined) parts.push(text("at.minutes", { minutes: clock(last.minutes) }));
+  if (facts) parts.push(t("fact.board", { side: facts.side }), facts.model);
+  if (last.step !== undefined) parts.push(t("at.step", { step: whole(last.step) }));
+  if (last.minutes !== undefined) parts.push(t("at.minutes", { minutes: clock(last.minutes) }));
   at("facts").textContent = parts.join(" · ");
   at("share").hidden = share === null;
   if (share === null) return;
   at("share").value = share;
-  at("share").setAttribute("aria-label", text("share", { share: percentage(share) }));
+  at("share").setAttribute("aria-label", t("share", { share: percentage(share) }));
 }
 
 function show() {
@@ -69,7 +69,7 @@ function show() {
 }
 
 function label() {
-  for (const input of at("axes").querySelectorAll("input")) input.nextSibling.textContent = text(`axis.${input.value}`);
+  for (const input of at("axes").querySelectorAll("input")) input.nextSibling.textContent = t(`axis.${input.value}`);
   games.label();
   policy.label();
   show();
@@ -114,7 +114,9 @@ async function keepLooking() {
   }
 }
 
+addStrings("run");
 buildControls();
-await begin(label);
+onLanguage(label);
+await useLanguage();
 document.addEventListener("visibilitychange", () => !document.hidden && look());
 keepLooking();

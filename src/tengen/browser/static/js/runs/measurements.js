@@ -1,10 +1,9 @@
 // The measurements of a run: the Elo curve, a small chart for each metric, and tiles with the latest values.
 
 import { element } from "../lib/element.js";
-import { signed } from "../lib/i18n.js";
+import { named, signed, t } from "../lib/i18n.js";
 import { createChart } from "./chart.js";
 import { clock, figures, percentage, whole } from "./numbers.js";
-import { text } from "./strings.js";
 
 /** The metrics by group; a name that ends with / is a prefix. */
 const GROUPS = [
@@ -24,8 +23,8 @@ function alongText(axis) {
 
 function whereText(axis) {
   return (point) => {
-    if (axis === "minutes") return text("at.minutes", { minutes: clock(point.x) });
-    return axis === "games" ? text("at.games", { games: whole(point.x) }) : text("at.step", { step: whole(point.x) });
+    if (axis === "minutes") return t("at.minutes", { minutes: clock(point.x) });
+    return axis === "games" ? t("at.games", { games: whole(point.x) }) : t("at.step", { step: whole(point.x) });
   };
 }
 
@@ -50,10 +49,10 @@ export function createStrength(section) {
         .filter((network) => network.elo !== null && network[axis] !== null)
         .map((network) => ({ x: network[axis], y: network.elo, low: network.low, high: network.high, network }))
         .sort((one, other) => one.x - other.x);
-      nothing.textContent = points.length ? "" : text("strength.nothing");
+      nothing.textContent = points.length ? "" : t("strength.nothing");
       chart.element.hidden = points.length === 0;
       chart.show({
-        title: text("strength.elo"),
+        title: t("strength.elo"),
         points,
         levels: anchors.filter((anchor) => anchor.elo !== null).map((anchor) => ({
           name: `${anchor.name}  ${signed(anchor.elo, 0)}`,
@@ -91,7 +90,7 @@ export function createMeasures(box) {
         const names = chosen(group.names, series);
         if (!names.length) continue;
         const { heading, grid, charts } = sectionOf(group);
-        heading.textContent = text(`group.${group.id}`);
+        heading.textContent = t(`group.${group.id}`);
         for (const name of names) {
           if (!charts.has(name)) {
             const kind = SHARES.has(name) ? "share" : group.kind;
@@ -100,7 +99,7 @@ export function createMeasures(box) {
           }
           const format = SHARES.has(name) ? (share) => percentage(share) : figures;
           charts.get(name).show({
-            title: text(`measure.${name}`, {}, name.split("/").at(-1).replaceAll("_", " ")),
+            title: named("measure", name, name.split("/").at(-1).replaceAll("_", " ")),
             points: pointsOf(series, name, axis),
             value: (point) => format(point.y),
             where: whereText(axis),
@@ -162,7 +161,7 @@ export function createTiles(box) {
     show(state) {
       for (const tile of tiles) {
         const value = tile.value(state);
-        tile.name.textContent = text(`tile.${tile.id}`);
+        tile.name.textContent = t(`tile.${tile.id}`);
         const words = value === undefined ? "–" : tile.format ? tile.format(value) : value;
         const note = tile.note?.(state);
         tile.shown.replaceChildren(words, ...(note ? [element("small", { text: ` ${note}` })] : []));

@@ -1,12 +1,11 @@
 // The policy of each network of a run on the empty board.
 
 import { element, icon } from "../lib/element.js";
-import { signed } from "../lib/i18n.js";
+import { signed, t } from "../lib/i18n.js";
 import { pointName } from "../board/points.js";
 import { watched } from "./requests.js";
 import { createView } from "../board/view.js";
 import { percentage } from "./numbers.js";
-import { text } from "./strings.js";
 
 const PACE = 450; // milliseconds per network when playing
 
@@ -41,8 +40,8 @@ export function createPolicy(section) {
       .sort((one, other) => other.chance - one.chance)
       .slice(0, 3)
       .map(({ chance, index }) => `${pointName(index, side)} ${percentage(chance)}`);
-    const words = text("policy.network", { step: network.step });
-    const said = text("policy.thought", {
+    const words = t("policy.network", { step: network.step });
+    const said = t("policy.thought", {
       winrate: percentage(network.winrate),
       lead: signed(network.lead, 1),
       pass: percentage(network.pass, 1),
@@ -50,16 +49,16 @@ export function createPolicy(section) {
     view.show({
       width: side,
       picture: { stones: ".".repeat(side * side), heat: network.policy },
-      label: `${words}. ${text("policy.favourites", { moves: favourites.join(", ") })}`,
+      label: `${words}. ${t("policy.favourites", { moves: favourites.join(", ") })}`,
     });
     heading.textContent = words;
     thought.textContent = said;
     keys.hidden = networks.length < 2;
     slider.max = String(networks.length - 1);
     slider.value = String(place());
-    slider.setAttribute("aria-label", text("policy.slider"));
+    slider.setAttribute("aria-label", t("policy.slider"));
     slider.setAttribute("aria-valuetext", `${words}: ${favourites.join(", ")}`);
-    play.setAttribute("aria-label", text(timer ? "policy.pause" : "policy.play"));
+    play.setAttribute("aria-label", t(timer ? "policy.pause" : "policy.play"));
     play.replaceChildren(icon(timer ? "pause" : "play"));
   }
 

@@ -1,0 +1,247 @@
+"""`genmove` and its relatives: search for a move, play it, report it, or resign."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from tengen.frontends.gtp.analyze import (
+    AnalyzeRequest,
+    Style,
+    parse_analysis,
+    reporter,
+    root_options,
+)
+from tengen.frontends.gtp.gogui import draw_live, stop_drawing
+from tengen.frontends.gtp.inspection import moves_text
+from tengen.frontends.gtp.positions import for_search, on_terms, points_to_clean_up
+from tengen.frontends.gtp.protocol import Reply, command, note
+from tengen.frontends.gtp.session import Commands, GtpSession
+from tengen.game.color import Color
+from tengen.game.rules import parse_rules
+from tengen.search.clock import after_move
+
+if TYPE_CHECKING:
+    from tengen.engine.levels import Decision
+    from tengen.search.request import Limits
+    from tengen.search.result import SearchResult
+
+CANCELLED = "cancelled"
+FEWEST_VISITS = 2  # that a move is worth: the position's own, and one of a move
+# A search is unsettled if its second move has this share of the first one's visits.
+CLOSE = 0.8
+# White is behind from the start in a handicap game, and waits for so much of the board.
+HANDICAP_PATIENCE = 0.5
+CGOS_MOVES = 10  # that are reported to the server
+# CGOS writes ownership from -1 to 1 as one of these for each point.
+CGOS_LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
+
+
+class GenmoveCommands(Commands):
+    @command("genmove", play=True)
+    @command("genmove_debug", play=True, debug=True)
+    @command("kata-search", "reg_genmove")
+    @command("kata-search_debug", debug=True)
+    @command("kata-search_cancellable", until_input=True)
+    def genmove(
+        self, color: Color, *, play: bool = False, debug: bool = False, until_input: bool = False
+    ) -> str:
+        thought = think(self.session, color, until_input=until_input)
+        if thought.cancelled:
+            return CANCELLED
+        if debug:
+            note(moves_text(thought.result))
+        return self._move(color, thought, play=play)
+
+    @command("kata-genmove_analyze", "genmove_analyze", play=True)
+    @command("lz-genmove_analyze", style=Style.LZ, play=True)
+    @command("kata-search_analyze")
+    @command("kata-search_analyze_cancellable", until_input=True)
+    def genmove_analyze(
+        self,
+        reply: Reply,
+        *arguments: str,
+        style: Style = Style.KATA,
+        play: bool = False,
+        until_input: bool = False,
+    ) -> str:
+        session = self.session
+        asked = parse_analysis(style, arguments)
+        session.check_engine()
+        color = asked.color or session.position.to_play
+        root_options(asked, session.position, False)  # raises GtpError, while it can be said
+        reply.begin()
+        report = reporter(session, reply, asked)
+        thought = think(session, color, asked, report, until_input=until_input)
+        if thought.cancelled:
+            return f"play {CANCELLED}"
+        report(thought.result)
+        return f"play {self._move(color, thought, play=play)}"
+
+    @command("cgos-genmove_analyze")
+    def cgos_genmove_analyze(self, reply: Reply, color: Color, *_arguments: str) -> str:
+        self.session.check_engine()
+        reply.begin()
+        thought = think(self.session, color, AnalyzeRequest(color=color, ownership=True))
+        reply.line(cgos_json(thought.result))
+        return f"play {self._move(color, thought, play=True)}"
+
+    @command("kgs-genmove_cleanup")
+    def kgs_genmove_cleanup(self, color: Color) -> str:
+        """Capture dead stones, one move after another; pass when there are none left."""
+        from tengen.search.request import allow_only
+
+        session = self.session
+        points = points_to_clean_up(session.position, color, session.dead_stones())
+        # Under these rules dead stones count until they are captured.
+        strict = on_terms(session.position, parse_rules("tromp-taylor"), session.position.komi)
+        position = for_search(strict, color)
+        legal = [point for point in points if position.is_legal(point)]
+        vertex = "pass"
+        if legal:
+            limits, _ = session.limits(color)
+            root = allow_only(position, legal)
+            result = session.search(session.request(position, limits, root=root))
+            vertex = position.text(result.move)
+        session.play((color, vertex))
+        return vertex
+
+    def _move(self, color: Color, thought: Thought, *, play: bool) -> str:
+        """The move as text; played, if it is to be."""
+        session = self.session
+        lost = looks_lost(session, color, thought)
+        count = session.hopeless[color] + 1 if lost else 0
+        resigns = lost and count >= session.settings.resign_turns
+        chosen = thought.decision or thought.result
+        vertex = session.position.text(chosen.move)
+        if not play:
+            return "resign" if resigns else vertex
+        session.hopeless[color] = count
+        session.seconds_thought += thought.seconds
+        session.own_colors.add(color)
+        session.clocks[color] = after_move(session.clocks[color], thought.seconds)
+        if resigns:
+            session.resigned = color
+            return "resign"
+        session.play((color, vertex))
+        session.ponder()
+        return vertex
+
+
+class Thought(NamedTuple):
+    """The outcome of the search for a move."""
+
+    result: SearchResult
+    seconds: float
+    cancelled: bool = False  # by input, before its time
+    decision: Decision | None = None  # of the level that the session plays as
+
+
+def think(
+    session: GtpSession,
+    color: Color,
+    asked: AnalyzeRequest | None = None,
+    report: Callable[[SearchResult], None] | None = None,
+    *,
+    until_input: bool = False,
+) -> Thought:
+    """Search for a move of this colour within the limits in force; raises GtpError."""
+    from tengen.engine.levels import decide
+    from tengen.search.request import CANCELLED, TIME, Limits
+
+    start = time.monotonic()
+    session.engine()  # loading takes its time, and the clock runs
+    position = for_search(session.position, color)
+    asked = asked or AnalyzeRequest(ownership=session.draws)
+    root = root_options(asked, position, session.settings.symmetry_pruning)
+    wanted = asked.wanted(session.settings.pv_length)
+    limits, spare = session.limits(color, time.monotonic() - start)
+    if session.level is not None and not asked.restrictions:
+        decision = decide(
+            position,
+            session.level,
+            session.settings.seed,
+            # Each is short, and half a search would be another level.
+            lambda request: session.search(request, stoppable=False),
+            seconds=limits.seconds,
+            wanted=wanted,
+        )
+        session.last_result = decision.result
+        return Thought(decision.result, time.monotonic() - start, decision=decision)
+    draws = session.draws and report is None
+
+    def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
+        return session.search(
+            session.request(
+                position, limits, root=root, wanted=wanted, progress_interval=asked.interval
+            ),
+            on_progress=draw_live if draws else report,
+            until_input=until_input,
+            stoppable=stoppable,
+        )
+
+    result = search(limits)
+    if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
+        result = search(replace(limits, seconds=spare))
+    if draws:
+        stop_drawing()
+    cancelled = until_input and result.stopped_by == CANCELLED
+    if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
+        result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
+    return Thought(result, time.monotonic() - start, cancelled)
+
+
+def is_unsettled(result: SearchResult) -> bool:
+    """Is another move about as much looked at as the best one?"""
+    best, *others = [move.visits for move in result.moves] or [0]
+    return bool(others) and max(others) > CLOSE * best
+
+
+def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:
+    """Is a game like this one given up, if it looks so for long enough?"""
+    settings, position, result = session.settings, session.position, thought.result
+    if thought.decision is not None:
+        return settings.resign and thought.decision.resign
+    behind = position.handicap and color is Color.WHITE
+    share = max(settings.resign_least_moves, HANDICAP_PATIENCE if behind else 0.0)
+    return (
+        settings.resign
+        and result.winrate < settings.resign_winrate
+        and position.move_number >= share * position.size.area
+    )
+
+
+def cgos_json(result: SearchResult) -> str:
+    """What CGOS shows to spectators, for the side to play: one line of JSON."""
+    text = result.position.text
+    facts = {
+        "winrate": round(result.winrate, 4),
+        "score": round(result.lead, 2),
+        "visits": result.visits,
+        "moves": [
+            {
+                "move": text(move.move),
+                "visits": move.visits,
+                "winrate": round(move.winrate, 4),
+                "score": round(move.lead, 2),
+                "prior": round(move.prior, 6),
+                "pv": " ".join(text(point) for point in move.pv[1:]),
+            }
+            for move in result.moves[:CGOS_MOVES]
+        ],
+        "ownership": _cgos_ownership(result),
+        "comment": "",
+    }
+    return json.dumps(facts, separators=(",", ":"))
+
+
+def _cgos_ownership(result: SearchResult) -> str:
+    """A letter for each point, row by row from the top; "" if ownership is not known."""
+    if result.ownership is None:
+        return ""
+    last = len(CGOS_LEVELS) - 1
+    values = ((min(max(owner, -1.0), 1.0) + 1) / 2 for owner in result.ownership.ravel().tolist())
+    return "".join(CGOS_LEVELS[round(last * value)] for value in values)

@@ -1,0 +1,164 @@
+"""Positions after GTP's commands, and the end of a game: seki, stones to capture, results.
+
+Moves are of either colour; handicap is laid out by moves, rules change on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tengen.frontends.gtp.protocol import GtpError
+from tengen.frontends.katago_reports import stones_before_white
+from tengen.game.color import Color
+from tengen.game.illegal_moves import IllegalMoveError, SuicideError
+from tengen.game.outcome import Outcome, Reason
+
+if TYPE_CHECKING:
+    from tengen.game.geometry import Point
+    from tengen.game.position import Position
+    from tengen.game.rules import Rules
+
+
+def stones_of(position: Position) -> tuple[list[Point], list[Point], list[Point]]:
+    """The points with black stones, with white ones, and the empty ones."""
+    from tengen.game.geometry import Point
+
+    points: tuple[list[Point], ...] = ([], [], [])
+    for y, row in enumerate(position.stones.tolist()):
+        for x, stone in enumerate(row):
+            points[stone].append(Point(x, y))
+    return points[1], points[2], points[0]
+
+
+def vertices(position: Position, points: list[Point]) -> str:
+    """Points as clients read them: row by row from the top, as KataGo lists them."""
+    return " ".join(position.text(point) for point in sorted(points, key=lambda p: (p.y, p.x)))
+
+
+def anew(position: Position, to_play: Color | None = None) -> Position:
+    """The board as it stands with no history: no ko, no passes, the game not over."""
+    mover = position.to_play if to_play is None else to_play
+    return position.set_up(to_play=mover, handicap=position.handicap)
+
+
+def for_search(position: Position, color: Color) -> Position:
+    """The position with this colour to move, in a game that goes on."""
+    if position.to_play is color and not position.is_over:
+        return position
+    return anew(position, color)
+
+
+def on_terms(position: Position, rules: Rules, komi: float) -> Position:
+    """The same game under other rules and komi, which forbid none of its moves."""
+    from tengen.game.position import Position
+
+    line = list(position.line())
+    changed = Position(position.size, rules, komi, move_limit=position.move_limit)
+    for earlier, later in pairwise(line):
+        last = later.last_move
+        if last is not None and later.move_number == earlier.move_number + 1:
+            changed = changed.play(last.point, last.color, strict=False)
+        else:
+            black, white, empty = stones_of(later)
+            changed = changed.set_up(black, white, empty, later.to_play, later.handicap)
+    return changed
+
+
+def played(position: Position, color: Color, vertex: str) -> Position:
+    """The position after a move of either colour; raises GtpError.
+
+    Servers have rules of their own: ko, superko, suicide of several stones and the end of the
+    game stop no move.
+    """
+    try:
+        return position.play(vertex, color)
+    except IllegalMoveError as error:
+        with suppress(IllegalMoveError):
+            after = position.play(vertex, color, strict=False)
+            lost = after.captured(color) - position.captured(color)
+            if lost > 1 or not isinstance(error, SuicideError):
+                return after
+        raise GtpError(f"illegal move: {error}") from None
+
+
+def with_handicap_moves(position: Position, given: int) -> Position:
+    """The position with White's compensation for what Black was given.
+
+    Clients may lay out handicap stones as Black's moves in a row; `given` are those laid out
+    otherwise. Two white moves in a row after them show that a position is being laid out.
+    """
+    moves = position.moves
+    laid_out = given + stones_before_white(moves)
+    handicap = laid_out if laid_out > 1 else given
+    if position.handicap == handicap:
+        return position
+    base = next(each for each in reversed(list(position.line())) if each.move_number == 0)
+    black, white, empty = stones_of(base)
+    before = base.previous or base
+    start = before.set_up(black, white, empty, base.to_play, handicap)
+    for color, point in moves:
+        start = start.play(point, color, strict=False)
+    return start
+
+
+def before_last_move(position: Position) -> Position:
+    """The position before the last move; raises GtpError if there is none."""
+    if any(each.move_number for each in position.line()):
+        return position.undo()
+    raise GtpError("cannot undo")
+
+
+def result_text(outcome: Outcome | None) -> str:
+    """A result as GTP writes it, which has 0 for a draw and for a game without a result."""
+    return "0" if outcome is None or outcome.reason is Reason.NO_RESULT else str(outcome)
+
+
+def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point]:
+    """The stones that live without two eyes, once the dead ones are off the board.
+
+    Players leave dame open, so this has a meaning at the end of a game alone: elsewhere none.
+    """
+    if not position.is_over:
+        return frozenset()
+    from tengen.game.geometry import point_index
+    from tengen.game.kernels.board import NO_CHAIN, remove_chain
+    from tengen.game.kernels.life import new_life_scratch
+    from tengen.game.kernels.scoring import area, mark_seki
+    from tengen.game.scoring import on_board
+
+    boards, _ = position.arrays(room=0)
+    for point in dead:
+        head = int(boards[0]["head"][point_index(point, position.width)])
+        if head != NO_CHAIN:
+            remove_chain(boards[0], head)
+    scratch = new_life_scratch(1)[0]
+    area(boards[0], scratch)
+    mark_seki(boards[0], scratch, False, scratch["groups"])
+    seki = on_board(scratch["seki"], position.width, position.height)
+    gone = set(dead)
+    black, white, _ = stones_of(position)
+    return frozenset(p for p in (*black, *white) if seki[p.y, p.x] and p not in gone)
+
+
+def points_to_clean_up(position: Position, color: Color, dead: Iterable[Point]) -> list[Point]:
+    """Where a colour may play to capture the opponent's dead stones.
+
+    These are the empty points of the places that dead stones lie in.
+    """
+    from tengen.game.geometry import Point
+
+    stones = position.stones
+    todo = [point for point in dead if position.at(point) is color.opponent]
+    gone = set(dead)
+    found = set(todo)
+    while todo:
+        x, y = todo.pop()
+        for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
+            inside = 0 <= near.x < position.width and 0 <= near.y < position.height
+            if inside and near not in found and (near in gone or not stones[near.y, near.x]):
+                found.add(near)
+                todo.append(near)
+    return sorted(point for point in found if not stones[point.y, point.x])

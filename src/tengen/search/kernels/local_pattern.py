@@ -1,0 +1,55 @@
+"""Kernels: what two moves in a row and their surroundings have in common with others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tengen.game.color import EMPTY
+from tengen.game.kernels.moves import PASS, move_at
+from tengen.jit import kernel
+
+REACH = 2  # points around a move that belong to it, in each direction
+_SIDE = 2 * REACH + 1
+# [cell, color, in atari] random bits of each; the key of a pattern is their exclusive or.
+_CELLS = np.random.default_rng(20_251_116).integers(
+    1, 2**64 - 1, (_SIDE * _SIDE, 3, 2), np.uint64, endpoint=True
+)
+
+
+@kernel
+def local_key(board, history, point):
+    """The key of a move that is about to be played: where, after which move, among which stones.
+
+    Equal where the last move, this one, the ko and all stones within reach are; stones in atari
+    differ from others.
+    """
+    before = np.uint64(move_at(history, board.ply))
+    key = mixed(
+        before
+        | np.uint64(point) << np.uint64(10)
+        | np.uint64(board.ko) << np.uint64(20)
+        | np.uint64(board.to_play) << np.uint64(40)
+    )
+    if point == PASS:
+        return key
+    x0, y0 = point % board.stride - 1, point // board.stride - 1
+    for dy in range(-REACH, REACH + 1):
+        for dx in range(-REACH, REACH + 1):
+            x, y = x0 + dx, y0 + dy
+            if x < 0 or y < 0 or x >= board.width or y >= board.height:
+                continue
+            p = np.uint32((y + 1) * board.stride + x + 1)
+            color = board.color[p]
+            if color != EMPTY:
+                atari = np.int64(board.libs[board.head[p]] == 1)
+                key ^= _CELLS[(dy + REACH) * _SIDE + dx + REACH, color, atari]
+    return key
+
+
+@kernel(inline=True)
+def mixed(x):
+    """A well-spread number for a small one (the finaliser of splitmix64)."""
+    x += np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
