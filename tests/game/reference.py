@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 Point: TypeAlias = tuple[int, int]
+Points: TypeAlias = frozenset[Point]
 Stones: TypeAlias = dict[Point, int]  # black 1, white 2
 
 
@@ -111,3 +115,82 @@ class ReferenceGame:
             if len(border) == 1:
                 difference += len(region) if border == {1} else -len(region)
         return difference
+
+    def settled_area(self) -> int:
+        """As `area`, but pass-alive areas count whole."""
+        stones = np.zeros((self.height, self.width), np.int8)
+        for (x, y), stone in self.stones.items():
+            stones[y, x] = stone
+        owners = list(PlainBoard(stones, self.suicide).settled().values())
+        return owners.count(1) - owners.count(2)
+
+
+class PlainBoard:
+    """Pass-alive areas by their definition, with sets."""
+
+    def __init__(self, stones: NDArray[np.int8], suicide: bool) -> None:
+        height, width = stones.shape
+        self.color = {(x, y): int(stones[y, x]) for y in range(height) for x in range(width)}
+        self.suicide = suicide
+
+    def near(self, point: Point) -> list[Point]:
+        x, y = point
+        around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
+        return [p for p in around if p in self.color]
+
+    def border(self, points: Points) -> set[Point]:
+        return {q for p in points for q in self.near(p)} - points
+
+    def connected(self, among: set[Point]) -> list[Points]:
+        """The connected components of these points."""
+        parts, left = [], set(among)
+        while left:
+            part, todo = set(), [left.pop()]
+            while todo:
+                point = todo.pop()
+                part.add(point)
+                todo += set(self.near(point)) & left
+                left -= set(todo)
+            parts.append(frozenset(part))
+        return parts
+
+    def is_vital(self, region: Points, chain: Points) -> bool:
+        must_touch = {p for p in region if self.suicide or self.color[p] == 0}
+        return must_touch <= self.border(chain)
+
+    def inner(self, region: Points, color: int) -> int:
+        return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
+
+    def benson(self, color: int) -> tuple[list[Points], list[Points], list[Points]]:
+        """The alive chains, the regions that only they enclose, and the other regions."""
+        own = {p for p, c in self.color.items() if c == color}
+        chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
+        regions = all_regions if chains else []
+        while True:
+            alive = [c for c in chains if sum(self.is_vital(r, c) for r in regions) >= 2]
+            points = {p for chain in alive for p in chain}
+            healthy = [r for r in regions if self.border(r) <= points]
+            if (alive, healthy) == (chains, regions):
+                return alive, healthy, [r for r in all_regions if r not in healthy]
+            chains, regions = alive, healthy
+
+    def pass_alive(self, color: int) -> set[Point]:
+        alive, healthy, _ = self.benson(color)
+        owned = [*alive, *(r for r in healthy if self.inner(r, color) <= 1)]
+        return {p for points in owned for p in points}
+
+    def settled(self) -> dict[Point, int]:
+        """The owners of KataGo's area: Black's, then White's over them, then the stones left."""
+        owner = dict.fromkeys(self.color, 0)
+        for color in (1, 2):
+            alive, healthy, others = self.benson(color)
+            is_empty = {r: all(self.color[p] == 0 for p in r) for r in healthy + others}
+            for points in alive:
+                owner |= dict.fromkeys(points, color)
+            for region in healthy:
+                if self.inner(region, color) <= 1 or is_empty[region]:
+                    owner |= dict.fromkeys(region, color)
+            for region in others:
+                if is_empty[region] and color in self.color.values():
+                    owner |= {p: color for p in region if owner[p] == 0}
+        return {p: owner[p] or self.color[p] for p in owner}

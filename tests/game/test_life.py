@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
 from tests.game.pictures import pictures
+from tests.game.reference import PlainBoard
 
 pytestmark = pytest.mark.kernel
 
@@ -148,78 +148,6 @@ def test_settled_area_is_that_of_pass_alive_chains_then_of_borders() -> None:
 
 
 # The definition, with sets
-
-Point: TypeAlias = tuple[int, int]
-Points: TypeAlias = frozenset[Point]
-
-
-class PlainBoard:
-    def __init__(self, stones: NDArray[np.int8], suicide: bool) -> None:
-        height, width = stones.shape
-        self.color = {(x, y): int(stones[y, x]) for y in range(height) for x in range(width)}
-        self.suicide = suicide
-
-    def near(self, point: Point) -> list[Point]:
-        x, y = point
-        around = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
-        return [p for p in around if p in self.color]
-
-    def border(self, points: Points) -> set[Point]:
-        return {q for p in points for q in self.near(p)} - points
-
-    def connected(self, among: set[Point]) -> list[Points]:
-        """The connected components of these points."""
-        parts, left = [], set(among)
-        while left:
-            part, todo = set(), [left.pop()]
-            while todo:
-                point = todo.pop()
-                part.add(point)
-                todo += set(self.near(point)) & left
-                left -= set(todo)
-            parts.append(frozenset(part))
-        return parts
-
-    def is_vital(self, region: Points, chain: Points) -> bool:
-        must_touch = {p for p in region if self.suicide or self.color[p] == 0}
-        return must_touch <= self.border(chain)
-
-    def inner(self, region: Points, color: int) -> int:
-        return sum(all(self.color[q] != color for q in self.near(p)) for p in region)
-
-    def benson(self, color: int) -> tuple[list[Points], list[Points], list[Points]]:
-        """The alive chains, the regions that only they enclose, and the other regions."""
-        own = {p for p, c in self.color.items() if c == color}
-        chains, all_regions = self.connected(own), self.connected(set(self.color) - own)
-        regions = all_regions if chains else []
-        while True:
-            alive = [c for c in chains if sum(self.is_vital(r, c) for r in regions) >= 2]
-            points = {p for chain in alive for p in chain}
-            healthy = [r for r in regions if self.border(r) <= points]
-            if (alive, healthy) == (chains, regions):
-                return alive, healthy, [r for r in all_regions if r not in healthy]
-            chains, regions = alive, healthy
-
-    def pass_alive(self, color: int) -> set[Point]:
-        alive, healthy, _ = self.benson(color)
-        owned = [*alive, *(r for r in healthy if self.inner(r, color) <= 1)]
-        return {p for points in owned for p in points}
-
-    def settled(self) -> dict[Point, int]:
-        """The owners of KataGo's area: Black's, then White's over them, then the stones left."""
-        owner = dict.fromkeys(self.color, 0)
-        for color in (BLACK, WHITE):
-            alive, healthy, others = self.benson(color)
-            is_empty = {r: all(self.color[p] == 0 for p in r) for r in healthy + others}
-            for points in alive:
-                owner |= dict.fromkeys(points, color)
-            for region in healthy:
-                if self.inner(region, color) <= 1 or is_empty[region]:
-                    owner |= dict.fromkeys(region, color)
-            for region in others:
-                if is_empty[region] and color in self.color.values():
-                    owner |= {p: color for p in region if owner[p] == 0}
-        return {p: owner[p] or self.color[p] for p in owner}
 
 
 def settled_owners(position: Position) -> NDArray[np.int8]:

@@ -59,9 +59,8 @@ def test_the_root_s_temperature_brings_no_noise() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("playoutDoublingAdvantage", 1.5),
-        ("humanSLProfile", "rank_5k"),
-        ("antiMirror", True),
+        ("ponderingEnabled", True),  # of players alone, and unknown in KataGo's analysis, too
+        ("resignThreshold", -0.9),
         ("noSuchThing", None),
         ("", {}),
     ],
@@ -79,7 +78,17 @@ def test_what_is_not_known_is_a_warning_and_no_more(name: str, value: Any) -> No
 
 @pytest.mark.parametrize(
     ("name", "value"),
+    [("antiMirror", True), ("rootEndingBonusPoints", 0.5), ("numSearchThreads", 4)],
+)
+def test_what_katago_knows_and_has_no_effect_here_is_taken_silently(name: str, value: Any) -> None:
+    assert QuerySettings().overridden({name: value}) == (QuerySettings(), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
     [
+        ("antiMirror", "perhaps"),
+        ("humanSLProfile", "rank_5k"),
         ("wideRootNoise", "much"),
         ("wideRootNoise", -1),
         ("wideRootNoise", 1e300),

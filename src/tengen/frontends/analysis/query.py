@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from tengen.engine.katago_params import ANALYSIS, KATAGO_PARAMS, Takers, parse_value
@@ -26,6 +27,7 @@ from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
 from tengen.search.params import SearchParams
 from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest
+from tengen.user_messages import say
 
 MOST_PRIORITY = 2**62
 LEAST_SECONDS = 1e-3
@@ -99,15 +101,26 @@ class QuerySettings:
         param = KATAGO_PARAMS.get(name)
         if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
             return self
-        if param is None or ANALYSIS not in param.takers:
+        if param is None or (param.field and ANALYSIS not in param.takers):
             raise KeyError(name)
+        if name.startswith("humanSL") and value != "":
+            raise ValueError("it needs a network that was trained on the moves of people")
         parsed = parse_value(param, value)
+        if not param.field:
+            _say_without_effect(name)
+            return self
         if param.is_switch:
             parsed = getattr(ANALYSIS_PARAMS, param.field) if parsed else 0.0
         change = {param.field: parsed}
         return replace(
             self, **{"params": replace(self.params, **change)} if param.of_search else change
         )
+
+
+@cache
+def _say_without_effect(name: str) -> None:
+    """Say once that a parameter of KataGo's changes nothing here."""
+    say(f"{name} has no effect here")
 
 
 class Notice(NamedTuple):
