@@ -15,6 +15,7 @@ from tengen.engine.katago_params import (
 )
 from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
 from tengen.frontends.options import GtpOptions
+from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
 
 ALL = pytest.mark.parametrize("param", KATAGO_PARAMS.values(), ids=list(KATAGO_PARAMS))
@@ -28,7 +29,9 @@ def test_every_parameter_sets_a_field_of_its_front_ends(param: KataGoParam) -> N
     if not param.field:  # it has no effect here; clients read what they set
         assert parse_value(param, param.usual) == param.usual
         return
-    for kind in [SearchParams] if param.of_search else kinds:
+    if param.of_search or param.of_human:
+        kinds = [SearchParams if param.of_search else HumanStyle]
+    for kind in kinds:
         assert param.field in {each.name for each in fields(kind)}
 
 
@@ -46,3 +49,15 @@ def test_usual_values_and_ranges_of_the_search_are_accepted(param: KataGoParam) 
     for wrong in (param.low - 1, 2 * param.high + 1, "nan", "inf", "much", True, None, [1]):
         with pytest.raises(ValueError, match=r"a number from .* to .* is needed"):
             parse_value(param, wrong)
+
+
+@ALL
+def test_ranges_of_parameters_about_people_are_those_of_a_style(param: KataGoParam) -> None:
+    if not param.of_human or param.kind is not float:
+        return
+    usual = getattr(HumanStyle(), param.field)
+    assert parse_value(param, usual) == usual
+    for value in (param.low, param.high):
+        HumanStyle(**{param.field: parse_value(param, value)})
+    with pytest.raises(ValueError, match="is needed"):
+        parse_value(param, 2 * param.high)

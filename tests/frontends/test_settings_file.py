@@ -16,6 +16,7 @@ from tengen.frontends.options import (
     sections,
     write_settings,
 )
+from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
 
 
@@ -120,6 +121,21 @@ def test_katagos_names_of_parameters_are_understood(tmp_path: Path) -> None:
     path.write_text("[search]\ncpuctExploration = 2\n")
     assert load_settings(path)["search"].exploration == 2.0
     assert options_in_file(GtpOptions, path)["search"] == {"exploration": 2.0}
+
+
+def test_a_file_says_whom_to_imitate(tmp_path: Path) -> None:
+    path = tmp_path / "tengen.toml"
+    path.write_text(
+        "[engine]\nhuman_model = 'people.bin.gz'\n"
+        "[human]\nhumanSLProfile = 'rank_5k'\nhumanSLChosenMoveProp = 1\n"
+    )
+    for kind in (GtpOptions, AnalysisOptions):
+        found = kind(**options_in_file(kind, path))
+        assert found.human_model == "people.bin.gz"
+        assert found.human == HumanStyle("rank_5k", move_share=1.0)
+    path.write_text("[human]\nprofile = 'rank_77k'\n")
+    with pytest.raises(ValueError, match=r"\[human\].*rank_77k"):
+        load_settings(path)
 
 
 def test_a_level_keeps_its_own_limits(tmp_path: Path) -> None:

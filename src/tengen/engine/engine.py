@@ -32,7 +32,9 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, Evaluator
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.loaded_network import LoadedNetwork, open_network
+from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
+from tengen.search.people import check_style
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
 from tengen.search.warmup import compile_kernels
@@ -69,21 +71,31 @@ class Engine(Closeable):
         cache_megabytes: float = 0.0,
         tree_megabytes: float = math.inf,
         max_searches: int | None = None,
+        human_model: str | Path | NetworkData | LoadedNetwork | Evaluator | None = None,
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
         The precision is float32, bf16, int8, or what suits the device. Leaves in flight follow the
         device unless given. On a CPU, `streams` batches are computed at
         a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
-        `tree_megabytes`. An owner has at most `max_searches` searches under way.
+        `tree_megabytes`. An owner has at most `max_searches` searches under way. `human_model` is
+        a network beside it that imitates people; `RootOptions.human` says whom, and what for.
         """
-        if isinstance(model, str | Path | NetworkData):
-            model = open_network(model, device, precision, streams)
-        self.network = model if isinstance(model, LoadedNetwork) else LoadedNetwork(model)
+
+        def opened(
+            model: str | Path | NetworkData | LoadedNetwork | Evaluator,
+        ) -> LoadedNetwork:
+            if isinstance(model, str | Path | NetworkData):
+                return open_network(model, device, precision, streams)
+            return model if isinstance(model, LoadedNetwork) else LoadedNetwork(model)
+
+        self.network = opened(model)
+        self.human_network = None if human_model is None else opened(human_model)
         evaluator = self.network.evaluator
         self.cache = CachingEvaluator(evaluator, cache_megabytes) if cache_megabytes else None
         self.evaluator: Evaluator = self.cache or evaluator
-        compile_kernels(evaluator.features)
+        human = None if self.human_network is None else self.human_network.evaluator
+        compile_kernels(evaluator.features, None if human is None else human.features)
         self.params = params or SearchParams()
         self.scheduler = Scheduler(
             self.evaluator,
@@ -92,6 +104,7 @@ class Engine(Closeable):
             seed=seed,
             megabytes=tree_megabytes,
             max_searches=max_searches,
+            human=human,
         )
         self.tree = self.new_tree()
 
@@ -146,9 +159,27 @@ class Engine(Closeable):
             order = (0, *range(length - 1, 0, -1))
             self.scheduler.submit([task for k in order for task in tasks[k::length]])
 
-    def evaluate(self, positions: Sequence[Position]) -> Future[Evaluation]:
-        """The network's evaluation of positions, without search."""
-        return self.scheduler.evaluate(positions)
+    @property
+    def networks(self) -> tuple[LoadedNetwork, ...]:
+        """The network, and the one beside it that imitates people, if there is one."""
+        return (self.network, self.human_network) if self.human_network else (self.network,)
+
+    @property
+    def imitates_people(self) -> bool:
+        """Does one of its networks imitate the people of a profile?"""
+        return any(each.evaluator.imitates_people for each in self.networks)
+
+    def check_style(self, style: HumanStyle) -> None:
+        """Raise ValueError if a style needs a network that imitates people and is not there."""
+        human = None if self.human_network is None else self.human_network.evaluator
+        check_style(style, self.evaluator, human)
+
+    def evaluate(self, positions: Sequence[Position], profile: str = "") -> Future[Evaluation]:
+        """The network's evaluation of positions, without search.
+
+        A network that imitates people imitates those of the profile, such as rank_5k.
+        """
+        return self.scheduler.evaluate(positions, profile)
 
     def new_tree(
         self,

@@ -1,8 +1,8 @@
 """KataGo's names of parameters: which field of ours each one sets, its type, range and front ends.
 
-For `kata-set-param` (GTP), `overrideSettings` (JSON analysis) and the section [search] of settings
-files. Ranges are KataGo's, with 0 added where it turns something off here. Parameters that have no
-effect here are known all the same: clients set them, and expect to read what they set.
+For `kata-set-param` (GTP), `overrideSettings` (JSON analysis) and the sections [search] and [human]
+of settings files. Ranges are KataGo's, with 0 added where it turns something off here. Parameters
+that have no effect here are known all the same: clients set them, and expect to read what they set.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ LONGEST_PV = 1000
 
 UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20  # what KataGo calls no limit
 
+PROFILE = "humanSLProfile"
 SIDE_TO_MOVE = "SIDETOMOVE"
 PERSPECTIVES = SIDE_TO_MOVE, "BLACK", "WHITE"
 _PERSPECTIVE_WORDS = {
@@ -53,13 +54,14 @@ class KataGoParam(NamedTuple):
     """A parameter under KataGo's name."""
 
     name: str
-    field: str  # of SearchParams, or of the front end's own settings; "": it has no effect here
+    field: str  # of SearchParams, HumanStyle or the front end's own settings; "": without effect
     kind: type
     takers: Takers
     low: float = 0.0
     high: float = 1.0
     most: float = math.inf  # larger values stand for this one
     of_search: bool = False
+    of_human: bool = False  # a field of HumanStyle
     is_switch: bool = False  # true: the usual number, false: 0
     words: Mapping[str, str] = MappingProxyType({})  # of a text, upper case: what each stands for
     usual: bool | float | str | None = None  # KataGo's own value, where there is no field
@@ -69,6 +71,16 @@ def _search(
     name: str, field: str, low: float = 0.0, high: float = 1.0, takers: Takers = BOTH
 ) -> KataGoParam:
     return KataGoParam(name, field, float, takers, low, high, of_search=True)
+
+
+def _human(
+    name: str,
+    field: str,
+    high: float = 1.0,
+    kind: type = float,
+    takers: Takers = BOTH,
+) -> KataGoParam:
+    return KataGoParam(name, field, kind, takers, 0, high, of_human=True)
 
 
 def _inert(
@@ -102,7 +114,6 @@ _MANAGED_OTHERWISE = (
     _inert("treeReuseCarryOverTimeFactor", 0.0),
     _inert("chosenMovePrune", 1.0, 0, 1e10),
     _inert("chosenMoveSubtract", 0.0, 0, 1e10),
-    _inert("chosenMoveTemperatureOnlyBelowProb", 1.0),
     _inert("genmoveAntiMirror", True),
     _inert("subtreeValueBiasTableNumShards", 65536, 65536, 65536),  # which KataGo keeps fixed
 )
@@ -193,28 +204,37 @@ _ALL = (
     _inert("subtreeValueBiasFreeProp", 0.8),
     _inert("uncertaintyExponent", 1.0, 0, 2),
     _inert("useNonBuggyLcb", True),
-    # Networks that imitate people; without one, KataGo refuses to change them.
-    KataGoParam("humanSLProfile", "", str, GTP, words=MappingProxyType({"": ""}), usual=""),
-    _inert("humanSLChosenMoveIgnorePass", False),
-    _inert("humanSLChosenMovePiklLambda", 1e9, 0, 1e9),
-    _inert("humanSLChosenMoveProp", 0.0),
-    _inert("humanSLCpuctExploration", 1.0, 0, 1000),
-    _inert("humanSLCpuctPermanent", 0.0, 0, 1000),
+    # People, whose names begin with humanSL; without a network that imitates them, KataGo refuses
+    # to change these.
+    _human("chosenMoveTemperatureOnlyBelowProb", "temperature_below", takers=GTP_ALONE),
+    _human(PROFILE, "profile", kind=str),
+    _human("humanSLChosenMoveIgnorePass", "ignore_pass", kind=bool),
+    _human("humanSLChosenMovePiklLambda", "move_lambda", 1e9),
+    _human("humanSLChosenMoveProp", "move_share"),
+    _human("humanSLCpuctExploration", "exploration", 1000),
+    _human("humanSLCpuctPermanent", "permanent_exploration", 1000),
     *(
-        _inert(f"humanSL{whose}ExploreProb{kind}", 0.0)
-        for whose in ("Opp", "Pla", "Root")
-        for kind in ("Weightful", "Weightless")
+        _human(f"humanSL{name}ExploreProb{kind.title()}", f"{field}_{kind}")
+        for name, field in (("Opp", "other"), ("Pla", "own"), ("Root", "root"))
+        for kind in ("weightful", "weightless")
     ),
     *(param._replace(takers=GTP_ALONE) for param in _MANAGED_OTHERWISE),
 )
 KATAGO_PARAMS = {param.name: param for param in _ALL}
-SEARCH_FIELDS = {p.name: p.field for p in _ALL if p.of_search and not p.is_switch}
+FIELDS_IN_FILES = {p.name: p.field for p in _ALL if (p.of_search and not p.is_switch) or p.of_human}
+
+
+def needs_people(name: str) -> bool:
+    """Does KataGo take this parameter only where there is a network that imitates people?"""
+    return name.startswith("humanSL")
 
 
 def parse_value(param: KataGoParam, value: object) -> Any:
     """A value of JSON, or its text, as the field's type; raises ValueError for any other."""
     if param.kind is bool:
         return _parse_bool(value)
+    if param.name == PROFILE:
+        return _parse_profile(value)
     if param.kind is str:
         word = value.strip().upper() if isinstance(value, str) else "no text"
         if word not in param.words:
@@ -232,6 +252,14 @@ def parse_value(param: KataGoParam, value: object) -> Any:
     if not param.low <= number <= param.high or (whole and not number.is_integer()):
         raise ValueError(wanted)
     return param.kind(min(number, param.most))
+
+
+def _parse_profile(value: object) -> str:
+    from tengen.features.human_profile import parse_profile
+
+    name = value.strip() if isinstance(value, str) else str(value)
+    parse_profile(name)
+    return name
 
 
 def _parse_bool(value: object) -> bool:

@@ -4,12 +4,14 @@ A weak level looks at little and plays what comes to mind: moves are drawn from 
 policy, the more freely the weaker the level. Before a move is played the position after it is
 glanced at; one that loses more than the level's floor is thought better of. Nobody forgets how
 games end: own eyes are not filled, and whether to pass is searched with care at every level.
+
+Where a network imitates people, there are levels by their ranks as well, whose moves it draws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,6 +21,9 @@ from tengen.game.geometry import Point, point_index
 from tengen.game.kernels.playout import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
+from tengen.search.human_choice import drawn_choice
+from tengen.search.human_style import NO_STYLE, HumanStyle
+from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import SearchResult
 
@@ -44,6 +49,7 @@ class Level:
     floor: float = 0.0  # points that a drawn move may lose against the one that looks best
     resign_winrate: float = 0.0  # below which a game is given up; 0: never
     elo: int | None = None  # above GNU Go 3.8 level 10 on 9x9; None: not measured
+    human: HumanStyle = NO_STYLE  # whose moves are drawn, by a network that imitates people
 
 
 LEVELS = (
@@ -60,6 +66,23 @@ LEVELS = (
 )
 FULL = LEVELS[-1]
 
+HUMAN = "human:"  # begins the ids of levels that imitate people, such as human:5k
+HUMAN_VISITS = 40  # for the question whether to pass; the moves are people's
+# As KataGo's own settings for this: nothing of the search's shapes the choice, and only chances
+# below one in a hundred are sharpened.
+HUMAN_PARAMS = SearchParams(
+    static_score=0.3,
+    dynamic_score=0.0,
+    uncertainty=0.0,
+    noise_pruning=False,
+    value_bias=0.0,
+    lcb_stdevs=0.0,
+    temperature=0.70,
+    temperature_early=0.85,
+    temperature_halflife=80.0,
+)
+HUMAN_SYMMETRIES = 2
+
 
 class Decision(NamedTuple):
     """What a level does."""
@@ -71,11 +94,21 @@ class Decision(NamedTuple):
 
 def level_named(id_: str) -> Level:
     """A level by its id, however it is written; raises ValueError that lists them."""
+    wanted = id_.strip().lower()
     for level in LEVELS:
-        if level.id == id_.strip().lower():
+        if level.id == wanted:
             return level
+    if wanted.startswith(HUMAN):
+        return _human_level(wanted.removeprefix(HUMAN))
     known = ", ".join(level.id for level in LEVELS)
-    raise ValueError(f"no level is called {id_[:40]!r}; there are {known}")
+    raise ValueError(f"no level is called {id_[:40]!r}; there are {known} and {HUMAN}5k")
+
+
+def _human_level(people: str) -> Level:
+    """The level of a rank such as 5k, or of a profile such as preaz_5k; raises ValueError."""
+    profile = people if "_" in people and not people[:1].isdigit() else f"rank_{people}"
+    style = HumanStyle(profile, move_share=1.0, ignore_pass=True, temperature_below=0.01)
+    return Level(HUMAN + people, f"Human {people}", HUMAN_VISITS, human=style)
 
 
 Deciding: TypeAlias = Generator[SearchRequest, SearchResult, Answer]
@@ -116,15 +149,19 @@ def deciding(
     """
     if position.is_over:
         raise ValueError("the game is over: there is no move to choose")
-    root = ROOT_DEFAULTS if level == FULL else FRESH
-    result = yield SearchRequest(
-        position, Limits(visits=level.visits, seconds=seconds), root, wanted
-    )
+    root, params = ROOT_DEFAULTS if level == FULL else FRESH, None
+    if level.human.profile:
+        root = replace(root, human=level.human, symmetries=HUMAN_SYMMETRIES)
+        params = HUMAN_PARAMS
+    limits = Limits(visits=level.visits, seconds=seconds)
+    result = yield SearchRequest(position, limits, root, wanted, params)
     resign = (
         result.winrate < level.resign_winrate
         and position.move_number >= RESIGN_MOVES * position.size.area
     )
-    if _may_be_over(result):
+    if level.human.profile:
+        move = _drawn_from_people(result, level, seed)
+    elif _may_be_over(result):
         careful = result
         if level.visits < CARE_VISITS:
             limits = Limits(visits=CARE_VISITS, seconds=seconds)
@@ -161,6 +198,26 @@ def _best(result: SearchResult) -> Point | None:
     return next((move for move in moves if move is None or sensible[move.y, move.x]), None)
 
 
+def _drawn_from_people(result: SearchResult, level: Level, seed: int) -> Point | None:
+    """A move that people might play; a pass where the game is over."""
+    position = result.position
+    if _may_be_over(result) and _pass_is_as_good(result):
+        return None
+    sensible = _sensible(position)
+    choices = tuple(
+        (move, weight)
+        for move, weight in result.choices
+        if weight > 0 and move is not None and sensible[move.y, move.x]
+    )
+    if not choices:
+        return _best(result)
+    return drawn_choice(choices, position, HUMAN_PARAMS, level.human, _random(position, seed))
+
+
+def _random(position: Position, seed: int) -> np.random.Generator:
+    return np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
+
+
 def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | None]:
     """A move drawn from the policy that is not below the level's floor; a pass if there is none."""
     position = result.position
@@ -188,7 +245,7 @@ def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | No
         return scores[move]
 
     best = max(weights, key=weights.__getitem__)
-    random = np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
+    random = _random(position, seed)
     for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
         if move == best:
             return move

@@ -26,8 +26,9 @@ from tengen.closeable import Closeable
 from tengen.engine.task import KeptTree, SearchTask
 from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools
 from tengen.game.position import Position
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode, join_batches
+from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode_for, join_batches
 from tengen.search.params import SearchParams
+from tengen.search.people import check_style
 from tengen.search.request import CANCELLED, RUNNING, TIME
 from tengen.search.result import SearchResult, empty_result
 from tengen.search.tree_batch import LeafFlight
@@ -66,12 +67,13 @@ class Scheduler(Closeable):
         seed: int = 0,
         megabytes: float = math.inf,
         max_searches: int | None = None,
+        human: Evaluator | None = None,
     ) -> None:
         """Trees take at most so many megabytes together; an owner has at most so many searches
-        under way.
+        under way. `human` is a network that imitates people.
         """
         self.evaluator, self.params = evaluator, params
-        self._seed = seed
+        self._seed, self._human = seed, human
         self.batch_size = max(BATCH, evaluator.best_batch)
         self._pools = TreePools(
             evaluator,
@@ -79,6 +81,7 @@ class Scheduler(Closeable):
             leaves=leaves,
             leaf_room=self.batch_size,
             max_searches=max_searches,
+            human=human,
         )
         self._max_flights = evaluator.parallel_batches + 1  # one waits while the others compute
         self.lock = threading.RLock()
@@ -117,11 +120,11 @@ class Scheduler(Closeable):
             self._calls.put(lambda: self._enqueue(tasks))
         self._wake.set()
 
-    def evaluate(self, positions: Sequence[Position]) -> Future[Evaluation]:
-        """The network's evaluation of positions, without search."""
+    def evaluate(self, positions: Sequence[Position], profile: str = "") -> Future[Evaluation]:
+        """The network's evaluation of positions, without search; see `encode_for`."""
         future: Future[Evaluation] = Future()
         future.set_running_or_notify_cancel()
-        batch = encode(self.evaluator.features, positions)
+        batch = encode_for(self.evaluator, positions, profile)
         with self._counting:
             if self._closed:
                 raise ValueError(CLOSED)
@@ -257,6 +260,7 @@ class Scheduler(Closeable):
             self._end(task, empty_result(task.request.position, CANCELLED))
             return
         try:
+            check_style(task.request.root.human, self.evaluator, self._human)
             pool, g = self._pools.tree_for(task, task.request.params or self.params)
             self._begin_in(pool, g, task)
         except Exception as error:  # whoever asked must hear of it, and the thread go on
@@ -318,7 +322,8 @@ class Scheduler(Closeable):
         wanted = search.wanted.root_evaluation
         if not wanted or result.root_evaluation is not None or not result.visits:
             return result
-        batch = encode(self.evaluator.features, [result.position])
+        profile = search.trees.roots[search.g].human.profile
+        batch = encode_for(self.evaluator, [result.position], profile)
         found = self.evaluator.submit(batch).result()
         evaluation = Evaluation(*(values[0] for values in found))
         search.trees.root_evaluations[search.g] = evaluation
@@ -368,6 +373,8 @@ class Scheduler(Closeable):
         """Hand the inputs of a flight to the network, as one batch."""
         pending = None
         try:
+            for pool, part in flight.parts:
+                pool.trees.ask_people(part)
             if inputs:
                 batch = inputs[0] if len(inputs) == 1 else join_batches(inputs)
                 pending = self.evaluator.submit(batch)

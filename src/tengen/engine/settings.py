@@ -40,7 +40,16 @@ class NetworkOptions:
 
 
 @dataclass(frozen=True)
-class EngineOptions(NetworkOptions):
+class PlayerOptions(NetworkOptions):
+    """A network to play with or to analyse with, and one that imitates people."""
+
+    human_model: str | None = option(
+        None, "a network file beside it that imitates people", metavar="FILE"
+    )
+
+
+@dataclass(frozen=True)
+class EngineOptions(PlayerOptions):
     """A network, and the limits of a search; raises ValueError for values out of range."""
 
     visits: int | None = option(None, "for each move; 400 unless seconds are set", low=1)

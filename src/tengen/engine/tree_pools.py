@@ -14,7 +14,9 @@ from typing import NamedTuple
 from tengen.engine.task import KeptTree, SearchTask
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
+from tengen.search.kernels.forest import HumanPolicies
 from tengen.search.params import SearchParams
+from tengen.search.people import policies_of
 from tengen.search.request import SearchRequest
 from tengen.search.tree_batch import (
     PIPELINE_FROM,
@@ -49,6 +51,7 @@ class PoolKind(NamedTuple):
     size: Size
     ownership: bool
     visits: int  # that a tree has room for
+    policies: HumanPolicies  # where they need what people would play
 
 
 @dataclass(eq=False)
@@ -88,7 +91,10 @@ class TreePool:
         """Can a kept tree of this pool be used for a search of this kind?"""
         if self.kind is not None or kind is not None:
             return self.kind == kind
-        return self.trees.fits(request.position) and self.trees.set_params(params)
+        fits = self.trees.fits(request.position)
+        if self.trees.policies is HumanPolicies.ROOTS:
+            fits &= policies_of(request.root.human) is HumanPolicies.ROOTS
+        return fits and self.trees.set_params(params)
 
 
 class TreePools:
@@ -102,15 +108,18 @@ class TreePools:
         leaves: int | None,
         leaf_room: int,
         max_searches: int | None,
+        human: Evaluator | None = None,
     ) -> None:
         """A deep tree has `leaves` in a flight; the trees of a pool together `leaf_room` or so.
+
+        `human` is a network that imitates people.
 
         Tells the C library, for the whole process, not to keep what large trees leave behind.
         """
         _c_library("mallopt", _MMAP_THRESHOLD, _OWN_BLOCK)
         self._evaluator, self._left = evaluator, megabytes
         self._leaves, self._leaf_room = leaves or evaluator.best_batch, leaf_room
-        self._max_searches = max_searches
+        self._max_searches, self._human = max_searches, human
         self._pools: list[TreePool] = []
 
     def __iter__(self) -> Iterator[TreePool]:
@@ -156,7 +165,12 @@ class TreePools:
         evaluator, area = self._evaluator, kind.size.area
         wanted = self.searches_at_a_time(kind.visits)
         each = tree_megabytes(
-            kind.visits, area, evaluator.features, kind.params, ownership=kind.ownership
+            kind.visits,
+            area,
+            evaluator.features,
+            kind.params,
+            ownership=kind.ownership,
+            policies=self._kept(kind.policies),
         )
         taken = self._take_memory(min(wanted * each, kind.params.megabytes * FEWEST_TREES))
         n = max(1, min(wanted, int(taken / each)))
@@ -171,6 +185,8 @@ class TreePools:
             ownership=kind.ownership,
             leaves=leaves,
             leaf_room=min(n * leaves, self._leaf_room + n),
+            human=self._human,
+            policies=kind.policies,
         )
         return self._added(TreePool(trees, kind, taken))
 
@@ -184,7 +200,9 @@ class TreePools:
     ) -> TreePool:
         evaluator, position = self._evaluator, request.position
         area, features = position.size.area, evaluator.features
-        most = tree_megabytes(visits, area, features, params, ownership=ownership)
+        policies = policies_of(request.root.human)
+        kept = self._kept(policies)
+        most = tree_megabytes(visits, area, features, params, ownership=ownership, policies=kept)
         taken = self._take_memory(min(megabytes, 2 * most + 1))
         trees = deep_tree(
             evaluator,
@@ -193,8 +211,14 @@ class TreePools:
             ownership=ownership,
             leaves=self._leaves,
             megabytes=taken,
+            human=self._human,
+            policies=policies,
         )
         return self._added(TreePool(trees, None, taken))
+
+    def _kept(self, policies: HumanPolicies) -> HumanPolicies:
+        """Where people's policies are kept, if there is a network that has them."""
+        return HumanPolicies.NONE if self._human is None else policies
 
     def _added(self, pool: TreePool) -> TreePool:
         self._pools.append(pool)
@@ -248,7 +272,8 @@ def _pool_kind(
     if max_visits > MOST_VISITS or position.move_number >= MOST_MOVES:
         return None
     room = max(LEAST_VISITS, 1 << (int(max_visits) - 1).bit_length())
-    return PoolKind(params, position.size, ownership, min(room, MOST_VISITS))
+    policies = policies_of(request.root.human)
+    return PoolKind(params, position.size, ownership, min(room, MOST_VISITS), policies)
 
 
 def _c_library(function: str, *arguments: int) -> None:

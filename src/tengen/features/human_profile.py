@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +67,12 @@ def _rank(name: str) -> int:
     if not 1 <= number <= (_WEAKEST_KYU if kyu else _STRONGEST_DAN):
         return 0
     return _STRONGEST_DAN + number if kyu else _STRONGEST_DAN + 1 - number
+
+
+@cache
+def profile_rows(name: str, area: int) -> NDArray[np.float32]:
+    """As `metadata_rows`, by the profile's name; not to be changed. Raises ValueError."""
+    return metadata_rows(parse_profile(name), area)
 
 
 def metadata_rows(profile: HumanProfile, area: int) -> NDArray[np.float32]:

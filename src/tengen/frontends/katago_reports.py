@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tengen.engine.katago_params import SIDE_TO_MOVE
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
+    from tengen.engine.engine import Engine
     from tengen.game.geometry import Point, Size
     from tengen.search.request import Wanted
     from tengen.search.result import Uncertainty
@@ -37,6 +38,21 @@ class ReportFields:
             moves_ownership=self.moves_ownership or self.moves_ownership_stdev,
             pv_length=pv_length,
         )
+
+
+def described_networks(engine: Engine) -> list[dict[str, Any]]:
+    """What clients are told about the networks of an engine."""
+    return [
+        {
+            "name": network.file or network.evaluator.name,
+            "internalName": network.evaluator.name,
+            "maxBatchSize": engine.scheduler.batch_size,
+            "usesHumanSLProfile": network.evaluator.imitates_people,
+            "version": network.katago_version,
+            "usingFP16": "auto",
+        }
+        for network in engine.networks
+    ]
 
 
 def sign_for(perspective: str, to_play: Color) -> int:

@@ -1,7 +1,7 @@
 """The options of all commands, as dataclasses, and the settings files that set them.
 
-A file has sections for the engine, for its search and for commands. The section [search] takes
-KataGo's names of parameters, too.
+A file has sections for the engine, for its search, for the part of people in it and for commands.
+The sections [search] and [human] take KataGo's names of parameters, too.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from types import MappingProxyType
 from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
-from tengen.engine.katago_params import PERSPECTIVES, SEARCH_FIELDS, SIDE_TO_MOVE
-from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions
+from tengen.engine.katago_params import FIELDS_IN_FILES, PERSPECTIVES, SIDE_TO_MOVE
+from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions, PlayerOptions
 from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
+from tengen.search.human_style import NO_STYLE, HumanStyle
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
-LEVEL = "strength, from beginner to full; docs/levels.md lists them"
+LEVEL = "strength, from beginner to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
 SEED = "the same seed makes the same moves; else each game has its own"
 
@@ -74,6 +75,8 @@ class GtpOptions(EngineOptions):
     seed: int = drawn_option(any_seed, SEED)
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
+    # The section [human] of a file.
+    human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
     # Fields of SearchParams that differ from GTP's defaults: the section [search] of a file.
     search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
     # KataGo's parameters that clients set and read, by their names.
@@ -96,7 +99,7 @@ class GtpOptions(EngineOptions):
 
 
 @dataclass(frozen=True)
-class AnalysisOptions(NetworkOptions):
+class AnalysisOptions(PlayerOptions):
     """Options of `tengen analysis`; raises ValueError for values out of range."""
 
     visits: int = option(500, "for each position, where a query does not say", low=1)
@@ -113,6 +116,8 @@ class AnalysisOptions(NetworkOptions):
     )
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
+    # The section [human] of a file.
+    human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
     # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
     search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
 
@@ -127,7 +132,7 @@ class AnalysisOptions(NetworkOptions):
 
 
 @dataclass(frozen=True)
-class PlayOptions(NetworkOptions):
+class PlayOptions(PlayerOptions):
     level: str = option("casual", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
@@ -230,6 +235,7 @@ def sections() -> dict[str, type[Any]]:
     return {
         "engine": EngineOptions,
         "search": SearchParams,
+        "human": HumanStyle,
         "gtp": GtpOptions,
         "analysis": AnalysisOptions,
     }
@@ -237,7 +243,7 @@ def sections() -> dict[str, type[Any]]:
 
 def load_settings(path: str | Path) -> dict[str, Any]:
     """A dataclass for each section of a file; raises ValueError that names section and key."""
-    return load_sections(path, sections(), SEARCH_FIELDS)
+    return load_sections(path, sections(), FIELDS_IN_FILES)
 
 
 def write_settings(settings: dict[str, Any] | None = None) -> str:
@@ -253,7 +259,7 @@ def options_in_file(
 
     Raises ValueError that names section and key.
     """
-    keys = load_keys(path, sections(), SEARCH_FIELDS)
+    keys = load_keys(path, sections(), FIELDS_IN_FILES)
     own = next((name for name, section in sections().items() if section is kind), "")
     known = {each.name: each for each in fields(kind)}
     inherited = {each.name for each in fields(EngineOptions) if known.get(each.name) is each}
@@ -261,6 +267,8 @@ def options_in_file(
     found |= keys.get(own, {})
     if "search" in known:
         found["search"] = keys.get("search", {})
+        if "human" in keys:
+            found["human"] = HumanStyle(**keys["human"])
     if {**found, **given}.get("level"):  # which has limits of its own
         found = {key: value for key, value in found.items() if key not in ("visits", "seconds")}
     return found

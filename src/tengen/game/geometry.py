@@ -73,6 +73,11 @@ def policy_point(index: int, size: Size) -> Point | None:
     return Point(index % size.width, index // size.width) if index < size.area else None
 
 
+def policy_place(point: tuple[int, int] | None, size: Size) -> int:
+    """The policy index of a point; the last one for the pass, None."""
+    return size.area if point is None else point[1] * size.width + point[0]
+
+
 def point_text(point: tuple[int, int] | None, height: int) -> str:
     """Coordinates as players and GTP write them: columns skip I, rows count from the bottom.
 

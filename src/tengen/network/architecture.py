@@ -134,6 +134,11 @@ class Architecture:
         """Is there an optimistic policy besides the plain one? Imitators of people use none."""
         return self.policy_outputs > 1 and not self.metadata_hidden1
 
+    @property
+    def imitates_people(self) -> bool:
+        """Is it told who plays, so that it can predict their moves?"""
+        return self.metadata_hidden1 > 0
+
     def seeing(self, features: FeatureSet) -> Architecture:
         """The same architecture for another feature set."""
         planes, globals_ = len(features.planes), len(features.globals)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
-from tengen.features.human_profile import DEFAULT_PROFILE, metadata_rows, parse_profile
+from tengen.features.human_profile import DEFAULT_PROFILE, profile_rows
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.color import BLACK
 from tengen.game.position import Position
@@ -41,13 +41,12 @@ def batch_for(batch: Batch, name: str, architecture: Architecture) -> Batch:
     Networks that imitate people know no optimism, as in KataGo, and the others no metadata.
     """
     check_boards(name, architecture.board_size, batch.planes.shape)
-    if not architecture.metadata_hidden1:
+    if not architecture.imitates_people:
         return batch if batch.metadata is None else batch._replace(metadata=None)
     metadata = batch.metadata
     if metadata is None:
-        profile = parse_profile(DEFAULT_PROFILE)
         areas = FEATURE_SETS[architecture.features].on_board(batch.planes).sum((1, 2))
-        metadata = np.stack([metadata_rows(profile, int(area))[BLACK] for area in areas])
+        metadata = np.stack([profile_rows(DEFAULT_PROFILE, int(area))[BLACK] for area in areas])
     return batch._replace(optimism=None, metadata=metadata)
 
 
@@ -119,6 +118,10 @@ class Evaluator(Protocol):
         """Does `Batch.optimism` make a difference?"""
 
     @property
+    def imitates_people(self) -> bool:
+        """Does `Batch.metadata` make a difference?"""
+
+    @property
     def best_batch(self) -> int:
         """The batch size beyond which larger batches gain little."""
 
@@ -142,6 +145,7 @@ class EvaluatorWrapper:
         self.name, self.device, self.features = inner.name, inner.device, inner.features
         self.best_batch, self.parallel_batches = inner.best_batch, inner.parallel_batches
         self.on_processor, self.has_optimism = inner.on_processor, inner.has_optimism
+        self.imitates_people = inner.imitates_people
 
 
 def feeding_threads(evaluator: Evaluator) -> int:
@@ -168,6 +172,18 @@ def encode(features: FeatureSet, positions: Sequence[Position]) -> Batch:
     for i, position in enumerate(positions):
         features.encode_position(position, planes[i], globals_[i], scratch)
     return Batch(planes, globals_)
+
+
+def encode_for(evaluator: Evaluator, positions: Sequence[Position], profile: str = "") -> Batch:
+    """Encode positions for a network; one that imitates people imitates those of the profile."""
+    batch = encode(evaluator.features, positions)
+    if not evaluator.imitates_people:
+        return batch
+    rows = [
+        profile_rows(profile or DEFAULT_PROFILE, position.size.area)[position.to_play]
+        for position in positions
+    ]
+    return batch._replace(metadata=np.stack(rows))
 
 
 def check_boards(name: str, board_size: int, shape: Sequence[int]) -> None:

@@ -51,6 +51,7 @@ class FakeEvaluator:
     parallel_batches: int = 1
     on_processor: bool = False
     has_optimism: bool = False
+    imitates_people: bool = False
 
     def submit(self, batch: Batch) -> Ready:
         """Evaluate at once."""

@@ -7,6 +7,8 @@
 - result: what a search found
 - leaf_batch: leaves on their way to the network
 - root_symmetry: symmetric moves at the root
+- human_style: how a search follows people; people: the network that imitates them
+- human_choice: a move chosen as people choose
 - clock: time controls, and how long to think
 - warmup: compile all kernels before a clock runs
 - kernels: the algorithm: select, descend, expand, back up, reuse, read

@@ -21,11 +21,21 @@ class LeafBatch(NamedTuple):
     planes: NDArray[np.float32]  # [rows, planes, height, width]
     globals: NDArray[np.float32]  # [rows, globals]
     optimism: NDArray[np.float32]  # [rows] share of the optimistic policy
+    # What a network that imitates people is shown, if that differs; else no rows.
+    human_planes: NDArray[np.float32]  # [rows, planes, height, width]
+    human_globals: NDArray[np.float32]  # [rows, globals]
 
 
-def new_leaf_batch(rows: int, features: FeatureSet, size: Size) -> LeafBatch:
-    """Room for this many waiting leaves on boards of up to this size."""
-    words = words_for(size.area) if features.sees_ladders else 0
+def new_leaf_batch(
+    rows: int, features: FeatureSet, size: Size, human: FeatureSet | None = None
+) -> LeafBatch:
+    """Room for this many waiting leaves on boards of up to this size.
+
+    `human` are the inputs of a network that imitates people, if there is one.
+    """
+    human = human or features
+    words = words_for(size.area) if features.sees_ladders or human.sees_ladders else 0
+    human_rows = 0 if human == features else rows
     return LeafBatch(
         paths=np.zeros(rows, PATH),
         caught=np.zeros((rows, words), np.uint64),
@@ -33,4 +43,6 @@ def new_leaf_batch(rows: int, features: FeatureSet, size: Size) -> LeafBatch:
         planes=np.ones((rows, len(features.planes), size.height, size.width), np.float32),
         globals=np.zeros((rows, len(features.globals)), np.float32),
         optimism=np.zeros(rows, np.float32),
+        human_planes=np.ones((human_rows, len(human.planes), size.height, size.width), np.float32),
+        human_globals=np.zeros((human_rows, len(human.globals)), np.float32),
     )

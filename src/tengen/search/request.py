@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.search.human_style import NO_STYLE, HumanStyle
 from tengen.search.params import SearchParams
 
 DEFAULT_VISITS = 400
@@ -66,6 +67,7 @@ class RootOptions:
     # The network is told that this side has 2^advantage times as many playouts as the other one.
     playout_advantage: float = 0.0
     advantage_of: Color | None = None  # None: the side to play at the root
+    human: HumanStyle = NO_STYLE
 
 
 ROOT_DEFAULTS = RootOptions()

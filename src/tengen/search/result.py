@@ -101,6 +101,9 @@ class SearchResult(Judgement):
     seconds: float
     stopped_by: str  # the limit that ended it; "running" for a search under way
     root_evaluation: Evaluation | None = None  # the network's full output, if wanted and known
+    human: Evaluation | None = None  # that of a network that imitates people, if one was asked
+    # What legal moves weigh in a choice as people make it, if it is made so.
+    choices: tuple[tuple[Point | None, float], ...] = ()
 
     @property
     def move(self) -> Point | None:
@@ -257,6 +260,13 @@ def read_moves(
         return ()
     shares = np.zeros(n, np.float32)
     best, weights = play_weights(forest, g, settings, shares), shares.tolist()
+    if not any(weights):  # all visits were without weight: the priors decide
+        own = [
+            float(forest.policy[g][packed_point(each["packed"])])
+            for each in edges_of(forest, index)
+        ]
+        weights = [prior / max(own) for prior in own]
+        best = weights.index(1.0)
     found = _candidates(forest, index, settings, position, wanted)
     if forest.trees[g]["prepared"] and not forest.trees[g]["noisy"]:  # wide root noise is not told
         own = forest.policy[g]
@@ -324,7 +334,7 @@ def _candidates(
     found = []
     for number, (record, visits, weight, means, line) in enumerate(rows):
         tried = _Tried._make(record)
-        if tried.visits:
+        if tried.visits or (visits and len(forest.styles)):  # or looked at without weight
             first = tried.point, visits, tried.visits
             moves = [(_point(p, width), v, e) for p, v, e in (first, *line[: tried.following])]
             judged = _judged(visits, weight, means, sign)

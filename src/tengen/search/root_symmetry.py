@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Symmetry, symmetry_points
 from tengen.game.position import Position
-from tengen.network.evaluator import Evaluation, Evaluator, encode
+from tengen.network.evaluator import Evaluation, Evaluator, encode_for
 from tengen.search.request import Avoid, RootOptions
 from tengen.search.result import MoveResult
 
@@ -94,16 +94,17 @@ def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResu
 
 
 def averaged(
-    evaluation: Evaluation, evaluator: Evaluator, position: Position, symmetries: int, seed: int
+    evaluation: Evaluation, evaluator: Evaluator, position: Position, root: RootOptions
 ) -> Evaluation:
     """The mean evaluation of a position and its images by some of the other symmetries.
 
     `evaluation` is its own, without the batch axis. The policy's mean is one of probabilities.
     """
-    others = np.random.default_rng(seed).permutation(list(Symmetry)[1:])[: symmetries - 1]
+    random = np.random.default_rng(position.stones_hash)
+    others = random.permutation(list(Symmetry)[1:])[: root.symmetries - 1]
     found = [evaluation]
     for symmetry in map(Symmetry, others.tolist()):
-        batch = encode(evaluator.features, [position.transformed(symmetry)])
+        batch = encode_for(evaluator, [position.transformed(symmetry)], root.human.profile)
         one = Evaluation(*(field[0] for field in evaluator.submit(batch).result()))
         found.append(_turned_back(one, symmetry, position))
     mean = Evaluation(*(np.mean(field, 0) for field in zip(*found, strict=True)))

@@ -23,6 +23,7 @@ from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
+from tengen.search.human_choice import with_people
 from tengen.search.kernels.descend import find_leaves
 from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
 from tengen.search.kernels.expand import expand_leaves
@@ -31,6 +32,7 @@ from tengen.search.kernels.forest import (
     EXPANDED,
     MAX_DEPTH,
     Forest,
+    HumanPolicies,
     new_forest,
     node_bytes,
     reset_tree,
@@ -40,6 +42,7 @@ from tengen.search.kernels.reuse import advance, children_by_visits, compact, re
 from tengen.search.kernels.root import prepare_root
 from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
 from tengen.search.params import SearchParams, settings_array
+from tengen.search.people import HumanQuestion, People, leaf_metadata
 from tengen.search.request import ROOT_DEFAULTS, RootOptions, Wanted
 from tengen.search.result import (
     MoveResult,
@@ -78,7 +81,9 @@ class LeafFlight:
     leaves: LeafBatch
     trees: NDArray[np.int64]  # [n] whose leaves these are
     ends: NDArray[np.int64]  # [chunks] where the rows of each chunk of trees end
+    metadata: NDArray[np.float32] | None  # [rows, 192] for a network that imitates people
     pending: Pending | None = None  # None: no leaf needs the network
+    question: HumanQuestion | None = None  # to a network beside it that imitates people
 
     @property
     def rows(self) -> int:
@@ -89,7 +94,8 @@ class LeafFlight:
     def inputs(self) -> Batch:
         """What the network sees."""
         rows, leaves = slice(self.rows), self.leaves
-        return Batch(leaves.planes[rows], leaves.globals[rows], leaves.optimism[rows])
+        optimism = leaves.optimism[rows]
+        return Batch(leaves.planes[rows], leaves.globals[rows], optimism, self.metadata)
 
 
 class TreeBatch:
@@ -112,24 +118,32 @@ class TreeBatch:
         threads: int = 1,
         leaf_room: int | None = None,
         candidate_room: int | None = None,
+        human: Evaluator | None = None,
+        policies: HumanPolicies = HumanPolicies.ROOTS,
     ) -> None:
         """Each tree has room for so many nodes and at most `leaves` leaves in a flight.
 
         Positions have been reached by at most `moves` moves. A flight has at most `leaf_room`
-        leaves; without one, as many as the trees may find.
+        leaves; without one, as many as the trees may find. `human` is a network that imitates
+        people, and `policies` where its answers are needed.
         """
         self.evaluator, self.ownership, self.leaves = evaluator, ownership, leaves
         self._features = evaluator.features
+        self._human_features = self._features if human is None else human.features
+        self._sees_ladders = self._features.sees_ladders or self._human_features.sees_ladders
+        self.policies = HumanPolicies.NONE if human is None else policies
         self.forest: Forest = new_forest(
             trees,
             area,
             node_room=node_room,
             candidate_room=candidate_room or node_room * (area + 2),
             moves=moves + MAX_DEPTH,
-            ladders=self._features.sees_ladders,
+            ladders=self._sees_ladders,
             ownership=ownership,
             biases=params.value_bias > 0,
+            human_policies=self.policies,
         )
+        self.people = None if human is None else People(human, self.forest)
         self._settings: NDArray[np.void] = settings_array(
             params, has_optimism=evaluator.has_optimism
         )
@@ -224,9 +238,14 @@ class TreeBatch:
         tree["rng"] = np.random.SeedSequence(seed).generate_state(1, np.uint64) | 1
         reset_tree(forest, g)
         self.positions[g], self.roots[g] = position, root
-        self.root_evaluations[g] = None
+        self._forget_root_evaluation(g)
         self._apply_root_options(g, position, root)
         self._grow_board(position.size)
+
+    def _forget_root_evaluation(self, g: int) -> None:
+        self.root_evaluations[g] = None
+        if self.people is not None:
+            self.people.forget_root(g)
 
     def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
         forest, tree = self.forest, self.forest.trees[g]
@@ -235,6 +254,8 @@ class TreeBatch:
         tree["noisy"] = root.noisy
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
+        if self.people is not None:
+            self.people.set_style(g, root)
         tree["leaves"] = self.leaves
         tree["draw_komi"] = self.params.white_draw_wins - 0.5 if may_be_drawn(position) else 0.0
         side = position.to_play if root.advantage_of is None else root.advantage_of
@@ -258,7 +279,7 @@ class TreeBatch:
         for move in moves:
             advance(self.forest, g, _point_index(move, position), *self._reuse_scratch)
         self.positions[g] = position
-        self.root_evaluations[g] = None
+        self._forget_root_evaluation(g)
         self._read_earlier_ladders(g, position)
         if self.roots[g].gumbel:
             reset_tree(self.forest, g)  # its rounds begin without visits
@@ -270,12 +291,13 @@ class TreeBatch:
         """Would the network say something else of the root of tree g than of other positions?"""
         params = self.params
         differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
-        return differs or g in self._averages_root or self.roots[g].ignore_history
+        asks_people = self.people is not None and self.people.is_asked(self.roots[g])
+        return differs or asks_people or g in self._averages_root or self.roots[g].ignore_history
 
     def _read_earlier_ladders(self, g: int, position: Position) -> None:
         """Read the ladders of one and two turns ago, which are inputs of the network."""
         self.forest.caught_before[g] = 0
-        if not self._features.sees_ladders:
+        if not self._sees_ladders:
             return
         scratch = nth_descent_scratch(self._scratches, 0).features
         for turn in range(min(2, position.move_number)):
@@ -296,6 +318,7 @@ class TreeBatch:
     def start(self, trees: NDArray[np.int64]) -> LeafFlight:
         """Find leaves in these trees and submit them to the network."""
         flight = self.find_leaves(trees)
+        self.ask_people(flight)
         if flight.rows:
             flight.pending = self.evaluator.submit(flight.inputs)
         return flight
@@ -303,20 +326,38 @@ class TreeBatch:
     def find_leaves(self, trees: NDArray[np.int64]) -> LeafFlight:
         """Find leaves in these trees; whoever takes them sees to their evaluation."""
         leaves = self._spare.pop() if self._spare else self._new_leaf_batch()
-        forest, kind = self.forest, self._features.kind
+        forest, kind, human_kind = self.forest, self._features.kind, self._human_features.kind
         ends = np.zeros(self._chunks, np.int64)
         if self._chunks == 1:
             scratch, last = nth_descent_scratch(self._scratches, 0), len(leaves.paths)
-            ends[0] = find_leaves(forest, trees, leaves, 0, last, self.settings, scratch, kind)
+            ends[0] = find_leaves(
+                forest, trees, leaves, 0, last, self.settings, scratch, kind, human_kind
+            )
         else:
             trees = trees[forest.trees["target"][trees] > 0]
             find_leaves_in_parallel(
-                forest, trees, leaves, self.leaves, ends, self._settings, self._scratches, kind
+                forest,
+                trees,
+                leaves,
+                self.leaves,
+                ends,
+                self._settings,
+                self._scratches,
+                kind,
+                human_kind,
             )
-        return LeafFlight(leaves, trees, ends)
+        metadata = None
+        if self.evaluator.imitates_people and ends[-1]:
+            metadata = leaf_metadata(forest, leaves, np.arange(ends[-1]), self.roots)
+        return LeafFlight(leaves, trees, ends, metadata)
+
+    def ask_people(self, flight: LeafFlight) -> None:
+        """Have a network that imitates people evaluate the leaves of a flight that need it."""
+        if self.people is not None and flight.rows:
+            flight.question = self.people.ask(flight.leaves, flight.rows, self.roots, self.policies)
 
     def _new_leaf_batch(self) -> LeafBatch:
-        return new_leaf_batch(self._leaf_room, self._features, self._size)
+        return new_leaf_batch(self._leaf_room, self._features, self._size, self._human_features)
 
     def finish(self, flight: LeafFlight) -> None:
         """Wait for the evaluations of a flight, expand its leaves and prepare new roots."""
@@ -326,6 +367,9 @@ class TreeBatch:
     def expand(self, flight: LeafFlight, evaluation: Evaluation | None) -> None:
         """Expand the leaves of a flight with their evaluations, and back them up."""
         leaves, ends = flight.leaves, flight.ends
+        if self.people is not None and flight.question is not None:
+            question, settings = flight.question, self.settings
+            self.people.take_in(question, leaves, self.positions, self.roots, settings)
         if evaluation is not None:
             # One memory layout, whatever the network returned: each other compiles kernels anew.
             evaluation = Evaluation(*(np.ascontiguousarray(field) for field in evaluation))
@@ -354,15 +398,11 @@ class TreeBatch:
         paths = flight.leaves.paths[: flight.rows]
         for row in np.flatnonzero(paths["depth"] == 0).tolist():
             g = int(paths["tree"][row])
-            position, symmetries = self.positions[g], self.roots[g].symmetries
+            position = self.positions[g]
             if g in self._averages_root and position is not None:
                 one = Evaluation(*(field[row] for field in evaluation))
-                seed = position.stones_hash
-                for field, mean in zip(
-                    evaluation,
-                    averaged(one, self.evaluator, position, symmetries, seed),
-                    strict=True,
-                ):
+                means = averaged(one, self.evaluator, position, self.roots[g])
+                for field, mean in zip(evaluation, means, strict=True):
                     field[row] = mean
 
     def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:
@@ -389,7 +429,9 @@ class TreeBatch:
     def used_bytes(self, g: int) -> int:
         """The memory that the nodes of tree g take now."""
         tree, area = self.forest.trees[g], self.forest.ownership.shape[1]
-        node = _node_bytes(area, 0, self._features, self.params, self.ownership)
+        node = _node_bytes(
+            area, 0, self._features, self.params, ownership=self.ownership, policies=self.policies
+        )
         return int(tree["n_nodes"]) * node + 4 * int(tree["n_candidates"])
 
     # Reading
@@ -404,6 +446,10 @@ class TreeBatch:
         assert position is not None
         wanted = wanted.within(ownership=self.ownership)
         result = read_result(self.forest, g, self.settings, position, wanted, start, reason)
+        human = None if self.people is None else self.people.roots[g]
+        own = self.people is None and self.evaluator.imitates_people
+        temperature = self.params.policy_temperature
+        result = with_people(result, root, human, imitates=own, temperature=temperature)
         if root.symmetry_pruning:
             moves = with_symmetric_moves(result.moves, position, root)
             result = replace(result, moves=moves)
@@ -436,17 +482,29 @@ def node_room(visits: int) -> int:
 
 
 def tree_megabytes(
-    visits: float, area: int, features: FeatureSet, params: SearchParams, *, ownership: bool
+    visits: float,
+    area: int,
+    features: FeatureSet,
+    params: SearchParams,
+    *,
+    ownership: bool,
+    policies: HumanPolicies = HumanPolicies.NONE,
 ) -> float:
     """The memory that a tree of so many visits needs at most, or infinity."""
     if visits == math.inf:
         return math.inf
-    node = _node_bytes(area, area + 2, features, params, ownership)
+    node = _node_bytes(area, area + 2, features, params, ownership=ownership, policies=policies)
     return node_room(int(visits)) * node / 1e6
 
 
 def _node_bytes(
-    area: int, candidates: float, features: FeatureSet, params: SearchParams, ownership: bool
+    area: int,
+    candidates: float,
+    features: FeatureSet,
+    params: SearchParams,
+    *,
+    ownership: bool,
+    policies: HumanPolicies,
 ) -> int:
     return node_bytes(
         area,
@@ -454,6 +512,7 @@ def _node_bytes(
         ladders=features.sees_ladders,
         ownership=ownership,
         biases=params.value_bias > 0,
+        human_policies=policies,
     )
 
 
@@ -465,14 +524,18 @@ def deep_tree(
     ownership: bool = True,
     leaves: int | None = None,
     megabytes: float | None = None,
+    human: Evaluator | None = None,
+    policies: HumanPolicies = HumanPolicies.ROOTS,
 ) -> TreeBatch:
     """A batch of one tree that fills its memory, `params.megabytes` unless given.
 
-    Leaves in flight follow the evaluator's best batch unless given.
+    Leaves in flight follow the evaluator's best batch unless given; `human` and `policies` as for
+    a TreeBatch.
     """
     area, features = position.size.area, evaluator.features
     candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
-    node = _node_bytes(area, candidates, features, params, ownership)
+    kept = HumanPolicies.NONE if human is None else policies
+    node = _node_bytes(area, candidates, features, params, ownership=ownership, policies=kept)
     available = (params.megabytes if megabytes is None else megabytes) * 1e6
     room = max(2 * (area + 2), int(available / node))  # at least the root's moves
     return TreeBatch(
@@ -485,6 +548,8 @@ def deep_tree(
         moves=position.move_number + _MOVES_AHEAD,
         ownership=ownership,
         leaves=leaves or evaluator.best_batch,
+        human=human,
+        policies=policies,
     )
 
 

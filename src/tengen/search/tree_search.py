@@ -38,6 +38,7 @@ class TreeSearch:
         if limits.playouts is not None:
             most = min(most, self.start.visits + limits.playouts)
         trees.forest.trees[g]["target"] = int(min(most, ENDLESS))
+        trees.forest.trees[g]["uncounted"] = 0
         if wanted.root_evaluation:
             trees.keeps_root_evaluation.add(g)
         else:
@@ -69,8 +70,9 @@ class TreeSearch:
             return OVER
         if cancelled:
             return CANCELLED
-        visits, limits = self.trees.visits(self.g), self.limits
-        if visits >= self.trees.forest.trees[self.g]["target"]:
+        tree, limits = self.trees.forest.trees[self.g], self.limits
+        visits = self.trees.visits(self.g) + int(tree["uncounted"])
+        if visits >= tree["target"]:
             return VISITS if visits >= limits.max_visits else PLAYOUTS
         if limits.seconds is None and not (limits.stop_when_decided or limits.stop_when_clear):
             return None

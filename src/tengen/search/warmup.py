@@ -11,13 +11,16 @@ from tengen.search.tree_batch import deep_tree
 from tengen.search.tree_search import TreeSearch
 
 
-def compile_kernels(features: FeatureSet) -> None:
+def compile_kernels(features: FeatureSet, human: FeatureSet | None = None) -> None:
     """Search a few moves on a tiny board with a network that knows nothing.
 
-    What was compiled before is loaded from the disk.
+    `human` are the inputs of one beside it that imitates people. What was compiled before is loaded
+    from the disk.
     """
     position = Position(3, "tromp-taylor", 0)
-    trees = deep_tree(FakeEvaluator(features=features), SearchParams(megabytes=1), position)
+    people = None if human is None else FakeEvaluator(features=human)
+    evaluator, params = FakeEvaluator(features=features), SearchParams(megabytes=1)
+    trees = deep_tree(evaluator, params, position, human=people)
     everything = Wanted(ownership=True, moves_ownership=True)
     for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):
         trees.stand_at(0, position, options)

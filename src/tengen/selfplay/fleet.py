@@ -92,6 +92,8 @@ class _Half:
                 buffers.planes,
                 buffers.globals,
                 np.zeros(games, np.float32),
+                human_planes=np.zeros((0, 1, 1, 1), np.float32),
+                human_globals=np.zeros((0, 1), np.float32),
             ),
             buffers.evaluation,
             settings_array(search),

@@ -17,8 +17,9 @@ from tengen.frontends.katago_reports import (
     winrate_for,
 )
 from tengen.game.color import Color
-from tengen.game.geometry import point_text
+from tengen.game.geometry import point_text, policy_place
 from tengen.game.position import Position
+from tengen.network.evaluator import Evaluation
 from tengen.search.result import Judgement, MoveResult, Ownership, SearchResult
 
 Answer: TypeAlias = dict[str, Any]
@@ -35,8 +36,12 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
     answer: Answer = {"id": query.id, "turnNumber": turn.number, "isDuringSearch": during}
     if not result.visits:
         return answer | {"noResults": True}
+    temperature = query.settings.params.policy_temperature
+    people = None
+    if result.human is not None:
+        people = _policy(result.human.policy / temperature, position.legal_mask())
     answer |= {
-        "moveInfos": [_move(move, position, sign, include) for move in result.moves],
+        "moveInfos": [_move(move, position, sign, include, people) for move in result.moves],
         "rootInfo": _root(result, sign),
     }
     if include.ownership:
@@ -47,10 +52,18 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
         assert result.root_evaluation is not None
         chances = _policy(result.root_evaluation.policy, position.legal_mask())
         answer["policy"] = [_number(chance) for chance in chances]
+        if people is not None:
+            answer["humanPolicy"] = [_number(chance) for chance in people]
     return answer
 
 
-def _move(move: MoveResult, position: Position, sign: int, include: ReportFields) -> Answer:
+def _move(
+    move: MoveResult,
+    position: Position,
+    sign: int,
+    include: ReportFields,
+    people: NDArray[np.float64] | None,
+) -> Answer:
     lcb = move.utility_lcb if math.isfinite(move.utility_lcb) else move.utility
     edge = move.weight  # what came by this move; its position may have been reached otherwise too
     weight = edge * move.visits / move.edge_visits if move.edge_visits else edge
@@ -69,6 +82,8 @@ def _move(move: MoveResult, position: Position, sign: int, include: ReportFields
         "playSelectionValue": _number(move.play_weight),
         "pv": [point_text(point, position.height) for point in move.pv],
     }
+    if people is not None:
+        info["humanPrior"] = _number(people[policy_place(move.move, position.size)])
     if move.symmetry_of is not None:
         info["isSymmetryOf"] = point_text(move.symmetry_of, position.height)
     if include.no_result:
@@ -103,6 +118,21 @@ def _root(result: SearchResult, sign: int) -> Answer:
         "rawStWrError": _number(uncertainty.value / 2),
         "rawStScoreError": _number(uncertainty.score),
         "rawVarTimeLeft": _number(uncertainty.variance_time),
+        **_human(result.human, sign),
+    }
+
+
+def _human(human: Evaluation | None, sign: int) -> Answer:
+    """What a network that imitates people thinks of the position, if one was asked."""
+    if human is None:
+        return {}
+    win, loss = human.value[:2].tolist()
+    return {
+        "humanWinrate": _number(winrate_for(sign, 0.5 + 0.5 * (win - loss))),
+        "humanScoreMean": _number(sign * float(human.score)),
+        "humanScoreStdev": _number(float(human.spread)),
+        "humanStWrError": _number(float(human.value_error) / 2),
+        "humanStScoreError": _number(float(human.score_error)),
     }
 
 

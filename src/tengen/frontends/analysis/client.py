@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tengen.engine.katago_params import SPOKEN_VERSION
 from tengen.frontends.analysis.query_fields import Fields, QueryError, read_wholes
+from tengen.frontends.katago_reports import described_networks
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
@@ -105,16 +106,11 @@ class AnalysisClient:
             self._error(fields, NO_NETWORK.format(error), "action")
             return
         engine = loading.result()
-        described = {
-            "name": engine.network.file,
-            "internalName": engine.name,
-            "maxBatchSize": engine.scheduler.batch_size,
-            "usesHumanSLProfile": False,
-            "version": engine.network.katago_version,
-            "usingFP16": "auto",
-            "device": engine.device,
-        }
-        self._answer({**fields, "models": [described]})
+        models = [
+            {**described, "device": network.evaluator.device}
+            for described, network in zip(described_networks(engine), engine.networks, strict=True)
+        ]
+        self._answer({**fields, "models": models})
 
     def _clear_cache(self, fields: Fields) -> None:
         engine = self.service.loader.engine_if_ready

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from tengen.engine.katago_params import ANALYSIS, KATAGO_PARAMS, Takers, parse_value
+from tengen.engine.katago_params import ANALYSIS, KATAGO_PARAMS, Takers, needs_people, parse_value
 from tengen.frontends.analysis.query_fields import (
     Fields,
     QueryError,
@@ -25,6 +25,7 @@ from tengen.frontends.katago_reports import SIDES, ReportFields, all_moves_but
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
+from tengen.search.human_style import NO_STYLE, HumanStyle
 from tengen.search.params import SearchParams
 from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest
 from tengen.user_messages import say
@@ -58,7 +59,10 @@ class QuerySettings:
     root_noise: bool = False
     root_temperature: float = 1.0
     root_temperature_early: float | None = None  # None: the same
+    human: HumanStyle = NO_STYLE
     params: SearchParams = field(default=ANALYSIS_PARAMS)
+    # Is there a network that a parameter about people is for?
+    takes_people: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     @property
     def noisy_root(self) -> bool:
@@ -103,8 +107,13 @@ class QuerySettings:
             return self
         if param is None or (param.field and ANALYSIS not in param.takers):
             raise KeyError(name)
-        if name.startswith("humanSL") and value != "":
-            raise ValueError("it needs a network that was trained on the moves of people")
+        if needs_people(name) and value != "" and not self.takes_people(name):
+            raise ValueError(
+                "it needs a network that was trained on the moves of people: --human-model FILE"
+            )
+        if param.of_human:
+            parsed = getattr(NO_STYLE, param.field) if value == "" else parse_value(param, value)
+            return replace(self, human=replace(self.human, **{param.field: parsed}))
         parsed = parse_value(param, value)
         if not param.field:
             _say_without_effect(name)
@@ -170,6 +179,7 @@ class Query:
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],
+                human=settings.human,
             ),
             replace(include.wanted(settings.pv_length + 1), root_evaluation=include.policy),
             params=settings.search_params(),

@@ -13,6 +13,7 @@ from queue import Queue, SimpleQueue
 from typing import TYPE_CHECKING
 
 from tengen.closeable import Closeable
+from tengen.engine.katago_params import PROFILE
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.options import AnalysisOptions
@@ -49,8 +50,24 @@ class AnalysisService(Closeable):
         return QuerySettings(
             visits=options.visits,
             perspective=options.perspective,
+            human=options.human,
+            takes_people=self._takes_people,
             params=replace(ANALYSIS_PARAMS, **params),
         )
+
+    def _takes_people(self, name: str) -> bool:
+        """Is there a network that a parameter of KataGo's about people is for?
+
+        Waits for the network where it has to be known what kind it is; one that cannot be loaded
+        is told of in another place.
+        """
+        if self.options.human_model is not None:
+            return True
+        self.loader.wait()
+        engine = self.loader.engine_if_ready
+        if engine is None:
+            return True
+        return engine.imitates_people if name == PROFILE else engine.human_network is not None
 
     def close(self) -> None:
         """Wait for the engine, and close it; raises what loading it raised."""
@@ -61,12 +78,16 @@ class AnalysisService(Closeable):
 def _engine(options: AnalysisOptions, network: LoadedNetwork) -> Engine:
     from tengen.engine.engine import Engine
 
-    return Engine(
+    engine = Engine(
         network,
+        **options.placement,
         cache_megabytes=options.cache_megabytes,
         tree_megabytes=options.megabytes,
         max_searches=options.searches,
+        human_model=options.human_model,
     )
+    engine.check_style(options.human)
+    return engine
 
 
 def _say_started(loading: Future[Engine]) -> None:

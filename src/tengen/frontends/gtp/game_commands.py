@@ -121,12 +121,13 @@ class GameCommands(Commands):
     def _chosen_points(self, stones: int) -> list[Point]:
         """The points that the network likes best for Black, one after another."""
         position = self.session.position
-        engine, optimism = self.session.engine(), self.session.params().root_optimism
+        evaluator, optimism = self.session.engine().evaluator, self.session.params().root_optimism
+        profile = self.session.settings.human.profile
         self.session.rest()
         chosen: list[Point] = []
         for _ in range(stones):
             laid = position.set_up(black=chosen, to_play=Color.BLACK)
-            policy = evaluate_position(engine, laid, optimism).policy[:-1]
+            policy = evaluate_position(evaluator, laid, optimism, profile).policy[:-1]
             places = [y * position.width + x for x, y in laid.legal_moves()]
             if not places:
                 break

@@ -26,6 +26,7 @@ from tengen.search.clock import after_move
 
 if TYPE_CHECKING:
     from tengen.engine.levels import Decision
+    from tengen.game.geometry import Point
     from tengen.search.request import Limits
     from tengen.search.result import SearchResult
 
@@ -115,8 +116,7 @@ class GenmoveCommands(Commands):
         lost = looks_lost(session, color, thought)
         count = session.hopeless[color] + 1 if lost else 0
         resigns = lost and count >= session.settings.resign_turns
-        chosen = thought.decision or thought.result
-        vertex = session.position.text(chosen.move)
+        vertex = session.position.text(thought.move)
         if not play:
             return "resign" if resigns else vertex
         session.hopeless[color] = count
@@ -138,6 +138,14 @@ class Thought(NamedTuple):
     seconds: float
     cancelled: bool = False  # by input, before its time
     decision: Decision | None = None  # of the level that the session plays as
+    drawn: tuple[Point | None] | None = None  # the move, where it was drawn as people choose
+
+    @property
+    def move(self) -> Point | None:
+        """The move to play, None for a pass."""
+        if self.drawn is not None:
+            return self.drawn[0]
+        return (self.decision or self.result).move
 
 
 def think(
@@ -191,7 +199,19 @@ def think(
     cancelled = until_input and result.stopped_by == CANCELLED
     if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
         result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
-    return Thought(result, time.monotonic() - start, cancelled)
+    drawn = (_drawn(session, result),) if result.choices else None
+    return Thought(result, time.monotonic() - start, cancelled, drawn=drawn)
+
+
+def _drawn(session: GtpSession, result: SearchResult) -> Point | None:
+    """A move drawn as people choose."""
+    import numpy as np
+
+    from tengen.search.human_choice import drawn_choice
+
+    position, settings = result.position, session.settings
+    random = np.random.default_rng([abs(settings.seed), position.move_number, position.stones_hash])
+    return drawn_choice(result.choices, position, session.params(), settings.human, random)
 
 
 def is_unsettled(result: SearchResult) -> bool:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import point_at
 from tengen.frontends.gtp.positions import anew, for_search
 from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands
-from tengen.frontends.katago_reports import reported_uncertainty
+from tengen.frontends.katago_reports import described_networks, reported_uncertainty
 from tengen.game.color import Color, parse_color
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tengen.engine.engine import Engine
     from tengen.game.geometry import Symmetry
     from tengen.game.position import Position
-    from tengen.network.evaluator import Evaluation
+    from tengen.network.evaluator import Evaluation, Evaluator
     from tengen.search.result import MoveResult, SearchResult
 
 BENCHMARK_VISITS = 400
@@ -35,41 +34,39 @@ class InspectionCommands(Commands):
 
     @command("kata-raw-nn")
     def kata_raw_nn(self, *arguments: str) -> str:
-        from tengen.game.geometry import Symmetry
-
-        words = list(arguments)
-        position = self.session.position
-        if words and words[0].lower() in ("b", "w", "black", "white"):
-            color = parse_color(words.pop(0))
-            position = position if color is position.to_play else for_search(position, color)
-        usage = "write kata-raw-nn [COLOR] SYMMETRY [OPTIMISM], 0 to 7 or all, 0 to 1"
-        which, *more = words or [""]
-        if (which.lower() != "all" and which not in tuple("01234567")) or len(more) > 1:
-            raise GtpError(f"syntax error: {usage}")
-        optimism = parse_float(more[0]) if more else self.session.params().root_optimism
-        if not 0 <= optimism <= 1:
-            raise GtpError(f"syntax error: {usage}")
+        asked = _raw_question(self.session.position, arguments, "kata-raw-nn", optimism=True)
         engine = self.session.engine()
         self.session.rest()
-        symmetries = Symmetry if which.lower() == "all" else [Symmetry(parse_int(which))]
-        return "\n".join(raw_text(engine, position, each, optimism) for each in sorted(symmetries))
+        optimism = asked.optimism
+        if optimism is None:
+            optimism = self.session.params().root_optimism
+        return self._raw(engine.evaluator, asked, optimism, human=False)
 
     @command("kata-raw-human-nn")
-    def kata_raw_human_nn(self, *_: str) -> str:
-        raise GtpError("this network was not trained to predict the moves of people")
+    def kata_raw_human_nn(self, *arguments: str) -> str:
+        asked = _raw_question(self.session.position, arguments, "kata-raw-human-nn")
+        engine = self.session.engine()
+        if engine.human_network is None:
+            raise GtpError("there is no network beside the main one: --human-model FILE")
+        evaluator = engine.human_network.evaluator
+        if evaluator.imitates_people and not self.session.settings.human.profile:
+            raise GtpError("set whom to imitate: kata-set-param humanSLProfile rank_5k")
+        self.session.rest()
+        return self._raw(evaluator, asked, 0.0, human=True)
+
+    def _raw(
+        self, evaluator: Evaluator, asked: RawQuestion, optimism: float, *, human: bool
+    ) -> str:
+        profile = self.session.settings.human.profile
+        return "\n".join(
+            raw_text(evaluator, asked.position, symmetry, optimism, profile, human=human)
+            for symmetry in asked.symmetries
+        )
 
     @command("kata-get-models")
     def kata_get_models(self) -> str:
-        engine = self.session.engine()
-        model = {
-            "internalName": engine.name,
-            "maxBatchSize": engine.evaluator.best_batch,
-            "name": engine.network.file or engine.name,
-            "usesHumanSLProfile": False,
-            "usingFP16": "auto",
-            "version": engine.network.katago_version,
-        }
-        return json.dumps([model], separators=(",", ":"))
+        models = described_networks(self.session.engine())
+        return json.dumps(models, sort_keys=True, separators=(",", ":"))
 
     @command()
     def clear_cache(self) -> None:
@@ -180,19 +177,60 @@ def summary(result: SearchResult) -> str:
     )
 
 
-def evaluate_position(engine: Engine, position: Position, optimism: float) -> Evaluation:
-    """The network's evaluation of one position, without the batch axis."""
+class RawQuestion(NamedTuple):
+    """What the network itself is asked."""
+
+    position: Position
+    symmetries: list[Symmetry]
+    optimism: float | None  # None: as at the root of a search
+
+
+def _raw_question(
+    position: Position, arguments: Sequence[str], name: str, *, optimism: bool = False
+) -> RawQuestion:
+    """Read ``[COLOR] SYMMETRY [OPTIMISM]``, the last where it is possible; raises GtpError."""
+    from tengen.game.geometry import Symmetry
+
+    words = list(arguments)
+    if words and words[0].lower() in ("b", "w", "black", "white"):
+        color = parse_color(words.pop(0))
+        position = position if color is position.to_play else for_search(position, color)
+    usage = f"write {name} [COLOR] SYMMETRY, 0 to 7 or all"
+    if optimism:
+        usage = f"write {name} [COLOR] SYMMETRY [OPTIMISM], 0 to 7 or all, 0 to 1"
+    which, *more = words or [""]
+    if (which.lower() != "all" and which not in tuple("01234567")) or len(more) > optimism:
+        raise GtpError(f"syntax error: {usage}")
+    share = parse_float(more[0]) if more else None
+    if share is not None and not 0 <= share <= 1:
+        raise GtpError(f"syntax error: {usage}")
+    symmetries = Symmetry if which.lower() == "all" else [Symmetry(parse_int(which))]
+    return RawQuestion(position, sorted(symmetries), share)
+
+
+def evaluate_position(
+    evaluator: Evaluator, position: Position, optimism: float, profile: str
+) -> Evaluation:
+    """A network's evaluation of one position, without the batch axis."""
     import numpy as np
 
-    from tengen.network.evaluator import Evaluation, encode, evaluate
+    from tengen.network.evaluator import Evaluation, encode_for, evaluate
 
-    batch = encode(engine.evaluator.features, [position])
+    batch = encode_for(evaluator, [position], profile)
     batch = batch._replace(optimism=np.array([optimism], np.float32))
-    return Evaluation(*(values[0] for values in evaluate(engine.evaluator, batch)))
+    return Evaluation(*(values[0] for values in evaluate(evaluator, batch)))
 
 
-def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: float) -> str:
-    """An opinion in the shape of KataGo's `kata-raw-nn`, all of it for White.
+def raw_text(
+    evaluator: Evaluator,
+    position: Position,
+    symmetry: Symmetry,
+    optimism: float,
+    profile: str,
+    *,
+    human: bool,
+) -> str:
+    """An opinion in the shape of KataGo's `kata-raw-nn` or `kata-raw-human-nn`, all for White.
 
     The network sees the board turned by the symmetry; as in KataGo, a board that is not square is
     not transposed.
@@ -203,7 +241,7 @@ def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: f
     from tengen.search.result import Uncertainty
 
     turned = symmetry if position.width == position.height else Symmetry(symmetry % 4)
-    seen = evaluate_position(engine, position.transformed(turned), optimism)
+    seen = evaluate_position(evaluator, position.transformed(turned), optimism, profile)
     places = np.argsort(symmetry_points(turned, position.size))
     policy = _probabilities(np.append(seen.policy[:-1][places], seen.policy[-1]), position)
     sign = 1 if position.to_play is Color.WHITE else -1
@@ -214,16 +252,19 @@ def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: f
     uncertainty = reported_uncertainty(
         Uncertainty(float(seen.value_error), float(seen.score_error), float(seen.variance_time))
     )
+    score = "whiteScore" if human else "whiteScoreSelfplay"
+    lead = [] if human else [f"whiteLead {sign * seen.lead:.3f}"]
+    time_left = [] if human else [f"varTimeLeft {uncertainty.variance_time:.3f}"]
     return "\n".join(
         [
             f"symmetry {int(symmetry)}",
             f"whiteWin {win:.6f}",
             f"whiteLoss {loss:.6f}",
             f"noResult {no_result:.6f}",
-            f"whiteLead {sign * seen.lead:.3f}",
-            f"whiteScoreSelfplay {sign * seen.score:.3f}",
-            f"whiteScoreSelfplaySq {seen.score**2 + seen.spread**2:.3f}",
-            f"varTimeLeft {uncertainty.variance_time:.3f}",
+            *lead,
+            f"{score} {sign * seen.score:.3f}",
+            f"{score}Sq {seen.score**2 + seen.spread**2:.3f}",
+            *time_left,
             f"shorttermWinlossError {uncertainty.value:.3f}",
             f"shorttermScoreError {uncertainty.score:.3f}",
             "policy",

@@ -47,9 +47,19 @@ def run_gtp(options: GtpOptions) -> None:
 
 def _load(options: GtpOptions) -> Engine:
     from tengen.engine.engine import Engine
+    from tengen.engine.levels import level_named
 
-    engine = Engine(options.model, **options.placement, leaves=options.leaves, seed=options.seed)
+    engine = Engine(
+        options.model,
+        **options.placement,
+        leaves=options.leaves,
+        seed=options.seed,
+        human_model=options.human_model,
+    )
+    engine.check_style(options.human if options.level is None else level_named(options.level).human)
     note(f"ready: {engine.name} on {engine.device}")
+    if options.human_model is not None and not options.human.profile and options.level is None:
+        note("the network that imitates people is used once humanSLProfile is set")
     return engine
 
 

@@ -215,6 +215,7 @@ class GtpSession:
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],
+                human=settings.human,
             ),
             wanted or Wanted(pv_length=settings.pv_length),
             self.params(analysis=analysis),

@@ -1,6 +1,6 @@
 """Commands about the session: names, rules, parameters under KataGo's names, clocks.
 
-None waits for the network.
+None waits for the network, but for parameters about people that it may not know.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any
 from tengen.engine.katago_params import (
     GTP,
     KATAGO_PARAMS,
+    PROFILE,
     SPOKEN_VERSION,
     KataGoParam,
+    needs_people,
     parse_value,
 )
 from tengen.frontends.gtp.protocol import GtpError, command, note, parse_float, parse_int
@@ -24,6 +26,7 @@ from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import MAX_SECONDS, TimeControl, set_left
+from tengen.search.human_style import NO_STYLE
 
 # KGS means positional superko by its Chinese rules.
 _KGS_RULES = {
@@ -181,9 +184,26 @@ def _change(session: GtpSession, values: dict[str, Any]) -> None:
     """Change parameters, all or none; raises ValueError."""
     changed = session.settings
     for name, value in values.items():
+        if needs_people(name) and value != "":
+            _check_people(session, name)
         changed = _with_param(changed, _param(name), value)
     session.rest()
     session.settings = changed
+
+
+def _check_people(session: GtpSession, name: str) -> None:
+    """Raise GtpError if there is no network that a parameter about people is for.
+
+    The profile is of use to a main network that imitates people as well.
+    """
+    if name not in NAMES or session.settings.human_model is not None:
+        return
+    engine = session.engine()
+    known = engine.imitates_people if name == PROFILE else engine.human_network is not None
+    if not known:
+        raise GtpError(
+            f"{name} needs a network that was trained on the moves of people: --human-model FILE"
+        )
 
 
 def _with_param(settings: GtpOptions, param: KataGoParam, given: object) -> GtpOptions:
@@ -192,8 +212,9 @@ def _with_param(settings: GtpOptions, param: KataGoParam, given: object) -> GtpO
 
     reset = given == ""
     value: Any
-    if param.name.startswith("humanSL") and not reset:
-        raise GtpError(f"{param.name} needs a network that was trained on the moves of people")
+    if param.of_human:
+        value = getattr(NO_STYLE, param.field) if reset else parse_value(param, given)
+        return replace(settings, human=replace(settings.human, **{param.field: value}))
     if not param.field:
         note(f"{param.name} has no effect here")
         value = param.usual if reset else parse_value(param, given)
@@ -227,6 +248,8 @@ def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
         return round(2 * settings.resign_winrate - 1, 6)
     if not param.field:
         return settings.without_effect.get(param.name, param.usual)
+    if param.of_human:
+        return getattr(settings.human, param.field)
     if not param.of_search:
         value = getattr(settings, param.field)
         return param.kind(param.high) if value is None else value

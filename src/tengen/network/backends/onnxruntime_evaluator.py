@@ -34,6 +34,7 @@ class OnnxEvaluator:
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
         self.has_optimism = data.architecture.has_optimism
+        self.imitates_people = data.architecture.imitates_people
         self.device = f"ONNX Runtime, {provider.removesuffix('ExecutionProvider')}"
         self.on_processor = provider == CPU_PROVIDER
         self._scaling = data.scaling

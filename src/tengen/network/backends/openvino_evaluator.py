@@ -82,6 +82,7 @@ class OpenVinoEvaluator:
         self.name, self.parallel_batches = data.name, streams
         self.features = FEATURE_SETS[data.architecture.features]
         self.has_optimism = data.architecture.has_optimism
+        self.imitates_people = data.architecture.imitates_people
         self._networks: dict[tuple[bool, Shape], _Compiled] = {}
         self._asked: Counter[tuple[bool, Shape]] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH

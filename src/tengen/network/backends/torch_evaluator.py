@@ -34,6 +34,7 @@ class TorchEvaluator:
         self.name = data.name
         self.features = FEATURE_SETS[data.architecture.features]
         self.has_optimism = data.architecture.has_optimism
+        self.imitates_people = data.architecture.imitates_people
         precision = "bf16" if self._half else "float32"
         self.device = f"{_device_name(self._device)}, torch {precision}"
         self.best_batch = 256 if self._half else 8

@@ -3,6 +3,7 @@
 - forest: the pools of nodes, edges and candidates of many trees
 - select: which child a descent follows (PUCT); gumbel: the Gumbel root
 - descend: from the root to a leaf, and its encoding
+- human: exploration by the policy of people
 - expand: evaluations into leaves; backup: and from there to the root
 - root: the root's priors, noise, and the choice of the move
 - reuse: what is kept of a tree after a move, or when memory is full

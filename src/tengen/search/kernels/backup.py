@@ -41,10 +41,17 @@ def shares_kept(exponent: float) -> NDArray[np.float32]:
 
 @kernel(inline=True)
 def back_up(forest, path, depth, settings):
-    """Count a finished descent along the first `depth` edges of its path."""
+    """Count a finished descent along the first `depth` edges of its path.
+
+    One that looked at a move without weight is counted only below that move.
+    """
+    if path.counts_from > 0:
+        forest.trees[path.tree].uncounted += 1
     for k in range(depth, -1, -1):
         index = path.nodes[k]
         forest.nodes[index].pending -= 1
+        if k < path.counts_from:
+            continue
         if k < depth:
             forest.edges[path.edges[k]].visits += 1
         gather(forest, index, settings)

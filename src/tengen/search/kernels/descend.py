@@ -40,12 +40,14 @@ from tengen.search.kernels.forest import (
     copy_values,
     find_transposition,
     has_room,
+    keeps_all_human,
     new_edge,
     new_node,
     nth_candidate,
     packed_point,
     sign_of,
 )
+from tengen.search.kernels.human import SEARCH, WEIGHTLESS, human_child, next_chooser
 from tengen.search.kernels.local_pattern import local_key, mixed
 from tengen.search.kernels.select import best_child, root_child
 from tengen.search.kernels.utility import utility_of
@@ -57,8 +59,10 @@ BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
 
 
 @kernel
-def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
+def find_leaves(forest, trees, batch, n, last, settings, scratch, kind, human_kind):
     """Let each of these trees look for its leaves; rows n..last of the batch take them, encoded.
+
+    `kind` and `human_kind` are the inputs of the network and of one that imitates people.
 
     Returns the end of the rows used.
     """
@@ -66,7 +70,7 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
         g = trees[k]
         if n < last and forest.trees[g].renew == 1:
             _show_root(forest, g, batch.paths[n], scratch)
-            _encode_row(forest, batch, n, scratch, settings, kind)
+            _encode_row(forest, batch, n, scratch, settings, kind, human_kind)
             n += 1
         for _ in range(leaves_at_a_time(forest, g)):
             if n == last or enough(forest, g):
@@ -76,16 +80,19 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind):
             if found == BLOCKED:
                 break
             if found == TO_EVALUATE:
-                _encode_row(forest, batch, n, scratch, settings, kind)
+                _encode_row(forest, batch, n, scratch, settings, kind, human_kind)
                 n += 1
     return n
 
 
 @kernel(inline=True)
-def _encode_row(forest, batch, n, scratch, settings, kind):
+def _encode_row(forest, batch, n, scratch, settings, kind, human_kind):
     """Show the leaf of row n, where the scratch stands, to the network."""
     path = batch.paths[n]
     encode_leaf(forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n])
+    if batch.human_planes.shape[0] and (path.depth == 0 or keeps_all_human(forest)):
+        planes, globals_ = batch.human_planes[n], batch.human_globals[n]
+        encode_leaf(forest, path, scratch, human_kind, planes, globals_, batch.caught[n])
     batch.optimism[n] = settings.root_optimism if path.depth == 0 else settings.optimism
 
 
@@ -97,6 +104,7 @@ def _show_root(forest, g, path, scratch):
     path.tree = g
     path.depth = 0
     path.final = 0
+    path.counts_from = 0
     path.nodes[0] = tree.root
     path.key = _list_legal_moves(board, forest.histories[g], path)
     tree.renew = 2
@@ -108,14 +116,16 @@ def leaves_at_a_time(forest, g):
     without knowing of each other.
     """
     tree = forest.trees[g]
-    return min(tree.leaves, 1 + forest.nodes[tree.root].visits // VISITS_PER_LEAF)
+    descents = forest.nodes[tree.root].visits + tree.uncounted
+    return min(tree.leaves, 1 + descents // VISITS_PER_LEAF)
 
 
 @kernel(inline=True)
 def enough(forest, g):
     """Will tree g have its visits when all that is under way has come back?"""
-    root = forest.nodes[forest.trees[g].root]
-    return root.visits + root.pending >= forest.trees[g].target
+    tree = forest.trees[g]
+    root = forest.nodes[tree.root]
+    return root.visits + tree.uncounted + root.pending >= tree.target
 
 
 @kernel(inline=True)
@@ -125,12 +135,18 @@ def find_leaf(forest, g, path, settings, scratch):
     tree = forest.trees[g]
     copy_board(board, forest.boards[g])
     path.tree = g
+    path.counts_from = 0
     depth = 0
     index = tree.root
     path.nodes[0] = index
     forest.nodes[index].pending += 1
     while forest.nodes[index].status == EXPANDED and depth + 1 < MAX_DEPTH:
-        if depth == 0:
+        chooser = SEARCH
+        if forest.styles.shape[0]:
+            chooser = next_chooser(forest, g, index, depth)
+        if chooser != SEARCH:
+            choice = human_child(forest, g, index, chooser == WEIGHTLESS, settings)
+        elif depth == 0:
             choice = root_child(forest, g, settings)
         else:
             choice = best_child(forest, index, settings)
@@ -150,8 +166,15 @@ def find_leaf(forest, g, path, settings, scratch):
         edge = forest.edges[choice]
         point = packed_point(edge.packed)
         path.edges[depth] = choice
+        if chooser == WEIGHTLESS:
+            path.counts_from = depth + 1
+        elif forest.styles.shape[0] and edge.visits < forest.nodes[edge.child].visits:
+            edge.visits += 1  # visits without weight found out already what it is worth
+            back_up(forest, path, depth, settings)
+            return BACKED_UP
         if settings.graph and not _may_go_on(path, depth, board, history, point, edge.child):
-            edge.visits += 1  # so that another move's turn comes
+            if chooser != WEIGHTLESS:
+                edge.visits += 1  # so that another move's turn comes
             back_up(forest, path, depth, settings)
             return BACKED_UP
         depth += 1
@@ -350,6 +373,8 @@ def _copy_evaluation(forest, g, leaf, transposition):
     copy_values(forest.caught[leaf], forest.caught[transposition])
     if forest.ownership.shape[0]:
         copy_values(forest.ownership[leaf], forest.ownership[transposition])
+    if keeps_all_human(forest):
+        copy_values(forest.human[leaf], forest.human[transposition])
 
 
 @kernel(inline=True)
@@ -368,5 +393,6 @@ def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
     encode_by_kind(kind, board, forest.histories[path.tree], scratch, planes, globals_)
     if tree.black_advantage != 0 and KNOWS_ADVANTAGE[kind]:
         encode_advantage(globals_, sign_of(board.to_play) * tree.black_advantage)
+    board.komi -= tree.draw_komi
     if SEES_LADDERS[kind]:
         copy_values(caught, scratch.caught[0])

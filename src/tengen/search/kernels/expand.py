@@ -26,6 +26,7 @@ from tengen.search.kernels.forest import (
     bring_best_forward,
     copy_values,
     enter_in_table,
+    keeps_all_human,
     nth_edge,
     pack_move,
     packed_point,
@@ -132,12 +133,13 @@ def _expand(forest, path, n, evaluation, settings, shares):
         _strike_pass(path.legal, n_points(board))
     block = path.tree * forest.candidate_room + tree.n_candidates + 1
     points = forest.candidates[block:]
-    moves = _list_moves(
+    moves = list_moves(
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
-    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
+    total = softmax_shares(shares, moves, np.float32(1) / settings.policy_temperature)
     each = np.float32(1) / total
-    least = settings.least_prior * total if path.depth else np.float32(-1)
+    keeps_all = path.depth == 0 or keeps_all_human(forest)  # people have priors of their own
+    least = np.float32(-1) if keeps_all else settings.least_prior * total
     if tree.avoids == AS_ASKED:
         _strike_avoided(shares, points, moves, avoid, path.depth)
     at = block
@@ -166,10 +168,10 @@ def _renew_root(forest, path, n, evaluation, settings, shares):
     if node.status != EXPANDED:
         return
     points = forest.gumbel[g].view(np.int32)  # working memory until the root is prepared
-    moves = _list_moves(
+    moves = list_moves(
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
-    total = _softmax(shares, moves, np.float32(1) / settings.policy_temperature)
+    total = softmax_shares(shares, moves, np.float32(1) / settings.policy_temperature)
     for p in range(n_points(board)):
         own[p] = 0
     for k in range(moves):
@@ -189,7 +191,7 @@ def _renew_root(forest, path, n, evaluation, settings, shares):
 
 
 @kernel(inline=True)
-def _list_moves(legal, board, policy, tensor_width, points, logits):
+def list_moves(legal, board, policy, tensor_width, points, logits):
     """Fill the points of the legal moves and what the policy says of them; returns how many.
 
     What is no move is written, too, and written over: no processor could guess which are.
@@ -206,7 +208,7 @@ def _list_moves(legal, board, policy, tensor_width, points, logits):
 
 
 @kernel(inline=True)
-def _softmax(logits, n, sharpness):
+def softmax_shares(logits, n, sharpness):
     """Turn the first n into shares, the largest of which is 1; returns their sum."""
     top = np.float32(-1e30)
     for k in range(n):

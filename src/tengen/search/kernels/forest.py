@@ -12,6 +12,7 @@ turned once, when they come in (``expand_leaves``).
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -123,6 +124,7 @@ TREE = np.dtype(
                 ("forced", "f4"),  # forced playouts at the root, 0 for none
                 ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED, are to be avoided; 0: none
                 ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
+                ("uncounted", "i4"),  # descents of this search that count for no visit of the root
                 ("evaluated", "i8"),  # leaves that the network saw
                 ("shared", "i8"),  # leaves that took over the evaluation of an equal position
                 ("terminal", "i8"),  # leaves at the end of a game
@@ -133,6 +135,22 @@ TREE = np.dtype(
         ),
     )
 )
+# How a tree is explored by a policy that imitates people; see HumanStyle for the fields.
+STYLE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("exploration", "f4"),
+                ("permanent_exploration", "f4"),
+                ("weightless", "f4", (3,)),  # chances at ROOT, OWN_TURN and OTHER_TURN
+                ("weightful", "f4", (3,)),
+            ],
+            align=True,
+        ),
+    )
+)
+ROOT, OWN_TURN, OTHER_TURN = range(3)  # the root, or below it the turns of the root's side or not
 # A leaf that waits for the network.
 PATH = np.dtype(
     (
@@ -143,6 +161,7 @@ PATH = np.dtype(
                 ("tree", "i4"),
                 ("depth", "i4"),  # of the leaf; the root's is 0
                 ("final", "i4"),  # 1: the game is over, and the network judges the board
+                ("counts_from", "i4"),  # depth from which nodes learn of it; 0: all of them
                 ("nodes", "i4", (MAX_DEPTH,)),
                 ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
                 ("legal", "u1", (MAX_POINTS,)),  # by point
@@ -151,6 +170,14 @@ PATH = np.dtype(
         ),
     )
 )
+
+
+class HumanPolicies(Enum):
+    """Where a forest keeps what people would play."""
+
+    NONE = 0
+    ROOTS = 1
+    NODES = 2
 
 
 class Forest(NamedTuple):
@@ -171,6 +198,10 @@ class Forest(NamedTuple):
     policy: NDArray[np.float32]  # [trees, MAX_POINTS] the root's own priors, by point
     gumbel: NDArray[np.float32]  # [trees, MAX_POINTS] by point, where the Gumbel root is used
     avoid: NDArray[np.uint8]  # [trees, 3, MAX_POINTS] by colour and point: up to which depth
+    styles: Records  # [trees] of STYLE; none without a network that imitates people
+    # [rows, MAX_POINTS] what people would play, by point; -1 for the pass: not known yet. A row for
+    # each node, or for the root of each tree, or none at all.
+    human: NDArray[np.float32]
     node_room: int
     candidate_room: int
     table_room: int
@@ -186,8 +217,14 @@ def new_forest(
     ladders: bool,
     ownership: bool,
     biases: bool,
+    human_policies: HumanPolicies = HumanPolicies.NONE,
 ) -> Forest:
     """Pools for this many trees; memory is taken from the system as it is used."""
+    human_rows = {
+        HumanPolicies.NONE: 0,
+        HumanPolicies.ROOTS: trees,
+        HumanPolicies.NODES: trees * node_room,
+    }[human_policies]
     words = words_for(area) if ladders else 0
     table_room = 1 << (node_room * 3 // 2).bit_length()
     return Forest(
@@ -206,6 +243,8 @@ def new_forest(
         policy=np.zeros((trees, MAX_POINTS), np.float32),
         gumbel=np.zeros((trees, MAX_POINTS), np.float32),
         avoid=np.zeros((trees, 3, MAX_POINTS), np.uint8),
+        styles=np.zeros(trees if human_rows else 0, STYLE),
+        human=np.zeros((human_rows, MAX_POINTS), np.float32),
         node_room=node_room,
         candidate_room=candidate_room,
         table_room=table_room,
@@ -220,7 +259,13 @@ def _zeros_in_cache_lines(count: int, dtype: np.dtype[np.void]) -> Records:
 
 
 def node_bytes(
-    area: int, candidates: float, *, ladders: bool, ownership: bool, biases: bool
+    area: int,
+    candidates: float,
+    *,
+    ladders: bool,
+    ownership: bool,
+    biases: bool,
+    human_policies: HumanPolicies = HumanPolicies.NONE,
 ) -> int:
     """The memory of one node and what belongs to it, on boards of this area.
 
@@ -230,6 +275,7 @@ def node_bytes(
     bias = (BIAS.itemsize + table) * biases
     caught = words_for(area) * np.dtype(np.uint64).itemsize * ladders
     record = NODE.itemsize + EDGE.itemsize + table + bias
+    record += 4 * MAX_POINTS * (human_policies is HumanPolicies.NODES)
     return int(record + caught + area * ownership + 4 * candidates)
 
 
@@ -279,6 +325,18 @@ def sign_of(color):
     return np.float32(3 - 2 * np.int64(color))
 
 
+@kernel(inline=True)
+def keeps_all_human(forest):
+    """Is it known for every node what people would play, not for the roots alone?"""
+    return forest.human.shape[0] > forest.trees.shape[0]
+
+
+@kernel(inline=True)
+def human_row(forest, g, index):
+    """Where it is kept what people would play at a node of tree g, its root if that alone is."""
+    return np.int64(index) if keeps_all_human(forest) else np.int64(g)
+
+
 @kernel
 def reset_tree(forest, g):
     """Start tree g anew: a fresh root for the board that stands there."""
@@ -291,6 +349,7 @@ def reset_tree(forest, g):
     tree.full = 0
     tree.prepared = 0
     tree.renew = 0
+    tree.uncounted = 0
     tree.centre = np.float32(0)
     tree.root = new_node(forest, g, forest.boards[g].to_play)
 

@@ -14,7 +14,9 @@ from tengen.search.kernels.expand import expand_leaves
 
 
 @kernel(parallel=True)
-def find_leaves_in_parallel(forest, trees, batch, room, ends, settings, scratches, kind):
+def find_leaves_in_parallel(
+    forest, trees, batch, room, ends, settings, scratches, kind, human_kind
+):
     """Let the trees look for up to `room` leaves each; ends[chunk] says where its rows end.
 
     Threads take no records, so settings is an array [1] of them.
@@ -31,6 +33,7 @@ def find_leaves_in_parallel(forest, trees, batch, room, ends, settings, scratche
             settings[0],
             descent_scratch_at(scratches, s),
             kind,
+            human_kind,
         )
 
 

@@ -21,6 +21,7 @@ from tengen.search.kernels.forest import (
     clear_table,
     copy_values,
     enter_in_table,
+    keeps_all_human,
     nth_edge,
     packed_point,
     reset_tree,
@@ -216,6 +217,8 @@ def _slide_nodes(forest, g, forward):
             copy_values(forest.caught[target], forest.caught[source])
             if forest.ownership.shape[0]:
                 copy_values(forest.ownership[target], forest.ownership[source])
+            if keeps_all_human(forest):
+                copy_values(forest.human[target], forest.human[source])
     tree.n_nodes = kept
 
 

@@ -45,25 +45,28 @@ def _stdev_factor(node, settings):
 
 
 @kernel(inline=True)
-def untried_value(node, sign, reduction, settings):
-    """What a move not tried yet is taken to be worth, for the side to play."""
-    trust = node.tried_prior
+def untried_value(node, tried, sign, reduction, settings):
+    """What a move not tried yet is taken to be worth, for the side to play.
+
+    `tried` is the share of the policy on moves that were.
+    """
+    trust = tried
     if settings.fpu_trusts_tried:
         trust = min(np.float32(1), trust * trust)
         parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
         parent = node.means[UTILITY]
-    return sign * parent - reduction * np.sqrt(node.tried_prior)
+    return sign * parent - reduction * np.sqrt(tried)
 
 
 @kernel(inline=True)
-def weight_and_value(edge, child, sign, untried, settings):
+def weight_and_value(weight, child, sign, untried, settings):
     """Weight and value of a child for the side to play, if all descents under way lost all.
 
-    A child that still waits for its first evaluation is worth what an untried move is.
+    A child whose visits have no weight is worth what an untried move is.
     """
-    weight, value = edge_weight(edge, child), untried
-    if child.visits:
+    value = untried
+    if weight > 0:
         value = sign * child.means[UTILITY]
     if child.pending == 0:
         return weight, value
@@ -78,12 +81,14 @@ def best_child(forest, index, settings):
     node = forest.nodes[index]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, sign, settings.fpu_reduction, settings)
+    untried = untried_value(node, node.tried_prior, sign, settings.fpu_reduction, settings)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
         edge = forest.edges[at]
-        weight, value = weight_and_value(edge, forest.nodes[edge.child], sign, untried, settings)
+        child = forest.nodes[edge.child]
+        weight = edge_weight(edge, child)
+        weight, value = weight_and_value(weight, child, sign, untried, settings)
         score = value + explore * packed_prior(edge.packed) / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = at, score
@@ -103,29 +108,31 @@ def root_child(forest, g, settings):
     node = forest.nodes[tree.root]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
+    untried = untried_value(node, node.tried_prior, sign, settings.root_fpu_reduction, settings)
     total = node.child_weight
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
         edge = forest.edges[at]
         prior = packed_prior(edge.packed)
-        weight, value = weight_and_value(edge, forest.nodes[edge.child], sign, untried, settings)
+        child = forest.nodes[edge.child]
+        weight = edge_weight(edge, child)
+        weight, value = weight_and_value(weight, child, sign, untried, settings)
         if tree.forced > 0 and weight * weight < tree.forced * prior * total:
             return at
-        value += _wide_noise(tree, settings)
+        value += wide_noise(tree, settings)
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = at, score
     if node.n_tried < node.n_candidates:
         prior = packed_prior(forest.candidates[node.block + node.n_tried])
-        if untried + _wide_noise(tree, settings) + explore * prior > best_score:
+        if untried + wide_noise(tree, settings) + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
 
 
 @kernel(inline=True)
-def _wide_noise(tree, settings):
+def wide_noise(tree, settings):
     """What makes a move look better now and then, so that analysis sees more of them."""
     if settings.wide_root_noise == 0 or uniform(tree.rng) < 0.5:
         return np.float32(0)

@@ -58,7 +58,7 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
     file = str(find_network(options.model))
 
     def make() -> Engine:
-        engine = make_engine(file, **options.placement)
+        engine = make_engine(file, **options.placement, human_model=options.human_model)
         say(f"{engine.name} runs on {engine.device}")
         return engine
 
@@ -91,7 +91,12 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine])
             loader.future.result()  # raises what loading raised
 
 
-def make_engine(model: str | LoadedNetwork, device: str = AUTO, precision: str = AUTO) -> Engine:
+def make_engine(
+    model: str | LoadedNetwork,
+    device: str = AUTO,
+    precision: str = AUTO,
+    human_model: str | None = None,
+) -> Engine:
     """The engine for all sessions; raises what loading the network raises."""
     return Engine(
         model,
@@ -100,6 +105,7 @@ def make_engine(model: str | LoadedNetwork, device: str = AUTO, precision: str =
         streams=min(MOST_STREAMS, os.cpu_count() or 1),
         cache_megabytes=CACHE_MEGABYTES,
         tree_megabytes=TREE_MEGABYTES,
+        human_model=human_model,
     )
 
 
