@@ -1,8 +1,9 @@
 """KaTrain's own engine, game and nodes at work with our engine, without its window.
 
 A program for an interpreter that has KaTrain: what follows is JSON with the `engine` settings of
-KaTrain's configuration that are ours, `altcommand` or `remote_url`, and the number of `moves`.
-Prints one line of JSON: what was analysed, and all errors that KaTrain saw.
+KaTrain's configuration that are ours, `altcommand` or `remote_url`, and the number of `moves`;
+with `ai`, the settings of its human-style AI that plays them.
+Prints one line of JSON: what was analysed, or the moves played, and all errors that KaTrain saw.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ SIZE = 9
 VISITS, FAST_VISITS = 20, 5
 
 
-def drive(settings: dict[str, Any], moves: int) -> dict[str, Any]:
+def drive(
+    settings: dict[str, Any], moves: int, ai: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
     constants: Any = import_module("katrain.core.constants")
     base: Any = import_module("katrain.core.base_katrain")
     games: Any = import_module("katrain.core.game")
@@ -55,7 +58,8 @@ def drive(settings: dict[str, Any], moves: int) -> dict[str, Any]:
         **settings,
     }
     engine = engines.make_engine(katrain, config)
-    properties = {"SZ": SIZE, "KM": 7, "RU": "chinese"}
+    size = SIZE if ai is None else 19  # its human-style AI complains of others
+    properties = {"SZ": size, "KM": 7, "RU": "chinese"}
     game = games.Game(katrain, engine, game_properties=properties)
 
     def wait(done: Callable[[], bool], what: str) -> None:
@@ -65,6 +69,10 @@ def drive(settings: dict[str, Any], moves: int) -> dict[str, Any]:
                 raise SystemExit(f"KaTrain waits in vain for {what}; its errors: {errors}")
             time.sleep(0.01)
 
+    if ai is not None:
+        played = [play_as_people(game, ai[k % len(ai)]) for k in range(moves)]
+        engine.shutdown(finish=True)
+        return {"played": played, "errors": errors}
     analysed = play(game, moves, wait)
     after = extras(game, engine, wait)
     engine.shutdown(finish=True)
@@ -84,6 +92,13 @@ def play(game: Any, moves: int, wait: Callable[[Callable[[], bool], str], None])
             sgf: Any = import_module("pysgf")
             game.play(sgf.Move.from_gtp(best, player=node.next_player))
     return moves + 1
+
+
+def play_as_people(game: Any, settings: dict[str, Any]) -> str:
+    """Let KaTrain's human-style AI make a move; what it thought of it."""
+    ai: Any = import_module("katrain.core.ai")
+    _, node = ai.generate_ai_move(game, "ai:human", settings)
+    return str(node.ai_thoughts)
 
 
 def check(node: Any) -> None:
@@ -140,5 +155,5 @@ def extras(
 if __name__ == "__main__":
     asked = json.loads(sys.argv[1])
     sys.argv = sys.argv[:1]  # KaTrain reads it, too
-    print(json.dumps(drive(asked["engine"], asked["moves"])), flush=True)
+    print(json.dumps(drive(asked["engine"], asked["moves"], asked.get("ai"))), flush=True)
     os._exit(0)  # its window toolkit has threads of its own

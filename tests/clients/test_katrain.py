@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.frontends.analysis.engine import FAKE, LIMIT, Engine, command
-from tests.katago_data import FOLDER
+from tests.katago_data import FOLDER, network_path
 
 ROOT = Path(__file__).parents[2]
 PYTHON = os.environ.get("TENGEN_KATRAIN_PYTHON", sys.executable)
@@ -42,9 +42,9 @@ pytestmark = [
 ]
 
 
-def drive(settings: dict[str, Any], moves: int, folder: Path) -> dict[str, Any]:
+def drive(settings: dict[str, Any], moves: int, folder: Path, **more: Any) -> dict[str, Any]:
     """Let KaTrain play and analyse; what it reports."""
-    asked = json.dumps({"engine": settings, "moves": moves})
+    asked = json.dumps({"engine": settings, "moves": moves, **more})
     process = subprocess.run(
         [PYTHON, str(Path(__file__).with_name("katrain_drive.py")), asked],
         cwd=ROOT,
@@ -85,3 +85,18 @@ def test_katrain_reaches_us_over_a_websocket(tmp_path: Path) -> None:
         assert match is not None
         settings = {"backend": "remote", "remote_url": match[1].decode()}
         check(drive(settings, 10, tmp_path))
+
+
+def test_katrain_s_human_style_ais_play_with_a_network_that_imitates_people(tmp_path: Path) -> None:
+    model, human = network_path("conv-mish-v16-q"), network_path("human-nbt-mish-v15")
+    ours = f"exec {shlex.join(command(str(model), human_model=str(human)))}"
+    settings = {"backend": "custom", "altcommand": ours}
+    ais = [
+        {"human_kyu_rank": 5, "modern_style": True},
+        {"human_kyu_rank": -2, "modern_style": False},
+        {"pro_year": 1850},
+    ]
+    report = drive(settings, 6, tmp_path, ai=ais)
+    assert report["errors"] == []
+    assert len(report["played"]) == 6
+    assert all("Played move" in thoughts for thoughts in report["played"])  # no fallback
