@@ -11,8 +11,6 @@ from tengen.replay.rows import copies_of_turns
 from tests.replay.games import random_games
 from tests.search.scripts import KOMI
 
-pytestmark = pytest.mark.kernel
-
 SEED = 3
 BLACKS_MARGIN = 9.0  # points before komi that Black wins by, as the network below has it
 GAMES = random_games(6, seed=8, sides=(6, 7))

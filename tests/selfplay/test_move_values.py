@@ -16,8 +16,6 @@ from tengen.selfplay.record import FULL, check_games, joined, split_games
 from tests.search.scripts import opinions
 from tests.selfplay.fleets import PLAIN, by_number, each_game, new_fleet, play_games, positions
 
-pytestmark = pytest.mark.kernel
-
 PARAMS = replace(PLAIN, keep_tree=False, full_share=0.5)
 SCRIPT = opinions()
 
