@@ -1,19 +1,25 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from tengen.engine.engine import Engine
+from tengen.game.color import BLACK
+from tengen.game.kernel_rules import terms_of
+from tengen.game.rules import parse_rules
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
 from tengen.replay.estimates import estimate_turns
 from tengen.replay.rows import copies_of_turns
+from tengen.selfplay.record import FULL, GAME, TARGET, TURN, Games
+from tests.bundled import needs_bundled_network
 from tests.replay.games import random_games
 from tests.search.scripts import KOMI
 
 SEED = 3
 BLACKS_MARGIN = 9.0  # points before komi that Black wins by, as the network below has it
-GAMES = random_games(6, seed=8, sides=(6, 7))
 
 
 def sure_of_the_margin(batch: Batch) -> Evaluation:
@@ -29,20 +35,25 @@ def sure_of_the_margin(batch: Batch) -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def engine() -> Engine:
-    return Engine(FakeEvaluator(sure_of_the_margin))
+def engine() -> Iterator[Engine]:
+    with Engine(FakeEvaluator(sure_of_the_margin)) as engine:
+        yield engine
 
 
-def plain_games() -> None:
-    """Make all rules area scoring with a positive komi, so that the network knows who is who."""
-    GAMES.games["terms"]["territory"] = 0
-    GAMES.games["terms"]["button"] = 0
-    GAMES.games["terms"]["komi"] = [3.5, 4.0, 12.0, 20.5, 8.5, 9.0]
-    GAMES.games["no_result"] = [0, 1, 0, 0, 0, 0]
+def plain_games() -> Games:
+    """Area scoring with a positive komi, so that the network knows who is who."""
+    games = random_games(6, seed=8, sides=(6, 7))
+    games.games["terms"]["territory"] = 0
+    games.games["terms"]["button"] = 0
+    games.games["terms"]["komi"] = [3.5, 4.0, 12.0, 20.5, 8.5, 9.0]
+    games.games["no_result"] = [0, 1, 0, 0, 0, 0]
+    return games
+
+
+GAMES = plain_games()
 
 
 def test_leads_are_those_of_a_network_that_is_right_about_values(engine: Engine) -> None:
-    plain_games()
     found = estimate_turns(GAMES, engine, SEED, lead_share=1.0)
     copies = copies_of_turns(GAMES, SEED)
     komi = np.repeat(GAMES.games["terms"]["komi"], GAMES.games["n_turns"])
@@ -60,7 +71,6 @@ def test_leads_are_those_of_a_network_that_is_right_about_values(engine: Engine)
 
 
 def test_a_share_of_the_turns_gets_leads(engine: Engine) -> None:
-    plain_games()
     found = estimate_turns(GAMES, engine, SEED, lead_share=0.3)
     known, rows = np.isfinite(found.lead).sum(), (copies_of_turns(GAMES, SEED) > 0).sum()
     assert 0 < known < rows / 2
@@ -69,7 +79,6 @@ def test_a_share_of_the_turns_gets_leads(engine: Engine) -> None:
 
 def test_entropy_and_surprise_of_an_even_policy(engine: Engine) -> None:
     """A policy that is even but for passing, among n points, has entropy log n."""
-    plain_games()
     found = estimate_turns(GAMES, engine, SEED, lead_share=0.0)
     turn = target = checked = 0
     for game in GAMES.games:
@@ -89,3 +98,24 @@ def test_entropy_and_surprise_of_an_even_policy(engine: Engine) -> None:
                 checked += 1
             turn, target = turn + 1, target + count
     assert checked > 10
+
+
+@needs_bundled_network
+def test_the_lead_on_a_divided_board_is_its_count_less_komi() -> None:
+    """Five columns of nine points are Black's and four are White's; 9 points, whatever komi is."""
+    columns = [(x, y) for y in range(9) for x in (4, 5)]  # Black's wall, then White's
+    turns = np.zeros(len(columns) + 1, TURN)
+    turns["move"] = [*(9 * y + x for x, y in columns), 81]
+    turns["color"] = [*(x - 3 for x, _ in columns), BLACK]
+    turns["kind"] = FULL
+    turns["weight"][-1] = 1
+    game = np.zeros(2, GAME)
+    game["width"] = game["height"] = 9
+    game["n_turns"] = len(turns)
+    for k, komi in enumerate((0.5, 20.0)):
+        game[k]["terms"] = terms_of(parse_rules("tromp-taylor"), komi)
+    games = Games(game, np.tile(turns, 2), np.zeros(0, TARGET), np.zeros(2 * 81, np.int8))
+    with Engine() as engine:
+        found = estimate_turns(games, engine, SEED, lead_share=1.0)
+    leads = found.lead[np.isfinite(found.lead)]
+    np.testing.assert_allclose(leads, [8.5, -11.0], atol=1.0)

@@ -224,7 +224,7 @@ def _global_targets(
     bonus = boards.bonus[turn + game]
     final = boards.bonus[offsets(played["n_turns"])[game + 1] + game]
     _fill(targets, Column.KOMI, -mine * (played["terms"]["komi"][game] + bonus))
-    _fill(targets, Column.BONUS, mine * (bonus - final))
+    _fill(targets, Column.BONUS, mine * (bonus - final) + 0.0)  # no negative zero
     _fill(targets, Column.AREA_SCORING, played["terms"]["territory"][game] == 0)
     _fill(targets, Column.MOVE_LIMIT, played["end"][game] == BY_MOVE_LIMIT)
     _fill(targets, Column.VISITS, turns["visits"][turn])
@@ -258,15 +258,11 @@ def _fill_estimates(targets: NDArray[np.float32], estimates: Estimates, sources:
     known = sources.counted & np.isfinite(estimates.lead[turn])
     _fill(targets, Column.LEAD, np.where(known, mine * estimates.lead[turn], 0))
     _fill(targets, Column.LEAD_WEIGHT, known)
+    value, score = mine * estimates.value[turn], mine * estimates.score[turn]
     entropy = estimates.policy_entropy[turn]
-    _fill(targets, Column.SURPRISE, estimates.surprise[turn], entropy)
-    _fill(
-        targets,
-        Column.NETWORK,
-        mine * estimates.value[turn],
-        mine * estimates.score[turn],
-        entropy,
-    )
+    _fill(targets, Column.SURPRISE, estimates.surprise[turn])
+    _fill(targets, Column.POLICY_ENTROPY, entropy)
+    _fill(targets, Column.NETWORK, value, score, entropy)
 
 
 def _search_entropy(games: Games) -> NDArray[np.float64]:
@@ -301,10 +297,8 @@ def _arrival_of_change(games: Games) -> NDArray[np.float64]:
 
 def _hash_parts(run: str, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """[6, games]: 128-bit hashes of games in parts that floats hold exactly."""
-    key = run.encode()
     digests = b"".join(
-        blake2b(number.to_bytes(8, "little"), digest_size=16, key=key).digest()
-        for number in numbers.tolist()
+        blake2b(f"{run} {number}".encode(), digest_size=16).digest() for number in numbers.tolist()
     )
     parts = []
     for half in np.frombuffer(digests, "<u8").reshape(-1, 2).T:
