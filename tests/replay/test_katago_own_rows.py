@@ -1,8 +1,9 @@
 """Our rows against those that KataGo 1.17.2 wrote of the same games.
 
-`tests/data/katago_training_rows.json` holds games of its `katago runoutputtests` ("Running training
-write tests", every fifth row is printed): rules, moves, and of each row the planes of
-valueTargetsNCHW (+ own, - the opponent's), the policy target, and columns of globalTargetsNC.
+`tests/data/katago_training_rows.json` holds games that `katago runoutputtests` ("Running training
+write tests", which prints every fifth row) and `katago runsekitrainwritetests g170-b6c96.bin.gz`
+played: rules, moves, and of each row the planes of valueTargetsNCHW (+ own, - the opponent's; of
+the last plane only what differs from ownership), the policy target, and columns of globalTargetsNC.
 """
 
 from __future__ import annotations
@@ -53,13 +54,9 @@ def recorded(played: dict[str, Any]) -> Games:
         turns[k]["move"] = width * height if point is None else point.y * width + point.x
         turns[k]["kind"] = OPENING if k < first else FULL
         turns[k]["weight"] = k >= first
-        policy = np.array(policies.get(k, []), int)
-        if len(policy):
-            wide = (len(policy) - 1) // height  # KataGo's rows may be wider than the board
-            points = policy[:-1].reshape(height, wide)[:, :width].ravel()
-            weights = [*points, policy[-1]]
-            targets += [(move, weight) for move, weight in enumerate(weights) if weight]
-            turns[k]["n_targets"] = np.count_nonzero(weights)
+        policy = policies.get(k, {})
+        targets += [(int(move), weight) for move, weight in policy.items()]
+        turns[k]["n_targets"] = len(policy)
         position = after
     score = position.score()
     game = np.zeros(1, GAME)
@@ -91,15 +88,18 @@ def test_rows_are_those_that_katago_writes(played: dict[str, Any]) -> None:
         assert (found[52], found[62]) == (expected["limit"], expected["finished"])
         assert [found[27], found[33], found[34], found[35]] == expected["weights"]
         planes = arrays["valueTargetsNCHW"][row, :, :height, :width].reshape(5, -1)
-        signs = ["".join("-.+"[np.sign(point) + 1] for point in plane) for plane in planes]
+        signs = ["".join("-.+"[point + 1] for point in plane) for plane in planes[:4]]
         assert signs == expected["planes"]
-        assert set(np.abs(planes[4])) <= {0, 120}
+        worth = 120 * planes[0].astype(int)
+        for point, value in expected.get("taxed", {}).items():
+            worth[int(point)] = value
+        np.testing.assert_allclose(planes[4], worth, atol=1)  # KataGo rounds at random
 
 
-def test_the_games_have_seki_and_boards_of_two_shapes() -> None:
+def test_the_games_have_seki_and_boards_of_several_shapes() -> None:
     planes = [row["planes"] for played in PLAYED for row in played["rows"]]
     assert any("+" in seki for _, seki, *_ in planes)
-    assert {len(plane) for row in planes for plane in row} == {21, 25}
+    assert {len(plane) for row in planes for plane in row} == {21, 25, 169}
 
 
 # The board of KataGo's own test of the group tax, and what it says each point is worth to White, in
