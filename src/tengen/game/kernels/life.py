@@ -1,4 +1,4 @@
-"""Pass-alive stones (Benson's algorithm), and the scratch memory of life and scoring.
+"""Pass-alive stones (Benson's algorithm), eyes, and the scratch memory of life and scoring.
 
 Kernels write into a scratch record, one for each thread. Flood fills, and the test whether
 anything may be pass-alive, work on rows: a set of points is a uint32 for each row with a bit for
@@ -11,7 +11,14 @@ import numpy as np
 
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import MAX_AREA, MAX_POINTS, MAX_SIDE
-from tengen.game.kernels.board import NO_CHAIN, n_points, neighbours, point_of
+from tengen.game.kernels.board import (
+    NO_CHAIN,
+    diagonals,
+    n_points,
+    neighbours,
+    opponent,
+    point_of,
+)
 from tengen.jit import kernel
 
 MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
@@ -305,3 +312,19 @@ def _keep_vital(board, vital, p):
                 vital[k] = NO_CHAIN
             left |= near
     return left
+
+
+@kernel(inline=True)
+def is_own_eye(board, p):
+    """Whether p is surrounded by own stones and at most one diagonal (none at the edge) is lost."""
+    me = board.to_play
+    for q in neighbours(board, p):
+        if board.color[q] != me and board.color[q] != WALL:
+            return False
+    enemy, wall = 0, 0
+    for q in diagonals(board, p):
+        if board.color[q] == opponent(me):
+            enemy += 1
+        elif board.color[q] == WALL:
+            wall = 1
+    return enemy + wall < 2
