@@ -69,6 +69,17 @@ def test_the_architecture_names_files_that_exist() -> None:
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in there)] == []
 
 
+def test_links_in_documents_lead_somewhere() -> None:
+    pages = [*Path().glob("*.md"), *Path("docs").rglob("*.md")]
+    links = [
+        page.parent / link
+        for page in pages
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 20
+    assert [str(link) for link in links if not link.exists()] == []
+
+
 def test_packages_list_their_modules() -> None:
     packages = [file.parent for file in Path("src/tengen").rglob("*/__init__.py")]
     told = {
