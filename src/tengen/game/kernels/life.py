@@ -119,7 +119,7 @@ def pass_alive(board, scratch, color):
 def pass_alive_by_rows(board, scratch, color):
     """Like `pass_alive`, after `find_rows`; exits early where nothing can be alive."""
     if _may_have_eyes(board, scratch, color):
-        regions = _find_small_regions(board, scratch, color)
+        regions = _find_regions(board, scratch, color)
         if _find_alive_chains(board, scratch, color, regions):
             return _mark_alive(board, scratch, color)
     for p in range(n_points(board)):
@@ -206,6 +206,8 @@ def _drop_regions(board, scratch, p):
 @kernel
 def _mark_alive(board, scratch, color):
     """Mark the alive chains and the regions they enclose in `owner`; returns how many points."""
+    for y in range(board.height):
+        scratch.far[y + 1] = 0
     regions = _find_regions(board, scratch, color)
     for r in range(regions + 1):
         scratch.healthy[r] = True
@@ -226,21 +228,10 @@ def _mark_alive(board, scratch, color):
 
 @kernel
 def _find_regions(board, scratch, color):
-    """Number and describe the regions without stones of a colour; returns how many there are."""
-    for p in range(n_points(board)):
-        scratch.region[p] = 0
-    regions = 0
-    for i in range(board.n_empty):  # every region has an empty point
-        start = np.int64(board.empties[i])
-        if scratch.region[start] == 0:
-            regions += 1
-            _describe_region(board, scratch, color, start, regions)
-    return regions
+    """Number and describe the regions without stones of a colour that are not in `far`.
 
-
-@kernel
-def _find_small_regions(board, scratch, color):
-    """Like `_find_regions`, but without the regions in `far`."""
+    Returns how many there are; every region has an empty point.
+    """
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
