@@ -216,7 +216,7 @@ def play_engines(
         if network is not None and spec.limits.visits
     ]
     if len(players) == 2:
-        size = in_lockstep or len(numbers)
+        size = in_lockstep or max(1, len(numbers))
         for at in range(0, len(numbers), size):
             if going_on:
                 batch = numbers[at : at + size]
