@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from tests.game.playouts import playouts
 
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards
 from tengen.game.kernels.moves import new_history
-from tengen.game.kernels.playout import playouts
 from tengen.game.rules import KoRule, Rules
 
 PROTOTYPE = Path(__file__).parents[2] / "shared" / "prototype"

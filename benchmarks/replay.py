@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.game.playouts import random_move
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, FeatureSet
 from tengen.features.kernels import katago
@@ -21,7 +22,6 @@ from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards, point_of
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, new_history, play, start_game
-from tengen.game.kernels.playout import random_move
 from tengen.game.position import Position
 from tengen.game.rules import Rules
 from tengen.jit import kernel

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-from tengen.config import changed_keys, load_sections, parse_sections, write_sections
+from tengen.config import changed_keys, load_sections, write_sections
 from tengen.search.params import SearchParams
 
 
@@ -41,8 +43,11 @@ class Learning:
 SECTIONS = {"games": Games, "learning": Learning}
 
 
-def parse(text: str) -> dict[str, Any]:
-    return parse_sections(text, "run.toml", SECTIONS)
+def parse(text: str, sections: Mapping[str, type[Any]] = SECTIONS) -> dict[str, Any]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.toml"
+        path.write_text(text, encoding="utf-8")
+        return load_sections(path, sections)
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -81,10 +86,10 @@ def test_defaults_are_valid_settings_when_their_sign_is_removed() -> None:
 
 def test_a_retired_key_is_read_if_it_had_its_default() -> None:
     sections = {"search": SearchParams}
-    read = parse_sections("[search]\nscore_error_weight = 0.02\nuncertainty = 0.3", "x", sections)
+    read = parse("[search]\nscore_error_weight = 0.02\nuncertainty = 0.3", sections)
     assert read["search"] == SearchParams(uncertainty=0.3)
     with pytest.raises(ValueError, match="no key 'score_error_weight'"):
-        parse_sections("[search]\nscore_error_weight = 0.5", "x", sections)
+        parse("[search]\nscore_error_weight = 0.5", sections)
 
 
 def test_lists_become_what_the_field_is() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -57,6 +59,36 @@ def test_all_that_tell_the_version_agree() -> None:
     with Conversation() as conversation:
         answer = conversation.one({"id": "v", "action": "query_version"})
     assert answer["version"] == SPOKEN_VERSION
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    text = Path("ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+(?:\.py|\.js|/))`", text)
+    there = [f"/{path}{'/' * path.is_dir()}" for path in Path("src").rglob("*")]
+    assert len(named) > 50
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in there)] == []
+
+
+def test_links_in_documents_lead_somewhere() -> None:
+    pages = [*Path().glob("*.md"), *Path("docs").rglob("*.md")]
+    links = [
+        page.parent / link
+        for page in pages
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 20
+    assert [str(link) for link in links if not link.exists()] == []
+
+
+def test_packages_list_their_modules() -> None:
+    packages = [file.parent for file in Path("src/tengen").rglob("*/__init__.py")]
+    told = {
+        each: ast.get_docstring(ast.parse((each / "__init__.py").read_text())) for each in packages
+    }
+    for package in packages:
+        listed = f"{told[package]}\n{told.get(package.parent)}"  # kernels/ may be listed above
+        modules = [file.stem for file in package.glob("*.py") if not file.stem.startswith("__")]
+        assert [name for name in modules if not re.search(rf"\b{name}\b", listed)] == [], package
 
 
 def test_other_names_are_refused() -> None:

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import partial
 from pathlib import Path
 
 
-def replace_file(path: Path, content: bytes, temporary_name: str | None = None) -> None:
+def replace_file(
+    path: Path,
+    content: bytes,
+    temporary_name: str | None = None,
+    *,
+    mode: int = 0o666,
+    durable: bool = True,
+) -> None:
     """Write a file atomically; raises OSError.
 
     Writes to `temporary_name` first, then renames it. The default name is random; with a fixed
-    name the next write replaces a leftover of a killed program.
+    name the next write replaces a leftover of a killed program. Unless `durable`, a power failure
+    may lose it.
     """
     unfinished = path.with_name(temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        # Unbuffered, in few system calls: each may wait for the GIL.
+        with open(unfinished, "wb", 0, opener=partial(os.open, mode=mode)) as file:
+            left = memoryview(content)
+            while left:
+                left = left[file.write(left) :]
+            if durable:
+                os.fsync(file.fileno())
         unfinished.replace(path)
     except BaseException:
         unfinished.unlink(missing_ok=True)

@@ -55,52 +55,34 @@ def drawn_option(draw: Callable[[], Any], text: str) -> Any:
 def load_sections(
     path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
 ) -> dict[str, Any]:
-    """The settings in a file, defaults for what it leaves out; see `parse_sections`."""
+    """One dataclass for each section, with defaults for what a file leaves out; see `load_keys`."""
     keys = load_keys(path, sections, aliases)
-    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
-
-
-def parse_sections(text: str, source: str, sections: Sections) -> dict[str, Any]:
-    """One dataclass for each section; raises ValueError that names the section and the key."""
-    keys = _parse_keys(text, source, sections, NO_ALIASES)
     return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
 
 
 def load_keys(
     path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
 ) -> dict[str, dict[str, Any]]:
-    """The keys that a file sets, by section; raises ValueError as `parse_sections`.
+    """The keys that a file sets, by section; raises ValueError that names the section and the key.
 
     `aliases` are other names of keys.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
+    except ValueError as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
-    return _parse_keys(text, str(path), sections, aliases)
-
-
-def _parse_keys(
-    text: str, source: str, sections: Sections, aliases: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    import tomllib  # here, as json below: every command imports this module when it starts
-
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{source}: not TOML: {error}") from None
     found = {}
     for name, values in content.items():
         if name not in sections or not isinstance(values, dict):
-            raise ValueError(f"{source}: [{name}] is no section{_nearest(name, sections)}")
+            raise ValueError(f"{path}: [{name}] is no section{_nearest(name, sections)}")
         try:
             values = {aliases.get(key, key): value for key, value in values.items()}
             found[name] = _typed_keys(sections[name], values, sections)
             sections[name](**found[name])  # raises ValueError for values out of range
         except ValueError as error:
-            raise ValueError(f"{source}: [{name}] {error}") from None
+            raise ValueError(f"{path}: [{name}] {error}") from None
     return found
 
 

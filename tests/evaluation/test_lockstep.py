@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -19,14 +18,7 @@ from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.params import SearchParams
 from tests.search.scripts import Script, by_area, opinions, preferring
 
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Threads wait long for each other where other programs run."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_kernel_thread")
 
 
 def player(script: Script, visits: int = 8, **params: Any) -> Player:

@@ -6,10 +6,8 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-import numba
 import pytest
 
 from tengen.engine.levels import level_named
@@ -37,13 +35,7 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return files
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Threads wait long for each other where other programs run."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_kernel_thread")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -26,11 +26,11 @@ from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import Boards, new_boards
 from tengen.game.kernels.ladder import mark_ladders, new_ladder_scratch
 from tengen.game.kernels.moves import new_history, start_game
-from tengen.game.kernels.playout import play_out
 from tengen.game.kernels.point_sets import MAX_WORDS
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tests.game.pictures import pictures
+from tests.game.playouts import play_out
 
 pytestmark = pytest.mark.kernel
 

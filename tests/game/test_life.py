@@ -15,12 +15,12 @@ from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history, start_game
-from tengen.game.kernels.playout import play_out
 from tengen.game.kernels.scoring import settled_area
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
 from tengen.game.scoring import on_board
 from tests.game.pictures import pictures
+from tests.game.playouts import play_out
 from tests.game.reference import PlainBoard
 
 pytestmark = pytest.mark.kernel

@@ -43,7 +43,7 @@ from tengen.network.files.tengen_format import (
 from tests.network.test_katago_files import as_text, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 
-PATIENCE = 1.0  # seconds
+PATIENCE = 1.0  # seconds of this thread; other programs do not count
 TINY = Architecture(
     blocks=(
         Pooling(6, 4),
@@ -81,10 +81,10 @@ def tiny_file() -> bytes:
 
 def refusal(load: Callable[[Any], NetworkData], what: Any) -> str:
     """The error that loading something gives; it must come soon and be one line."""
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(NetworkFileError) as caught:
         load(what)
-    assert time.perf_counter() - start < PATIENCE
+    assert time.thread_time() - start < PATIENCE
     message = str(caught.value)
     assert message.replace(str(what), "").isprintable()
     return message
@@ -105,13 +105,13 @@ def refused_katago(content: bytes) -> str:
 
 def usable_or_refused(content: bytes) -> bool:
     """Whether a KataGo file is refused; if it is not, its network must be in order."""
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         check_network(read_katago(content, "hostile.bin"), "hostile.bin")
     except NetworkFileError:
         return True
     finally:
-        assert time.perf_counter() - start < PATIENCE
+        assert time.thread_time() - start < PATIENCE
     return False
 
 
@@ -331,10 +331,10 @@ FIRST_CONV: Any = next(t.value for t in tiny_tokens() if t.what == "conv.weight"
 )
 def test_wrong_contents_are_refused(content: Callable[[], bytes], complaint: str) -> None:
     made = content()
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(NetworkFileError, match=complaint):
         read_katago(made, "hostile.bin")
-    assert time.perf_counter() - start < PATIENCE
+    assert time.thread_time() - start < PATIENCE
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "1e999", "-1e39", "x", "1,5", ""])

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from tengen.game.color import BLACK
 from tengen.game.geometry import Point, index_point
 from tengen.game.kernels.board import copy_board, new_boards
-from tengen.game.kernels.life import new_life_scratch
+from tengen.game.kernels.life import is_own_eye, new_life_scratch
 from tengen.game.kernels.moves import GOING_ON, PASS, is_legal, play
-from tengen.game.kernels.playout import is_own_eye, play_out
 from tengen.game.kernels.scoring import area
 from tengen.game.position import Position
 from tengen.jit import kernel
+from tests.game.playouts import play_out
 
 EXPLORATION = 0.7  # of UCB1, for wins from 0 to 1
 ROOM = 400  # moves of a game, playouts included

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import numba
 import pytest
 import torch
 
@@ -41,11 +40,9 @@ def read_only() -> Iterator[Path]:
 
 
 @pytest.fixture
-def one_thread() -> Iterator[None]:
+def one_thread(one_kernel_thread: None) -> Iterator[None]:
     """Everything by one thread, so that the same seed makes the same run."""
-    before = torch.get_num_threads(), numba.get_num_threads()
+    before = torch.get_num_threads()
     torch.set_num_threads(1)
-    numba.set_num_threads(1)
     yield
-    torch.set_num_threads(before[0])
-    numba.set_num_threads(before[1])
+    torch.set_num_threads(before)

@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_the_checkpoints_as_they_were(
     save(folder, 1)
     with monkeypatch.context() as full:
         full.setattr(step, fail)
-        with pytest.raises(RunError, match=r"full \([\d.]+ [KMGT]B free, 4\.\d KB needed\); make"):
+        with pytest.raises(RunError, match=r"full \([\d.]+ [kMGT]B free, 4\.\d kB needed\); make"):
             save(folder, 2)
     assert names(folder) == ["checkpoint-00000001.safetensors"]
     found = load_latest(folder)

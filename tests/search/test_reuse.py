@@ -92,9 +92,9 @@ def test_the_root_after_a_move_has_its_own_policy(options: RootOptions) -> None:
 
 
 def test_points_count_most_around_what_is_expected_after_the_move() -> None:
-    position = Position(5, komi=0.5)
-    # Noise would be pruned otherwise with the new centre, and the score with it.
-    search = searching(position, opinions(), value_bias=0, noise_pruning=False)
+    position = Position(5, komi=2.5)
+    # With the new centre moves would weigh otherwise, and the score would change with them.
+    search = searching(position, opinions(), value_bias=0, value_weight=0, noise_pruning=False)
     found = search.run(Limits(visits=400)).moves[0]
     search.set_position(position.play(found.move))
     # White's view of the score, turned to Black's, and a fifth of the way to an even game.

@@ -46,11 +46,13 @@ def new_fleet(
     search: SelfPlaySearch | None = None,
     games: int = 16,
     seed: int = 1,
+    *,
+    move_values: bool = False,
 ) -> Fleet:
     evaluator = FakeEvaluator(script)
     size = Size(params.largest_side, params.largest_side)
     buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
-    return Fleet(buffers, params, search or SelfPlaySearch(), seed)
+    return Fleet(buffers, params, search or SelfPlaySearch(), seed, move_values=move_values)
 
 
 def play_games(fleet: Fleet, count: int, ticks: int = 64) -> Games:
@@ -76,7 +78,7 @@ def each_game(games: Games) -> Iterator[Played]:
         area = int(game["width"]) * int(game["height"])
         yield Played(game, turns, wanted, games.ownership[point : point + area])
         point += area
-    assert (turn, target, point) == tuple(map(len, games[1:]))
+    assert (turn, target, point) == tuple(map(len, games[1:4]))
 
 
 def positions(played: Played) -> list[Position]:

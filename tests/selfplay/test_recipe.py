@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -25,12 +23,7 @@ BOLD = SelfPlaySearch(temperature=1.0, temperature_early=1.0, forced_playouts=0.
 VALUES_ALONE = SelfPlaySearch(static_score=0.0, dynamic_score=0.0)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    yield
-    numba.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_kernel_thread")
 
 
 def blacks_sign(batch: Batch) -> NDArray[np.float32]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.geometry import Point, point_index
-from tengen.game.kernels.playout import is_own_eye
+from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.search.human_choice import drawn_choice

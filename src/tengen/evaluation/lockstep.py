@@ -100,7 +100,7 @@ def play_in_lockstep(
     players: tuple[Player, Player],
     starts: Sequence[Position],
     seed: int = 0,
-    on_end: Callable[[Played], None] | None = None,
+    on_end: Callable[[Played], object] = lambda _: None,
     numbers: Sequence[int] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[Played]:
@@ -136,8 +136,7 @@ def play_in_lockstep(
                     outcome = positions[g].outcome()
                     assert outcome is not None
                     games.append(Played(numbers[g], boards[g], positions[g], outcome))
-                    if on_end:
-                        on_end(games[-1])
+                    on_end(games[-1])
                     going -= 1
                     continue
                 for each in sides:

@@ -9,19 +9,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import CARE_VISITS, Level, decide, level_named
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
-from tengen.evaluation.lockstep import Played
+from tengen.evaluation.lockstep import Played, Player, play_in_lockstep
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
+from tengen.network.evaluator import Evaluator
 from tengen.network.files.bundled import BUNDLED
 from tengen.search.request import Limits, SearchRequest, Wanted
 from tengen.search.result import SearchResult
@@ -181,6 +183,55 @@ def play_game(number: int, sides: tuple[Contestant, Contestant], start: Position
     outcome = position.outcome()
     assert outcome is not None
     return Played(number, start, position, outcome)
+
+
+def play_engines(
+    engines: Sequence[tuple[EngineSpec, Evaluator | None]],  # two, with their networks
+    starts: Sequence[Position],
+    numbers: Sequence[int],
+    seed: int,
+    *,
+    on_end: Callable[[Played], bool] = lambda _: True,
+    should_stop: Callable[[], bool] = lambda: False,
+    parallel: int = 1,
+    in_lockstep: int | None = None,
+) -> list[Played]:
+    """Play the games with these numbers, as `play_match` does; returns those that have ended.
+
+    Two networks with visits play many games in lockstep, by default all of them: then `on_end` is
+    heeded between such batches, `should_stop` at once. Others play `parallel` games at a time.
+    """
+    games: list[Played] = []
+    going_on = True
+
+    def report(game: Played) -> bool:
+        nonlocal going_on
+        games.append(game)
+        going_on = on_end(game) and not should_stop()
+        return going_on
+
+    players = [
+        Player(spec.name, network, spec.limits.visits)
+        for spec, network in engines
+        if network is not None and spec.limits.visits
+    ]
+    if len(players) == 2:
+        size = in_lockstep or max(1, len(numbers))
+        for at in range(0, len(numbers), size):
+            if going_on:
+                batch = numbers[at : at + size]
+                both = players[0], players[1]
+                play_in_lockstep(both, starts, seed + at, report, batch, should_stop)
+        return games
+    with ExitStack() as closing:
+        networks = {network for _, network in engines if network is not None}
+        own = {each: closing.enter_context(Engine(each, seed=seed)) for each in networks}
+        make = [
+            partial(contestant, spec, own[network] if network else None, seed)
+            for spec, network in engines
+        ]
+        play_match(make, starts, numbers, parallel, report)
+    return games
 
 
 def play_match(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tengen.engine.engine import Engine
 from tengen.evaluation.elo import Sprt, WinDrawLoss, estimate
-from tengen.evaluation.lockstep import Played, Player, openings, play_in_lockstep
-from tengen.evaluation.match import EngineSpec, Store, contestant, play_match
+from tengen.evaluation.lockstep import Played, openings
+from tengen.evaluation.match import EngineSpec, Store, play_engines
 from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
@@ -57,7 +54,15 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
             return test is None or test.verdict(tally) is None
 
         if numbers and (test is None or test.verdict(tally) is None):
-            _play(engines, networks, empty, options, numbers, on_end)
+            play_engines(
+                [(engine, networks.get(engine.model)) for engine in engines],
+                _starts(networks, empty, options),
+                numbers,
+                options.seed,
+                on_end=on_end,
+                parallel=options.parallel,
+                in_lockstep=AT_A_TIME,
+            )
     print(f"{names[0]} - {names[1]}: {tally} (wins, draws, losses)")
     print(f"Elo difference with its 95% interval: {estimate(tally)}")
     if test is not None:
@@ -80,50 +85,12 @@ def _open_networks(engines: Sequence[EngineSpec], options: MatchOptions) -> dict
     }
 
 
-def _play(
-    engines: tuple[EngineSpec, EngineSpec],
-    evaluators: dict[str, Evaluator],
-    empty: Position,
-    options: MatchOptions,
-    numbers: Sequence[int],
-    on_end: Callable[[Played], bool],
-) -> None:
-    starts = [empty] * (options.games // 2 + 1)
-    if evaluators and options.opening_moves:
-        drawn_from = next(iter(evaluators.values()))
-        starts = openings(drawn_from, empty, options.opening_moves, len(starts), seed=options.seed)
-    if all(engine.model and engine.limits.visits for engine in engines):
-        first, second = (
-            Player(engine.name, evaluators[engine.model], engine.limits.visits or 1)
-            for engine in engines
-        )
-        _play_in_lockstep((first, second), starts, numbers, options.seed, on_end)
-        return
-    with ExitStack() as closing:
-        own = {
-            model: closing.enter_context(Engine(evaluator, seed=options.seed))
-            for model, evaluator in evaluators.items()
-        }
-        make = [
-            partial(contestant, engine, own.get(engine.model), options.seed) for engine in engines
-        ]
-        play_match(make, starts, numbers, options.parallel, on_end)
-
-
-def _play_in_lockstep(
-    players: tuple[Player, Player],
-    starts: Sequence[Position],
-    numbers: Sequence[int],
-    seed: int,
-    on_end: Callable[[Played], bool],
-) -> None:
-    going_on = True
-
-    def report(game: Played) -> None:
-        nonlocal going_on
-        going_on = on_end(game)
-
-    for first in range(0, len(numbers), AT_A_TIME):
-        if going_on:
-            batch = numbers[first : first + AT_A_TIME]
-            play_in_lockstep(players, starts, seed + first, report, batch)
+def _starts(
+    networks: dict[str, Evaluator], empty: Position, options: MatchOptions
+) -> list[Position]:
+    """A position for each pair of games: openings, if there is a network to draw them from."""
+    pairs = options.games // 2 + 1
+    if not networks or not options.opening_moves:
+        return [empty] * pairs
+    drawn_from = next(iter(networks.values()))
+    return openings(drawn_from, empty, options.opening_moves, pairs, seed=options.seed)

@@ -77,7 +77,7 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
     if out.exists() and out.samefile(path):
         raise NetworkFileError(f"{out}: would replace what is imported; name another file")
     save_network(load_network(path), out, half)
-    _say(f"Wrote {out}.")
+    print(f"Wrote {out}.")
 
 
 def export_network(source: str | Path, options: ExportOptions) -> None:
@@ -89,7 +89,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
     if options.katago is not None:
         named = replace(data, name=options.name or data.name)
         version = save_katago(named, options.katago)
-        _say(f"Wrote {options.katago}, model version {version}.")
+        print(f"Wrote {options.katago}, model version {version}.")
     if options.onnx is not None:
         try:
             from tengen.network.torch.onnx_export import export_onnx
@@ -98,7 +98,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         except ModuleNotFoundError as error:
             remedy = "pip install 'tengen[train]'"
             raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
-        _say(f"Wrote {options.onnx}.")
+        print(f"Wrote {options.onnx}.")
     if options.half is not None:
         if options.rules is not None:
             data = with_fixed_rules(data, parse_rules(options.rules))
@@ -106,7 +106,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         provenance = {**data.provenance, **origin}
         renamed = replace(data, name=options.name or data.name, provenance=provenance)
         save_network(renamed, options.half, half=True)
-        _say(f"Wrote {options.half}.")
+        print(f"Wrote {options.half}.")
 
 
 def blocks_of(a: Architecture) -> str:
@@ -152,7 +152,3 @@ def _stem(path: Path) -> str:
         if path.name.lower().endswith(ending) and len(path.name) > len(ending):
             return path.name[: -len(ending)]
     return path.name
-
-
-def _say(line: str) -> None:
-    Console(highlight=False, markup=False, soft_wrap=True).print(line)

@@ -17,7 +17,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import point_text
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
-from tengen.reviewing.annotated import annotated
+from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, main_line, review_game
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
@@ -47,7 +47,9 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
         say("no move was reviewed yet; nothing is written")
         raise KeyboardInterrupt
     written = [folder / f"{Path(file).stem}.review{ending}" for ending in (".sgf", ".html")]
-    for path, text in zip(written, (annotated(game, review), html_page(game, review)), strict=True):
+    for path, text in zip(
+        written, (annotated_sgf(game, review), html_page(game, review)), strict=True
+    ):
         path.write_text(text, "utf-8", newline="\n")
     _print_summary(game, review, written)
     if stop.is_set():

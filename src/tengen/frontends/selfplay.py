@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from secrets import token_hex
+from typing import NamedTuple
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tengen.engine.engine import Engine
 from tengen.frontends.options import SelfPlayOptions
 from tengen.game.geometry import Size
 from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
+from tengen.replay.estimates import estimate_turns
 from tengen.replay.katago_rows import write_katago_rows
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet
@@ -30,12 +36,17 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     buffers = open_selfplay_buffers(
         data, options.device, size, params.games, most_games=2 * options.games
     )
-    fleet = Fleet(buffers, params, SelfPlaySearch(), options.seed)
+    search = SelfPlaySearch()
+    wants_rows = options.rows is not None
+    fleet = Fleet(buffers, params, search, options.seed, move_values=wants_rows)
+    engine = Engine(data, device=options.device, params=search) if wants_rows else None
+    writer = _Writer(params, options, data.name, token_hex(16), engine)
     options.out.mkdir(parents=True, exist_ok=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     written = 0
     waiting: list[Games] = []
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    bars = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+    with engine or nullcontext(), bars as progress:
         at_a_time = sum(len(half.planes) for half in buffers)
         bar = progress.add_task(f"{data.name}, {at_a_time} games at a time", total=options.games)
         try:
@@ -46,24 +57,35 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
                 progress.update(bar, completed=written + _count(waiting))
                 if _count(waiting) >= GAMES_IN_A_FILE:
                     written += _count(waiting)
-                    _write(joined(waiting), params, options, data.name)
+                    writer.write(joined(waiting))
                     waiting = []
         finally:
             if _count(waiting):
-                _write(joined(waiting), params, options, data.name)
+                writer.write(joined(waiting))
 
 
 def _count(parts: list[Games]) -> int:
     return sum(len(part.games) for part in parts)
 
 
-def _write(games: Games, params: SelfPlayParams, options: SelfPlayOptions, name: str) -> None:
-    """Write games in all wanted formats."""
-    shard = write_shard(options.out, games, {"network": name})
-    if options.rows:
-        rows = shard.with_suffix(".npz")
-        write_katago_rows(rows, games, params.largest_side, options.seed)
-    if options.sgf:
-        for k, number in enumerate(games.games["number"].tolist()):
-            text = sgf_text(games, k, name, name)
-            (options.out / f"{number:08}.sgf").write_text(text, encoding="utf-8")
+class _Writer(NamedTuple):
+    """Writes games in all wanted formats."""
+
+    params: SelfPlayParams
+    options: SelfPlayOptions
+    network: str
+    run: str  # tells this run's games from those of others, whatever their seeds
+    engine: Engine | None  # asked for leads, where rows are wanted
+
+    def write(self, games: Games) -> None:
+        """Write some games as a shard and whatever else was asked for."""
+        out, seed = self.options.out, self.options.seed
+        shard = write_shard(out, games, {"network": self.network, "run": self.run})
+        if self.engine is not None:
+            estimates = estimate_turns(games, self.engine, seed)
+            rows = shard.with_suffix(".npz")
+            write_katago_rows(rows, games, self.params.largest_side, seed, self.run, estimates)
+        if self.options.sgf:
+            for k, number in enumerate(games.games["number"].tolist()):
+                text = sgf_text(games, k, self.network, self.network)
+                (out / f"{number:08}.sgf").write_text(text, encoding="utf-8")

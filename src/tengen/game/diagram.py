@@ -64,6 +64,11 @@ def write_diagram(
     return "\n".join([*lines, header])
 
 
+def stones_text(stones: NDArray[np.int8]) -> str:
+    """stones[height, width] as one character each, from the top: `.`, `X` Black, `O` White."""
+    return "".join(".XO"[stone] for stone in stones.ravel())
+
+
 def _stars(size: Size) -> set[Point]:
     """The star points of a board."""
     most = most_handicap_stones(size)

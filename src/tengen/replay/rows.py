@@ -99,14 +99,7 @@ def encode_games(
     if largest > side:
         raise ValueError(f"a game on a board of side {largest} does not fit rows of side {side}")
     copies = copies_of_turns(games, seed)
-    turns = offsets(played["n_turns"])
-    index = GameIndex(
-        terms=played["terms"].astype(TERMS),
-        turns=turns,
-        targets=offsets(played["n_targets"]),
-        points=offsets(played["width"] * played["height"]),
-        rows=offsets(copies)[turns],
-    )
+    index = game_index(games, copies)
     rows = new_rows(int(index.rows[-1]), features, side)
     kernel_rows = Rows(
         *(array.view(np.uint16) if array.dtype == np.float16 else array for array in rows)
@@ -134,6 +127,19 @@ def encode_games(
             number = games.games["number"][game]
             raise ValueError(f"game {number} plays onto a stone: its record is broken")
     return rows
+
+
+def game_index(games: Games, copies: NDArray[np.int32]) -> GameIndex:
+    """Where the parts of each game begin, for kernels; copies [turns] are the rows of each turn."""
+    played = games.games
+    turns = offsets(played["n_turns"])
+    return GameIndex(
+        terms=played["terms"].astype(TERMS),
+        turns=turns,
+        targets=offsets(played["n_targets"]),
+        points=offsets(played["width"] * played["height"]),
+        rows=offsets(copies)[turns],
+    )
 
 
 def copies_of_turns(games: Games, seed: int) -> NDArray[np.int32]:

@@ -136,15 +136,16 @@ def _next_number(folder: Path) -> int:
 
 
 def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
+    tables = games[: len(_LAYOUT)]
     # Records are transposed into columns of single bytes, which compress better.
     packed = [
         zlib.compress(array.view(np.uint8).reshape(len(array), -1).T.tobytes(), _LEVEL)
-        for array in map(np.ascontiguousarray, games)
+        for array in map(np.ascontiguousarray, tables)
     ]
     header = json.dumps(
         {
-            "counts": [len(array) for array in games],
-            "packed": [len(table) for table in packed],
+            "counts": [len(table) for table in tables],
+            "packed": [len(content) for content in packed],
             "layout": _layout(),
             "provenance": provenance,
         }

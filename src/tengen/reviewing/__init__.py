@@ -1,7 +1,7 @@
 """Reviews of games: every move judged by searches.
 
-review.py     the moves of a game, and what each lost against the best move found
-annotated.py  the review as SGF
-html_page.py  the review as one HTML file
-wording.py    verdicts in words
+review.py         the moves of a game, and what each lost against the best move found
+annotated_sgf.py  the review as SGF
+html_page.py      the review as one HTML file
+wording.py        verdicts in words
 """

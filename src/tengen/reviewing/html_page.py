@@ -22,7 +22,6 @@ from tengen.reviewing.review import (
     MISTAKE,
     GameReview,
     SideReview,
-    Standing,
     Turn,
     TurnReview,
     main_line,
@@ -106,7 +105,7 @@ def _start(first: Position, review: TurnReview | None) -> dict[str, Any]:
     return {
         "changes": _changes(empty, first),
         "taken": _taken(first),
-        **(_standing(review.before) if review else {}),
+        **(review.before.rounded() if review else {}),
     }
 
 
@@ -123,7 +122,7 @@ def _step(
     if review is None:
         return step
     return step | {
-        **_standing(review.after),
+        **review.after.rounded(),
         "lost": round(review.points_lost, 2),
         "winrateLost": round(review.winrate_lost, 4),
         "best": point_text(review.best, height),
@@ -161,10 +160,6 @@ def _side(side: SideReview) -> dict[str, Any]:
         "meanLoss": round(side.mean_loss, 2),
         "mistakes": [turn.number for turn in side.mistakes],
     }
-
-
-def _standing(standing: Standing) -> dict[str, float]:
-    return {"winrate": round(standing.winrate, 4), "lead": round(standing.lead, 2)}
 
 
 def _place(move: tuple[int, int] | None, width: int) -> int | None:

@@ -49,6 +49,10 @@ class Standing(NamedTuple):
     winrate: float  # from 0 to 1; a draw counts half
     lead: float  # points that Black is ahead
 
+    def rounded(self) -> dict[str, float]:
+        """Its values as pages show them."""
+        return {"winrate": round(self.winrate, 4), "lead": round(self.lead, 2)}
+
 
 # What a move seems to lose at first that has its better searched, too: either of them.
 WORTH_A_SECOND_LOOK = Standing(winrate=0.05, lead=0.5)
@@ -245,7 +249,7 @@ class _Searches:
         for k, result in self._finished(self._engine.submit_game(requests, owner=self._owner)):
             node, position = going_on[k]
             self.results[id(position)] = result
-            self._note(node, position, _standing(result, result.position.to_play))
+            self._note(node, position, standing_of(result, result.position.to_play))
 
     def _note(self, node: int | None, position: Position, standing: Standing) -> None:
         self.standings[id(position)] = standing
@@ -273,13 +277,14 @@ class _Searches:
                 task.cancel()
 
 
-def _for_black(winrate: float, lead: float, color: Color) -> Standing:
+def for_black(winrate: float, lead: float, color: Color) -> Standing:
     """How a game stands that stands so for a colour."""
     return Standing(winrate, lead) if color is Color.BLACK else Standing(1 - winrate, -lead)
 
 
-def _standing(judgement: Judgement, to_play: Color) -> Standing:
-    return _for_black(judgement.winrate, judgement.lead, to_play)
+def standing_of(judgement: Judgement, to_play: Color) -> Standing:
+    """How a game stands by a judgement for the side to play."""
+    return for_black(judgement.winrate, judgement.lead, to_play)
 
 
 def _final(engine: Engine, position: Position) -> Standing:
@@ -290,10 +295,10 @@ def _final(engine: Engine, position: Position) -> Standing:
     if rules.scoring is Scoring.TERRITORY or rules.friendly_pass:
         opinion = engine.evaluate([position]).result()
         win, loss, _ = opinion.value[0].tolist()
-        return _for_black((1 + win - loss) / 2, float(opinion.lead[0]), position.to_play)
+        return for_black((1 + win - loss) / 2, float(opinion.lead[0]), position.to_play)
     if outcome.winner is None:
         return Standing(0.5, 0.0)
-    return _for_black(1.0, outcome.margin or 0.0, outcome.winner)
+    return for_black(1.0, outcome.margin or 0.0, outcome.winner)
 
 
 def _loss(color: Color, best: Standing, played: Standing) -> Standing:
@@ -307,7 +312,7 @@ def _seems_to_lose(searches: _Searches, turn: Turn) -> bool:
     search = searches.results[id(turn.before)]
     if search.move == turn.move or not search.moves:
         return False
-    best = _standing(search.moves[0], turn.color)
+    best = standing_of(search.moves[0], turn.color)
     loss = _loss(turn.color, best, searches.standings[id(turn.after)])
     return any(lost >= worth for lost, worth in zip(loss, WORTH_A_SECOND_LOOK, strict=True))
 
@@ -323,7 +328,7 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
         answers = searches.results.get(id(alternative))
         line = (search.move, *(answers.pv if answers else ()))[: LINE.pv_length]
     else:
-        better = _standing(search.moves[0] if search.moves else search, turn.color)
+        better = standing_of(search.moves[0] if search.moves else search, turn.color)
     loss = _loss(turn.color, better, after)
     return TurnReview(
         number=turn.number,
@@ -333,7 +338,7 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
         best=search.move,
         points_lost=max(0.0, loss.lead),
         winrate_lost=max(0.0, loss.winrate),
-        before=_standing(search, turn.color),
+        before=standing_of(search, turn.color),
         after=after,
         better=better,
         line=line,

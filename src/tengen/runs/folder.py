@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from rich.filesize import decimal
+
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
 from tengen.config import Sections, changed_keys, load_sections, write_sections
@@ -177,7 +179,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def _explained(path: Path, needed: int, error: OSError) -> RunError:
     if error.errno in _FULL:
-        needs = f", {_size(needed)} needed" if needed else ""
+        needs = f", {decimal(needed)} needed" if needed else ""
         what = f"the disk is full ({_free(path)} free{needs})"
         return RunError(f"{path}: {what}; make room, then start the run again")
     if error.errno in _FORBIDDEN:
@@ -188,15 +190,7 @@ def _explained(path: Path, needed: int, error: OSError) -> RunError:
 
 def _free(path: Path) -> str:
     existing = next(folder for folder in path.absolute().parents if folder.exists())
-    return _size(shutil.disk_usage(existing).free)
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"
+    return decimal(shutil.disk_usage(existing).free)
 
 
 # Files of JSON objects, one a line, appended; an incomplete last line is ignored

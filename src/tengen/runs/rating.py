@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
-from tengen.engine.engine import Engine
-from tengen.evaluation.elo import Rating, Result, WinDrawLoss, fit
-from tengen.evaluation.lockstep import Played, Player, openings, play_in_lockstep, tally_of
-from tengen.evaluation.match import EngineSpec, contestant, parse_engine, play_match
+from tengen.evaluation.elo import Rating, Result, fit
+from tengen.evaluation.lockstep import openings, tally_of
+from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
@@ -62,46 +59,20 @@ def rate_network(
     side = games.largest_side
     komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
     empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
-    mine = Player(name, opened(load_network_file(network_file(folder, name))), params.visits)
+    mine = opened(load_network_file(network_file(folder, name)))
+    me = EngineSpec(name, limits=Limits(visits=params.visits))
     for number, (label, opponent) in enumerate(opponents.items()):
         seed = 1000 * iteration + number
-        starts = openings(mine.evaluator, empty, params.opening_moves, params.games // 2, seed=seed)
-        tally = _play(mine, opponent, starts, seed, opened, should_stop)
+        starts = openings(mine, empty, params.opening_moves, params.games // 2, seed=seed)
+        theirs = opened(load_network(opponent.model)) if opponent.model else None
+        sides = [(me, mine), (opponent, theirs)]
+        numbers = range(2 * len(starts))
+        played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
         if should_stop():
             return False
         match = {"iteration": iteration, "first": name, "second": label}
-        append_line(folder.ratings, match | tally._asdict())
+        append_line(folder.ratings, match | tally_of(played)._asdict())
     return True
-
-
-def _play(
-    mine: Player,
-    opponent: EngineSpec,
-    starts: list[Position],
-    seed: int,
-    opened: Callable[[NetworkData], Evaluator],
-    should_stop: Callable[[], bool],
-) -> WinDrawLoss:
-    """Play from each start with both colours: networks in lockstep, programs one game at a time."""
-    limits = opponent.limits
-    theirs = opened(load_network(opponent.model)) if opponent.model else None
-    if theirs is not None and limits.visits is not None:
-        players = mine, Player(opponent.name, theirs, limits.visits)
-        return tally_of(play_in_lockstep(players, starts, seed, should_stop=should_stop))
-    tally = WinDrawLoss()
-
-    def count(played: Played) -> bool:
-        nonlocal tally
-        tally = tally.plus(played.points)
-        return not should_stop()
-
-    with ExitStack() as closing:
-        own = closing.enter_context(Engine(mine.evaluator, params=mine.params, seed=seed))
-        other = None if theirs is None else closing.enter_context(Engine(theirs, seed=seed))
-        me = EngineSpec(mine.name, limits=Limits(visits=mine.visits))
-        sides = [partial(contestant, me, own, seed), partial(contestant, opponent, other, seed)]
-        play_match(sides, starts, range(2 * len(starts)), 1, count)
-    return tally
 
 
 def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:

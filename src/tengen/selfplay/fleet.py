@@ -26,7 +26,7 @@ from tengen.search.leaf_batch import LeafBatch
 from tengen.search.params import SearchParams, settings_array
 from tengen.selfplay.kernels.step import COUNTS, ENDED, EVALUATED, MOVED, step_games
 from tengen.selfplay.params import SelfPlayParams, fair_komi
-from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records, joined
+from tengen.selfplay.record import GAME, MOVE_VALUE, TARGET, TURN, Games, Records, joined
 
 # Threads step games in chunks. Small chunks, so that no thread waits long for another; not smaller,
 # since a thread prefetches no further than its next chunk. Small fleets still have some chunks for
@@ -57,6 +57,7 @@ class _Half:
         slots: int,
         first: int,
         seed: int,
+        move_values: bool,
     ) -> None:
         games, side = len(buffers.planes), params.largest_side
         features = buffers.features
@@ -75,9 +76,9 @@ class _Half:
             biases=search.value_bias > 0,
         )
         self.game_params = new_game_params(params, slots, first)
-        self.slots = new_game_slots(params, games, first, seed)
+        self.slots = new_game_slots(params, games, first, seed, move_values)
         self.forest.trees["rng"] = self.slots.slots["rng"] ^ np.uint64(2**40)
-        self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM)
+        self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM, move_values)
         self.tally = np.zeros((chunks, COUNTS), np.int64)
         caught_words = words_for(side * side) if features.sees_ladders else 0
         caught = np.zeros((games, caught_words), np.uint64)
@@ -130,12 +131,17 @@ class Fleet:
         params: SelfPlayParams,
         search: SearchParams,
         seed: int,
+        *,
+        move_values: bool = False,
     ) -> None:
-        """As many games as the buffers have rows, a half for each buffer."""
+        """As many games as the buffers have rows, a half for each buffer.
+
+        With `move_values` the records hold what full searches found after each move they tried.
+        """
         sizes = [len(buffers.planes) for buffers in buffers]
         firsts = np.cumsum([0, *sizes[:-1]]).tolist()
         self._halves = [
-            _Half(buffers, params, search, sum(sizes), first, seed)
+            _Half(buffers, params, search, sum(sizes), first, seed, move_values)
             for buffers, first in zip(buffers, firsts, strict=True)
         ]
         self._next = 0
@@ -220,11 +226,14 @@ def _whole(half: _Half) -> dict[str, NDArray[Any]]:
 def _ragged(half: _Half) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
     """The arrays of a half of which each row is saved up to a length: (array, lengths)."""
     slots = half.slots
-    return {
+    ragged = {
         "turns": (slots.turns, slots.slots["n_turns"]),
         "targets": (slots.targets, slots.slots["n_targets"]),
         "histories": (half.forest.histories, half.forest.boards["ply"] + 1),
     }
+    if slots.move_values.shape[1]:
+        ragged["move_values"] = (slots.move_values, slots.slots["n_targets"])
+    return ragged
 
 
 def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -283,6 +292,7 @@ class GameSlots(NamedTuple):
     slots: Records  # [games] of SLOT
     turns: NDArray[np.void]  # [games, most turns] of TURN
     targets: NDArray[np.void]  # [games, room] of TARGET
+    move_values: NDArray[np.void]  # [games, room] of MOVE_VALUE, or [games, 0]
 
 
 class FinishedGames(NamedTuple):
@@ -293,6 +303,7 @@ class FinishedGames(NamedTuple):
     turns: NDArray[np.void]  # [chunks, turns] of TURN
     targets: NDArray[np.void]  # [chunks, targets] of TARGET
     ownership: NDArray[np.int8]  # [chunks, games, area]
+    move_values: NDArray[np.void]  # [chunks, targets] of MOVE_VALUE, or [chunks, 0]
 
 
 def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
@@ -319,28 +330,36 @@ def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParam
     )
 
 
-def new_game_slots(params: SelfPlayParams, games: int, first: int, seed: int) -> GameSlots:
+def new_game_slots(
+    params: SelfPlayParams, games: int, first: int, seed: int, move_values: bool
+) -> GameSlots:
     """Empty slots, each with a random generator of its own."""
     turns = params.most_turns
     slots = np.zeros(games, SLOT)
     for k in range(games):
         slots["rng"][k] = np.random.SeedSequence([seed, first + k]).generate_state(1, np.uint64) | 1
+    room = turns * (params.largest_side**2 + 1)
     return GameSlots(
         slots,
         np.zeros((games, turns), TURN),
-        np.zeros((games, turns * (params.largest_side**2 + 1)), TARGET),
+        np.zeros((games, room), TARGET),
+        np.zeros((games, room if move_values else 0), MOVE_VALUE),
     )
 
 
-def new_finished_games(params: SelfPlayParams, chunks: int, games: int) -> FinishedGames:
+def new_finished_games(
+    params: SelfPlayParams, chunks: int, games: int, move_values: bool
+) -> FinishedGames:
     """Room for this many games of each chunk, even if all are as long as possible."""
     turns, area = params.most_turns, params.largest_side**2
+    room = games * turns * (area + 1)
     return FinishedGames(
         np.zeros((chunks, 3), np.int64),
         np.zeros((chunks, games), GAME),
         np.zeros((chunks, games * turns), TURN),
-        np.zeros((chunks, games * turns * (area + 1)), TARGET),
+        np.zeros((chunks, room), TARGET),
         np.zeros((chunks, games, area), np.int8),
+        np.zeros((chunks, room if move_values else 0), MOVE_VALUE),
     )
 
 
@@ -356,6 +375,7 @@ def take_from(finished: FinishedGames) -> Games:
         _first_of_each(finished.turns, n_turns),
         _first_of_each(finished.targets, n_targets),
         ownership[on_board],
+        _first_of_each(finished.move_values, np.minimum(n_targets, finished.move_values.shape[1])),
     )
 
 

@@ -57,6 +57,9 @@ _TURN_FIELDS = [
 TURN = np.dtype((np.record, np.dtype(_TURN_FIELDS)))
 # A move's weight in the policy target of its turn, in no particular scale.
 TARGET = np.dtype((np.record, np.dtype([("move", "u2"), ("weight", "u2")])))
+_MOVE_VALUE_FIELDS = [("visits", "u2"), ("value", "f4"), ("score", "f4")]
+# What the search found after the move of a target.
+MOVE_VALUE = np.dtype((np.record, np.dtype(_MOVE_VALUE_FIELDS, align=True)))
 
 
 class Games(NamedTuple):
@@ -66,6 +69,9 @@ class Games(NamedTuple):
     turns: Records  # [sum of n_turns] of TURN
     targets: Records  # [sum of n_targets] of TARGET, in the order of the turns
     ownership: NDArray[np.int8]  # [sum of areas] at the end: 1 Black's, -1 White's, 0 nobody's
+    # [targets] of MOVE_VALUE, or empty: fleets keep them on request, shards do not. With them all
+    # moves tried are among the targets, those of weight 0 included.
+    move_values: Records = np.zeros(0, MOVE_VALUE)
 
 
 def offsets(counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -84,7 +90,8 @@ def split_games(games: Games, size: int) -> list[Games]:
     if not len(played):
         return []
     area = played["width"] * played["height"]
-    counts = (np.ones_like(area), played["n_turns"], played["n_targets"], area)
+    n_values = played["n_targets"] if len(games.move_values) else np.zeros_like(area)
+    counts = (np.ones_like(area), played["n_turns"], played["n_targets"], area, n_values)
     tables = (
         np.split(table, offsets(count)[size:-1:size])
         for table, count in zip(games, counts, strict=True)
@@ -134,6 +141,7 @@ def check_games(games: Games) -> None:
     _demand(by_game == offsets(played["n_targets"]), "the number of targets of a turn")
     _demand(targets["move"] <= np.repeat(area_of_turn, n_targets), "the move of a target")
     _demand((games.ownership >= -1) & (games.ownership <= 1), "the owner of a point")
+    _demand(np.array(len(games.move_values) in (0, len(targets))), "the number of move values")
 
 
 def _demand(holds: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], what: str) -> None:

@@ -11,7 +11,7 @@ from tengen.engine.engine import Engine
 from tengen.frontends.web.http.serve import make_engine
 from tengen.game.sgf.records import read_sgf
 from tengen.network.loaded_network import LoadedNetwork
-from tests.frontends.web.made_up import HALVES
+from tests.frontends.web.made_up import HALVES, slow_halves
 from tests.frontends.web.server import LIMIT, Client, serving
 
 # Black owns the left and White the right; a white stone lies in Black's area.
@@ -89,9 +89,10 @@ def test_ko_is_refused_and_shown(client: Client) -> None:
     assert error["data"]["reason"] == "ko"
 
 
-def test_moves_out_of_turn_are_refused(client: Client) -> None:
-    client.new_game(colour="white", level="full", size=19)
-    assert client.refused("play", move="D4") == "not_your_turn"
+def test_moves_out_of_turn_are_refused(tmp_path: Path) -> None:
+    with serving(tmp_path, slow_halves(0.05)) as port, Client(port) as client:
+        client.new_game(colour="white", level="full", size=19)
+        assert client.refused("play", move="D4") == "not_your_turn"
 
 
 def test_undo_takes_back_both_moves_and_then_nothing(client: Client) -> None:

@@ -5,6 +5,5 @@ The pages themselves are in `tengen.browser`; here is the server.
     http/          the server: routes, access, static files
     play/          sessions: games, and what the program does in them
     runs/          the page of a training run
-    board_text.py  boards as text for the pages
     limits.py      limits on what clients may ask for, and the error that refuses it
 """

@@ -2,9 +2,8 @@
 
 - board: the board record; placing stones, chains, liberties, captures
 - moves: legality, a game's history, repetition, the end of a game
-- life: pass-alive stones (Benson's algorithm)
+- life: pass-alive stones (Benson's algorithm); eyes
 - scoring: area, seki and the score
 - ladder: ladder reading with KataGo's answers
-- playout: random playouts, for benchmarks and tests
 - point_sets: bit sets of points
 """

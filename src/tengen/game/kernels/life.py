@@ -1,4 +1,4 @@
-"""Pass-alive stones (Benson's algorithm), and the scratch memory of life and scoring.
+"""Pass-alive stones (Benson's algorithm), eyes, and the scratch memory of life and scoring.
 
 Kernels write into a scratch record, one for each thread. Flood fills, and the test whether
 anything may be pass-alive, work on rows: a set of points is a uint32 for each row with a bit for
@@ -11,7 +11,14 @@ import numpy as np
 
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.geometry import MAX_AREA, MAX_POINTS, MAX_SIDE
-from tengen.game.kernels.board import NO_CHAIN, n_points, neighbours, point_of
+from tengen.game.kernels.board import (
+    NO_CHAIN,
+    diagonals,
+    n_points,
+    neighbours,
+    opponent,
+    point_of,
+)
 from tengen.jit import kernel
 
 MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
@@ -112,7 +119,7 @@ def pass_alive(board, scratch, color):
 def pass_alive_by_rows(board, scratch, color):
     """Like `pass_alive`, after `find_rows`; exits early where nothing can be alive."""
     if _may_have_eyes(board, scratch, color):
-        regions = _find_small_regions(board, scratch, color)
+        regions = _find_regions(board, scratch, color)
         if _find_alive_chains(board, scratch, color, regions):
             return _mark_alive(board, scratch, color)
     for p in range(n_points(board)):
@@ -199,6 +206,8 @@ def _drop_regions(board, scratch, p):
 @kernel
 def _mark_alive(board, scratch, color):
     """Mark the alive chains and the regions they enclose in `owner`; returns how many points."""
+    for y in range(board.height):
+        scratch.far[y + 1] = 0
     regions = _find_regions(board, scratch, color)
     for r in range(regions + 1):
         scratch.healthy[r] = True
@@ -219,21 +228,10 @@ def _mark_alive(board, scratch, color):
 
 @kernel
 def _find_regions(board, scratch, color):
-    """Number and describe the regions without stones of a colour; returns how many there are."""
-    for p in range(n_points(board)):
-        scratch.region[p] = 0
-    regions = 0
-    for i in range(board.n_empty):  # every region has an empty point
-        start = np.int64(board.empties[i])
-        if scratch.region[start] == 0:
-            regions += 1
-            _describe_region(board, scratch, color, start, regions)
-    return regions
+    """Number and describe the regions without stones of a colour that are not in `far`.
 
-
-@kernel
-def _find_small_regions(board, scratch, color):
-    """Like `_find_regions`, but without the regions in `far`."""
+    Returns how many there are; every region has an empty point.
+    """
     for p in range(n_points(board)):
         scratch.region[p] = 0
     regions = 0
@@ -305,3 +303,19 @@ def _keep_vital(board, vital, p):
                 vital[k] = NO_CHAIN
             left |= near
     return left
+
+
+@kernel(inline=True)
+def is_own_eye(board, p):
+    """Whether p is surrounded by own stones and at most one diagonal (none at the edge) is lost."""
+    me = board.to_play
+    for q in neighbours(board, p):
+        if board.color[q] != me and board.color[q] != WALL:
+            return False
+    enemy, wall = 0, 0
+    for q in diagonals(board, p):
+        if board.color[q] == opponent(me):
+            enemy += 1
+        elif board.color[q] == WALL:
+            wall = 1
+    return enemy + wall < 2

@@ -1,1 +1,1 @@
-"""Kernels of replay: `encode` fills training rows."""
+"""Kernels of replay: `encode` fills training rows, `boards` replays boards for KataGo's rows."""

@@ -115,13 +115,13 @@ def _replay_game(played, index, copies, g, kind, scratch, rows):
             _fill_ownership(game, turn, played.ownership, index.points[g], row, rows)
         row = first + copies[t]
         target = next_target
-        if not _play(board, history, turn.move):
+        if not play_turn(board, history, turn.move):
             return False
     return True
 
 
 @kernel(inline=True)
-def _play(board, history, move):
+def play_turn(board, history, move):
     """Play a turn of a record, legal or not; False if a stone stands there."""
     p = PASS
     if move < board.width * board.height:

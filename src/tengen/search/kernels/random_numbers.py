@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.game.kernels.playout import next_random
 from tengen.jit import kernel
 
 _BELOW = 1 << 31
+
+
+@kernel(inline=True)
+def next_random(rng, below):
+    """A random number from 0 to below - 1 by xorshift64*; the state rng[0] is never zero."""
+    x = rng[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    rng[0] = x
+    return (np.int64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)) * below) >> 31
 
 
 @kernel(inline=True)

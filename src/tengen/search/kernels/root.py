@@ -41,14 +41,13 @@ def prepare_root(forest, g, settings):
     if not tree.prepared:
         _read_priors(forest, node, own, n_points(board))
         tree.prepared = 1
-    elif not tree.noisy and settings.wide_root_noise == 0 and not tree.gumbel:
+    elif not tree.noisy and not tree.gumbel:
         return
     sharpness = np.float32(1)
     if tree.noisy:
         late = settings.root_temperature
         early = settings.root_temperature_early
         sharpness /= late + (early - late) * fading(board, settings)
-    sharpness /= np.float32(1) + np.float32(4) * settings.wide_root_noise
     share = settings.noise_share if tree.noisy else np.float32(0)
     alpha = _alpha(settings, max(node.n_candidates, 1))
     total, noise_total = np.float32(1e-30), np.float32(1e-30)

@@ -110,6 +110,8 @@ def root_child(forest, g, settings):
     explore = exploration_at(node, settings)
     untried = untried_value(node, node.tried_prior, sign, settings.root_fpu_reduction, settings)
     total = node.child_weight
+    # Wide root noise also flattens the priors, which then sum up to more than 1.
+    flat = np.float32(1) / (np.float32(1) + np.float32(4) * settings.wide_root_noise)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
@@ -120,13 +122,16 @@ def root_child(forest, g, settings):
         weight, value = weight_and_value(weight, child, sign, untried, settings)
         if tree.forced > 0 and weight * weight < tree.forced * prior * total:
             return at
-        value += wide_noise(tree, settings)
+        if flat < 1:
+            value, prior = value + wide_noise(tree, settings), prior**flat
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = at, score
     if node.n_tried < node.n_candidates:
         prior = packed_prior(forest.candidates[node.block + node.n_tried])
-        if untried + wide_noise(tree, settings) + explore * prior > best_score:
+        if flat < 1:
+            untried, prior = untried + wide_noise(tree, settings), prior**flat
+        if untried + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
 
@@ -134,6 +139,6 @@ def root_child(forest, g, settings):
 @kernel(inline=True)
 def wide_noise(tree, settings):
     """What makes a move look better now and then, so that analysis sees more of them."""
-    if settings.wide_root_noise == 0 or uniform(tree.rng) < 0.5:
+    if uniform(tree.rng) < 0.5:
         return np.float32(0)
     return settings.wide_root_noise * np.float32(abs(normal(tree.rng)))

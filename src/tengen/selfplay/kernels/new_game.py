@@ -7,10 +7,9 @@ import numpy as np
 from tengen.game.color import BLACK, WHITE
 from tengen.game.kernels.board import point_of
 from tengen.game.kernels.moves import PASS, is_legal, play, set_to_play, start_game
-from tengen.game.kernels.playout import next_random
 from tengen.jit import kernel
 from tengen.search.kernels.forest import LEAD, nth_candidate, packed_point, packed_prior, reset_tree
-from tengen.search.kernels.random_numbers import normal, uniform
+from tengen.search.kernels.random_numbers import next_random, normal, uniform
 from tengen.selfplay.kernels.record import note_turn
 from tengen.selfplay.kernels.turn import begin_search
 from tengen.selfplay.record import OPENING, SETUP

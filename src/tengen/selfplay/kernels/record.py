@@ -9,7 +9,15 @@ from tengen.game.kernels.board import point_of
 from tengen.game.kernels.moves import ENDED_BY_PASSES, ENDED_BY_REPETITION, GOING_ON, PASS
 from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
-from tengen.search.kernels.forest import UTILITY, nth_edge, packed_point, packed_prior, sign_of
+from tengen.search.kernels.forest import (
+    SCORE,
+    UTILITY,
+    VALUE,
+    nth_edge,
+    packed_point,
+    packed_prior,
+    sign_of,
+)
 from tengen.search.kernels.gumbel import VALUE_SCALE, VISITS_SCALE, most_visits
 from tengen.selfplay.record import BY_MOVE_LIMIT, BY_PASSES, BY_REPETITION
 
@@ -50,8 +58,10 @@ def note_targets(forest, g, slots, turn, weights):
     """Append the targets of game g's last turn: weights[n_tried] of the moves tried at the root.
 
     The turn's weight becomes how much the targets surprise the policy (their KL divergence).
+    Where the values of moves are kept, all moves tried become targets.
     """
     tree, slot, board = forest.trees[g], slots.slots[g], forest.boards[g]
+    keeps_values = slots.move_values.shape[1] > 0
     root = forest.nodes[tree.root]
     total, most = np.float32(0), np.float32(0)
     for k in range(root.n_tried):
@@ -60,14 +70,21 @@ def note_targets(forest, g, slots, turn, weights):
     scale = min(_UNITS_PER_VISIT, _MOST / most)
     surprise = 0.0
     for k in range(root.n_tried):
-        point = packed_point(forest.edges[nth_edge(forest, root, k)].packed)
+        edge = forest.edges[nth_edge(forest, root, k)]
+        point = packed_point(edge.packed)
         weight = np.int64(weights[k] * scale + 0.5)
-        if weight > 0:
+        if keeps_values:
+            child, value = forest.nodes[edge.child], slots.move_values[g, slot.n_targets]
+            value.visits = min(child.visits, 65535)
+            value.value = child.means[VALUE]
+            value.score = child.means[SCORE]
+        if weight > 0 or keeps_values:
             target = slots.targets[g, slot.n_targets]
             slot.n_targets += 1
             turn.n_targets += 1
             target.move = _move_index(board, point)
             target.weight = weight
+        if weight > 0:
             share = weights[k] / total
             surprise += share * np.log(share / max(forest.policy[g, point], _LEAST_PRIOR))
     turn.weight = np.float32(max(surprise, 0.0))
@@ -139,6 +156,8 @@ def record_game(forest, g, slots, game_params, finished, chunk, life):
         finished.turns[chunk, counts[1] + k] = slots.turns[g, k]
     for k in range(slot.n_targets):
         finished.targets[chunk, counts[2] + k] = slots.targets[g, k]
+        if slots.move_values.shape[1]:
+            finished.move_values[chunk, counts[2] + k] = slots.move_values[g, k]
     counts[0] += 1
     counts[1] += slot.n_turns
     counts[2] += slot.n_targets

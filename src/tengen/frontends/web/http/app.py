@@ -25,7 +25,7 @@ from tengen.frontends.web.play.server_messages import info_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
 from tengen.game.sgf.records import SgfGame
-from tengen.reviewing.annotated import annotated
+from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview
 
@@ -84,7 +84,7 @@ def make_app(
     @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_FOUND)
     async def annotated_game(id_: SessionId) -> Response:
         """The game of a session, annotated by its review."""
-        return _download(await reviewed(id_, annotated), SGF, "review.sgf")
+        return _download(await reviewed(id_, annotated_sgf), SGF, "review.sgf")
 
     @app.get("/api/sessions/{id_}/review.html", responses=NOT_FOUND)
     async def review_page(id_: SessionId) -> Response:

@@ -4,7 +4,6 @@ connection.py       one WebSocket: the client's messages in, the queue of messag
 client_messages.py  messages of clients, checked
 session.py          PlaySession: does what clients ask for; saves, shows, has the program move
 sessions.py         all sessions by id
-session_tasks.py    a session's asyncio tasks by name
 server_messages.py  what clients are told, as JSON
 game_state.py       GameState: tree, node shown, phase, clock, dead stones
 game_tree.py        the tree of a game over its SGF

@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
 from tengen.engine.levels import level_named
 from tengen.frontends.web.play.game_clock import GameClock
@@ -95,7 +96,8 @@ class Autosave(Closeable):
 
     def _write(self, path: Path, content: bytes) -> None:
         try:
-            _write(path, content)
+            name = f".{path.name}.{os.getpid()}"
+            replace_file(path, content, name, mode=0o600, durable=False)
         except OSError as error:
             if not self._complained:
                 self._complained = True
@@ -122,19 +124,6 @@ def _by_age(folder: Path) -> list[tuple[Path, float]]:
         with suppress(OSError):
             found.append((file, file.stat().st_mtime))
     return sorted(found, key=lambda each: each[1])
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace a file atomically, in few system calls: each may wait for the GIL."""
-    unfinished = f"{path.parent}/.{path.name}.{os.getpid()}"
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
-    finally:
-        os.close(descriptor)
-    Path(unfinished).replace(path)
 
 
 def saved_game(game: GameState) -> bytes:

@@ -86,7 +86,7 @@ class Reviews:
 
     def _show_progress(self, searched: Searched, nodes: list[TreeNode], visits: int) -> None:
         if searched.node is not None:
-            known = Known(searched.standing.winrate, searched.standing.lead, visits)
+            known = Known(searched.standing, visits)
             self._session.live.note([(nodes[searched.node].id, known)])
         progress = {"type": "review_progress", "done": searched.done, "total": searched.total}
         self._session.send(progress, "review_progress")

@@ -12,17 +12,18 @@ import tengen
 from tengen.engine.levels import LEVELS
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
-from tengen.frontends.web.board_text import board_text
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
 from tengen.game.color import Color
+from tengen.game.diagram import stones_text
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
+from tengen.reviewing.review import Standing, for_black, standing_of
 from tengen.search.result import MoveResult, SearchResult
 
 Json: TypeAlias = dict[str, Any]
@@ -133,7 +134,7 @@ def position_view(game: GameState, *, ready: bool) -> Json:
     return {
         "type": "position",
         "node": game.at.id,
-        "stones": board_text(position.stones),
+        "stones": stones_text(position.stones),
         "to_play": str(position.to_play),
         "last": None if move is None else position.text(move.point),
         "ko": None if ko is None else position.text(ko),
@@ -161,7 +162,7 @@ def count_view(game: GameState) -> Json:
     return {
         "type": "count",
         "dead": sorted(position.text(point) for point in game.dead),
-        "owner": board_text(score.owner),
+        "owner": stones_text(score.owner),
         "black": _tally(score.black),
         "white": _tally(score.white),
         "result": result,
@@ -180,34 +181,28 @@ def _tally(tally: Tally) -> Json:
 
 
 class Known(NamedTuple):
-    """The evaluation of a position, for Black."""
+    """How a position stands, after so many visits."""
 
-    winrate: float
-    lead: float
+    standing: Standing
     visits: int
 
     def view(self) -> Json:
         """The evaluation as JSON."""
-        winrate, lead = round(self.winrate, 4), round(self.lead, 2)
-        return {"winrate": winrate, "lead": lead, "visits": self.visits}
+        return {**self.standing.rounded(), "visits": self.visits}
 
 
 def known_from(result: SearchResult) -> Known:
     """The evaluation of a position by a search."""
-    return _for_black(result.position, result.winrate, result.lead, result.visits)
+    return Known(standing_of(result, result.position.to_play), result.visits)
 
 
 def known_from_network(positions: list[Position], found: Evaluation) -> list[Known]:
     """The evaluation of positions by the network alone."""
     winrates = found.value[:, 0] + found.value[:, 2] / 2  # wins, and half of what has no result
     values = zip(positions, winrates.tolist(), found.lead.tolist(), strict=True)
-    return [_for_black(position, winrate, lead, 1) for position, winrate, lead in values]
-
-
-def _for_black(position: Position, winrate: float, lead: float, visits: int) -> Known:
-    if position.to_play is Color.BLACK:
-        return Known(winrate, lead, visits)
-    return Known(1 - winrate, -lead, visits)
+    return [
+        Known(for_black(winrate, lead, position.to_play), 1) for position, winrate, lead in values
+    ]
 
 
 def graph_view(known: Iterable[tuple[int, Known]]) -> Json:

@@ -10,9 +10,10 @@ import asyncio
 import math
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tengen.engine.levels import level_named
 from tengen.engine.loading import EngineLoader
@@ -45,15 +46,61 @@ from tengen.frontends.web.play.server_messages import (
     node_view,
     position_view,
 )
-from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.geometry import Point
 from tengen.game.position import Position
+from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
 
 LARGE = 1_000  # nodes from which a tree is saved less often, and shown from a thread
 LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
+
+
+class SessionTasks:
+    """A session's asyncio tasks: at most one of each name, such as the program's move."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def running(self, name: str) -> bool:
+        """Is the task of this name under way?"""
+        return name in self._tasks
+
+    def start(
+        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
+    ) -> None:
+        """Run `work` in the place of the task of this name; `failed` gets a message if it raises.
+
+        A task that was cancelled runs no further and reports nothing.
+        """
+        self.cancel(name)
+        self._tasks[name] = asyncio.create_task(self._run(name, work, failed))
+
+    async def _run(
+        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
+    ) -> None:
+        try:
+            await work()
+        except RefusedError as refusal:
+            failed(str(refusal))
+        except Exception as error:  # a bug must not end a game
+            what = f"the search failed: {type(error).__name__}: {error}"
+            say(what)
+            failed(what)
+        finally:
+            if self._tasks.get(name) is asyncio.current_task():
+                del self._tasks[name]
+
+    def cancel(self, *names: str) -> None:
+        """Cancel the tasks of these names; searches that they await end soon."""
+        for name in names:
+            if name in self._tasks:
+                self._tasks.pop(name).cancel()
+
+    def cancel_all(self) -> None:
+        """Cancel all tasks."""
+        self.cancel(*list(self._tasks))
 
 
 class PlaySession:

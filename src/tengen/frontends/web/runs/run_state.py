@@ -11,8 +11,8 @@ import numpy as np
 
 from tengen.config import load_sections
 from tengen.evaluation.elo import Rating
-from tengen.frontends.web.board_text import board_text
 from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
+from tengen.game.diagram import stones_text
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame, SgfNode, load_sgf
 from tengen.runs.folder import RunFolder
@@ -185,7 +185,7 @@ def game_data(sample: SampleGame, number: int) -> dict[str, Any]:
         "rules": str(last.rules),
         "result": game.root.text("RE"),
         "name": game.root.text("GN"),
-        "owner": board_text(last.score().owner),  # of each point at the end
+        "owner": stones_text(last.score().owner),  # of each point at the end
         "turns": [
             _turn(node, position)
             for node, position in zip(game.root.main_line(), positions, strict=True)
@@ -198,7 +198,7 @@ def _turn(node: SgfNode, position: Position) -> dict[str, Any]:
     comment, last = node.text("C"), position.last_move
     win = _number_in(rf"Black wins {_NUMBER}%", comment)
     return {
-        "stones": board_text(position.stones),
+        "stones": stones_text(position.stones),
         "move": position.text(last) if last else None,
         "colour": str(last.color) if last else None,
         "winrate": None if win is None else win / 100,

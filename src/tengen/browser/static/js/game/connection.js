@@ -1,32 +1,18 @@
 // The WebSocket to the server: says hello, detects a dead connection, reconnects.
 
+import { recall, remember } from "../lib/local_storage.js";
+
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 4000;
 const PING_EVERY = 20_000;
 const SILENCE_ALLOWED = 10_000;
-const SESSION = "tengen.session";
-
-function storedSession() {
-  try {
-    return sessionStorage.getItem(SESSION);
-  } catch {
-    return null;
-  }
-}
-
-function storeSession(id) {
-  try {
-    sessionStorage.setItem(SESSION, id);
-  } catch {
-    // Without storage the session lasts until the page is closed.
-  }
-}
+const OF_THIS_TAB = "sessionStorage";
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 function lock(id) {
   return new Promise((answer) => {
-    navigator.locks.request(`${SESSION}.${id}`, { ifAvailable: true }, (held) => {
+    navigator.locks.request(`tengen.session.${id}`, { ifAvailable: true }, (held) => {
       answer(held !== null);
       return held === null ? undefined : new Promise(() => {});
     });
@@ -35,7 +21,7 @@ function lock(id) {
 
 /** The stored session, if no other tab uses it: a duplicated tab copies the storage, and needs its own. */
 async function ownSession() {
-  const id = storedSession();
+  const id = recall("session", null, OF_THIS_TAB);
   if (id === null || !navigator.locks) return id;
   // A page that is being reloaded may hold its lock for a moment longer.
   for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -93,7 +79,7 @@ export function connect({ onMessage, onState }) {
       failures = 0;
       if (message.session !== session && navigator.locks) lock(message.session);
       session = message.session;
-      storeSession(session);
+      remember("session", session, OF_THIS_TAB);
       onState("open");
     }
     if (message.type === "error" && refusals.has(message.request)) {

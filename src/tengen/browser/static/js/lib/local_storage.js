@@ -1,11 +1,11 @@
-// A person's choices, kept in the browser's local storage where that is allowed.
+// What the browser keeps where that is allowed: a person's choices, and what belongs to a tab alone.
 
 const name = (key) => `tengen.${key}`;
 
-/** The stored text, or `otherwise`. */
-export function recall(key, otherwise) {
+/** The stored text, or `otherwise`; with `sessionStorage`, of this tab. */
+export function recall(key, otherwise, storage = "localStorage") {
   try {
-    const text = localStorage.getItem(name(key));
+    const text = window[storage].getItem(name(key));
     return text === null ? otherwise : text;
   } catch {
     return otherwise;
@@ -22,10 +22,10 @@ export function recallObject(key, otherwise) {
 }
 
 /** Store a value; null removes it. */
-export function remember(key, value) {
+export function remember(key, value, storage = "localStorage") {
   try {
-    if (value === null) localStorage.removeItem(name(key));
-    else localStorage.setItem(name(key), typeof value === "string" ? value : JSON.stringify(value));
+    if (value === null) window[storage].removeItem(name(key));
+    else window[storage].setItem(name(key), typeof value === "string" ? value : JSON.stringify(value));
   } catch {
     // Private windows may refuse to store; the choice then lasts as long as the page.
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sgfmill import sgf as sgfmill_sgf
 
 from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
-from tengen.reviewing.annotated import annotated
+from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.review import GameReview
 from tests.reviewing.games import BOTH_LEFT, only_game, review_by, two_points_network
 
@@ -19,7 +19,7 @@ def reviewed(text: str) -> tuple[SgfGame, GameReview]:
 
 def reread(text: str) -> list[SgfNode]:
     """The nodes of the main line of the annotated game."""
-    (game,) = read_sgf(annotated(*reviewed(text)))
+    (game,) = read_sgf(annotated_sgf(*reviewed(text)))
     return list(game.root.main_line())
 
 
@@ -69,7 +69,7 @@ def test_marks_and_judgements_of_the_record_are_kept() -> None:
 def test_the_game_itself_is_left_as_it_was() -> None:
     game, review = reviewed(BOTH_LEFT)
     before = save_sgf(game)
-    annotated(game, review)
+    annotated_sgf(game, review)
     assert save_sgf(game) == before
 
 
@@ -88,7 +88,7 @@ def test_what_could_not_be_reviewed_is_said() -> None:
 
 def test_sgfmill_reads_the_same_game() -> None:
     nasty = BOTH_LEFT.replace("a remark", r"brackets [\] and \\ and : 圍棋")
-    text = annotated(*reviewed(nasty))
+    text = annotated_sgf(*reviewed(nasty))
     theirs = sgfmill_sgf.Sgf_game.from_string(text)
     moves = [node.get_move() for node in theirs.get_main_sequence()][1:]
     # sgfmill counts rows from the bottom.
@@ -109,4 +109,4 @@ def test_a_move_in_the_root_is_judged_without_a_variation() -> None:
 def test_a_long_record_is_no_problem() -> None:
     """Deeper than Python nests calls."""
     long = "(;SZ[7]KM[0]RU[chinese];B[aa];W[dd]" + ";C[waiting]" * 1200 + ";B[bb])"
-    assert annotated(*reviewed(long)).count("waiting") == 1200
+    assert annotated_sgf(*reviewed(long)).count("waiting") == 1200

@@ -1,45 +1,14 @@
-"""Random playouts, for benchmarks and tests."""
+"""Kernels: random playouts, for tests and benchmarks."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tengen.game.color import WALL
-from tengen.game.kernels.board import (
-    diagonals,
-    is_forbidden_suicide,
-    neighbours,
-    opponent,
-)
+from tengen.game.kernels.board import is_forbidden_suicide
+from tengen.game.kernels.life import is_own_eye
 from tengen.game.kernels.moves import GOING_ON, PASS, play, repeats, start_game
 from tengen.jit import kernel
-
-
-@kernel(inline=True)
-def next_random(rng, below):
-    """A random number from 0 to below - 1 by xorshift64*; the state rng[0] is never zero."""
-    x = rng[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    rng[0] = x
-    return (np.int64((x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(33)) * below) >> 31
-
-
-@kernel(inline=True)
-def is_own_eye(board, p):
-    """Whether p is surrounded by own stones and at most one diagonal (none at the edge) is lost."""
-    me = board.to_play
-    for q in neighbours(board, p):
-        if board.color[q] != me and board.color[q] != WALL:
-            return False
-    enemy, wall = 0, 0
-    for q in diagonals(board, p):
-        if board.color[q] == opponent(me):
-            enemy += 1
-        elif board.color[q] == WALL:
-            wall = 1
-    return enemy + wall < 2
+from tengen.search.kernels.random_numbers import next_random
 
 
 @kernel

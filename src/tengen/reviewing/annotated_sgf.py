@@ -21,7 +21,7 @@ _JUDGEMENTS = ("BM", "DO", "IT", "TE")  # of a move; a node may have one
 _MARKS = ("CR", "MA", "SQ", "TR")  # a point may have one
 
 
-def annotated(game: SgfGame, review: GameReview) -> str:
+def annotated_sgf(game: SgfGame, review: GameReview) -> str:
     """The game as SGF with comments, marks and better lines added; its own are kept.
 
     Does not change `game`.
