@@ -32,6 +32,7 @@ from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest
 from tengen.search.result import SearchResult
 from tests.katago_data import SMALL_FOLDER
 
+pytestmark = pytest.mark.kernel
 POSITION = Position(7, "chinese", 7).play("C3").play("E4")
 NO_PASSES = tuple(Avoid(color, None, 100) for color in Color)
 ONLY_TWO = (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tengen.features.human_profile import DEFAULT_PROFILE, profile_rows
 from tengen.game.geometry import MAX_POINTS
+from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.search.human_style import NO_STYLE, HumanStyle
@@ -87,7 +88,7 @@ class People:
         self.roots[g] = None
         forest = self.forest
         if len(forest.human) == len(forest.trees):  # else each node has what is known of it
-            forest.human[g, 0] = -1
+            forest.human[g, PASS] = -1
 
     def ask(
         self, leaves: LeafBatch, used: int, roots: list[RootOptions], policies: HumanPolicies

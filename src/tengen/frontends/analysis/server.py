@@ -61,7 +61,7 @@ class AnalysisService(Closeable):
         Waits for the network where it has to be known what kind it is; one that cannot be loaded
         is told of in another place.
         """
-        if self.options.human_model is not None:
+        if self.options.human_model is not None and name != PROFILE:
             return True
         self.loader.wait()
         engine = self.loader.engine_if_ready

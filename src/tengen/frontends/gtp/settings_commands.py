@@ -196,10 +196,13 @@ def _check_people(session: GtpSession, name: str) -> None:
 
     The profile is of use to a main network that imitates people as well.
     """
-    if name not in NAMES or session.settings.human_model is not None:
+    if name not in NAMES:
         return
-    engine = session.engine()
-    known = engine.imitates_people if name == PROFILE else engine.human_network is not None
+    if name == PROFILE:
+        known = session.engine().imitates_people
+    else:
+        given = session.settings.human_model is not None
+        known = given or session.engine().human_network is not None
     if not known:
         raise GtpError(
             f"{name} needs a network that was trained on the moves of people: --human-model FILE"
