@@ -198,15 +198,13 @@ def test_only_unlikely_moves_are_sharpened_by_the_temperature() -> None:
     # By KataGo's rule: a chance p below the bound b becomes b · (p / b)^(1 / temperature).
     points = [Point(0, 0), Point(1, 0), Point(2, 0)]
     choices = tuple(zip(points, (0.7, 0.2, 0.1), strict=True))
-    params = SearchParams(temperature=0.5, temperature_early=0.5)
-    style = HumanStyle(temperature_below=0.2)
+    params = SearchParams(temperature=0.5, temperature_early=0.5, temperature_below=0.2)
     random = np.random.default_rng(5)
-    drawn = Counter(drawn_choice(choices, POSITION, params, style, random) for _ in range(20_000))
+    drawn = Counter(drawn_choice(choices, POSITION, params, random) for _ in range(20_000))
     weights = np.array([0.7, 0.2, 0.2 * (0.1 / 0.2) ** 2])
     expected = weights / weights.sum()
     assert [drawn[point] / 20_000 for point in points] == pytest.approx(expected, abs=0.012)
-    coldest = replace(params, temperature=0.0, temperature_early=0.0)
-    assert drawn_choice(choices, POSITION, coldest, HumanStyle(), random) == points[0]
+    assert drawn_choice(choices, POSITION, SearchParams(), random) == points[0]
 
 
 def test_a_root_kept_from_the_move_before_is_shown_to_people_again(engine: Engine) -> None:

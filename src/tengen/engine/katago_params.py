@@ -73,14 +73,8 @@ def _search(
     return KataGoParam(name, field, float, takers, low, high, of_search=True)
 
 
-def _human(
-    name: str,
-    field: str,
-    high: float = 1.0,
-    kind: type = float,
-    takers: Takers = BOTH,
-) -> KataGoParam:
-    return KataGoParam(name, field, kind, takers, 0, high, of_human=True)
+def _human(name: str, field: str, high: float = 1.0, kind: type = float) -> KataGoParam:
+    return KataGoParam(name, field, kind, BOTH, 0, high, of_human=True)
 
 
 def _inert(
@@ -145,6 +139,7 @@ _ALL = (
     _search("chosenMoveTemperature", "temperature", 0, 5, GTP_ALONE),
     _search("chosenMoveTemperatureEarly", "temperature_early", 0, 5, GTP_ALONE),
     _search("chosenMoveTemperatureHalflife", "temperature_halflife", 0.1, 100_000, GTP_ALONE),
+    _search("chosenMoveTemperatureOnlyBelowProb", "temperature_below", 0, 1, GTP_ALONE),
     _search("cpuctExploration", "exploration", 0, 10),
     _search("cpuctExplorationBase", "exploration_base", 10, 100_000),
     _search("cpuctExplorationLog", "exploration_log", 0, 10),
@@ -206,7 +201,6 @@ _ALL = (
     _inert("useNonBuggyLcb", True),
     # People, whose names begin with humanSL; without a network that imitates them, KataGo refuses
     # to change these.
-    _human("chosenMoveTemperatureOnlyBelowProb", "temperature_below", takers=GTP_ALONE),
     _human(PROFILE, "profile", kind=str),
     _human("humanSLChosenMoveIgnorePass", "ignore_pass", kind=bool),
     _human("humanSLChosenMovePiklLambda", "move_lambda", 1e9),

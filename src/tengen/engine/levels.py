@@ -80,6 +80,7 @@ HUMAN_PARAMS = SearchParams(
     temperature=0.70,
     temperature_early=0.85,
     temperature_halflife=80.0,
+    temperature_below=0.01,
 )
 HUMAN_SYMMETRIES = 2
 
@@ -107,7 +108,7 @@ def level_named(id_: str) -> Level:
 def _human_level(people: str) -> Level:
     """The level of a rank such as 5k, or of a profile such as preaz_5k; raises ValueError."""
     profile = people if "_" in people and not people[:1].isdigit() else f"rank_{people}"
-    style = HumanStyle(profile, move_share=1.0, ignore_pass=True, temperature_below=0.01)
+    style = HumanStyle(profile, move_share=1.0, ignore_pass=True)
     return Level(HUMAN + people, f"Human {people}", HUMAN_VISITS, human=style)
 
 
@@ -160,7 +161,7 @@ def deciding(
         and position.move_number >= RESIGN_MOVES * position.size.area
     )
     if level.human.profile:
-        move = _drawn_from_people(result, level, seed)
+        move = _drawn_from_people(result, seed)
     elif _may_be_over(result):
         careful = result
         if level.visits < CARE_VISITS:
@@ -198,7 +199,7 @@ def _best(result: SearchResult) -> Point | None:
     return next((move for move in moves if move is None or sensible[move.y, move.x]), None)
 
 
-def _drawn_from_people(result: SearchResult, level: Level, seed: int) -> Point | None:
+def _drawn_from_people(result: SearchResult, seed: int) -> Point | None:
     """A move that people might play; a pass where the game is over."""
     position = result.position
     if _may_be_over(result) and _pass_is_as_good(result):
@@ -211,7 +212,7 @@ def _drawn_from_people(result: SearchResult, level: Level, seed: int) -> Point |
     )
     if not choices:
         return _best(result)
-    return drawn_choice(choices, position, HUMAN_PARAMS, level.human, _random(position, seed))
+    return drawn_choice(choices, position, HUMAN_PARAMS, _random(position, seed))
 
 
 def _random(position: Position, seed: int) -> np.random.Generator:

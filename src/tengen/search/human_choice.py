@@ -134,23 +134,22 @@ def drawn_choice(
     choices: Choices,
     position: Position,
     params: SearchParams,
-    style: HumanStyle,
     random: np.random.Generator,
 ) -> Point | None:
     """A move drawn by its weight, at the temperature of the parameters.
 
-    Only the chances below the style's bound are sharpened by it.
+    Only chances below its bound are sharpened by it.
     """
     weights = np.array([weight for _, weight in choices])
     fading = 0.5 ** (
         position.move_number * 19 / (params.temperature_halflife * math.sqrt(position.size.area))
     )
     temperature = params.temperature + (params.temperature_early - params.temperature) * fading
-    if temperature <= 1e-4 and style.temperature_below >= 1:
+    if temperature <= 1e-4 and params.temperature_below >= 1:
         return choices[int(weights.argmax())][0]
     with np.errstate(divide="ignore"):
         logs = np.log(weights / weights.max())
-    bound = min(0.0, math.log(max(1e-50, style.temperature_below) * weights.sum() / weights.max()))
+    bound = min(0.0, math.log(max(1e-50, params.temperature_below) * weights.sum() / weights.max()))
     sharpened = bound + (logs - bound) / max(temperature, 1e-4)
     shares = np.exp(np.where(logs > bound, logs, sharpened))
     return choices[int(random.choice(len(shares), p=shares / shares.sum()))][0]

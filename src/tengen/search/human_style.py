@@ -36,7 +36,6 @@ class HumanStyle:
     ignore_pass: bool = False  # leave it to the search when to pass
     # A move that loses this much utility is e times less likely to be chosen.
     move_lambda: float = LARGEST_LAMBDA
-    temperature_below: float = 1.0  # temperature counts only for moves of smaller chances
 
     def __post_init__(self) -> None:
         if self.profile:

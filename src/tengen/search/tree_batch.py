@@ -70,7 +70,8 @@ _TREE_GOES_ON = {
     *("win_utility", "white_no_result_utility", "value_weight", "value_bias_exponent"),
     *("noise_pruning", "noise_pruning_scale", "noise_pruning_cap"),
     *("static_score", "dynamic_score", "score_scale", "centre_to_zero"),
-    *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
+    *("temperature", "temperature_early", "temperature_halflife", "temperature_below"),
+    *("lcb_stdevs", "lcb_least"),
 }
 
 

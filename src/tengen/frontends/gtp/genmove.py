@@ -211,7 +211,7 @@ def _drawn(session: GtpSession, result: SearchResult) -> Point | None:
 
     position, settings = result.position, session.settings
     random = np.random.default_rng([abs(settings.seed), position.move_number, position.stones_hash])
-    return drawn_choice(result.choices, position, session.params(), settings.human, random)
+    return drawn_choice(result.choices, position, session.params(), random)
 
 
 def is_unsettled(result: SearchResult) -> bool:
