@@ -357,12 +357,11 @@ class TreeBatch:
             position, symmetries = self.positions[g], self.roots[g].symmetries
             if g in self._averages_root and position is not None:
                 one = Evaluation(*(field[row] for field in evaluation))
+                leaves, its = flight.leaves, slice(row, row + 1)
+                seen = Batch(leaves.planes[its], leaves.globals[its], leaves.optimism[its])
                 seed = position.stones_hash
-                for field, mean in zip(
-                    evaluation,
-                    averaged(one, self.evaluator, position, symmetries, seed),
-                    strict=True,
-                ):
+                means = averaged(one, self.evaluator, seen, position, symmetries, seed)
+                for field, mean in zip(evaluation, means, strict=True):
                     field[row] = mean
 
     def _keep_root_evaluations(self, flight: LeafFlight, evaluation: Evaluation) -> None:

@@ -151,7 +151,7 @@ def test_lizzie(client: Client) -> None:
         <
         > 4 lz-analyze 5
         < =4
-        <+ (?:info move MOVE visits N winrate N prior N lcb N order N pv(?: MOVE)+ ?)+
+        <+ (?:info move MOVE visits N winrate N prior N lcb -?N order N pv(?: MOVE)+ ?)+
         > 5 name
         <
         < =5 Tengen

@@ -52,7 +52,10 @@ class InspectionCommands(Commands):
         engine = self.session.engine()
         self.session.rest()
         symmetries = Symmetry if which.lower() == "all" else [Symmetry(parse_int(which))]
-        return "\n".join(raw_text(engine, position, each, optimism) for each in sorted(symmetries))
+        advantage = self.session.advantage_for(position.to_play)
+        return "\n".join(
+            raw_text(engine, position, each, optimism, advantage) for each in sorted(symmetries)
+        )
 
     @command("kata-raw-human-nn")
     def kata_raw_human_nn(self, *_: str) -> str:
@@ -180,18 +183,30 @@ def summary(result: SearchResult) -> str:
     )
 
 
-def evaluate_position(engine: Engine, position: Position, optimism: float) -> Evaluation:
-    """The network's evaluation of one position, without the batch axis."""
+def evaluate_position(
+    engine: Engine, position: Position, optimism: float, advantage: float = 0.0
+) -> Evaluation:
+    """The network's evaluation of one position, without the batch axis.
+
+    The side to play has 2^advantage times the opponent's playouts, if the network can be told so.
+    """
     import numpy as np
 
+    from tengen.features.kernels.encode import KNOWS_ADVANTAGE
+    from tengen.features.kernels.katago import encode_advantage
     from tengen.network.evaluator import Evaluation, encode, evaluate
 
-    batch = encode(engine.evaluator.features, [position])
+    features = engine.evaluator.features
+    batch = encode(features, [position])
+    if advantage and KNOWS_ADVANTAGE[features.kind]:
+        encode_advantage(batch.globals[0], advantage)
     batch = batch._replace(optimism=np.array([optimism], np.float32))
     return Evaluation(*(values[0] for values in evaluate(engine.evaluator, batch)))
 
 
-def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: float) -> str:
+def raw_text(
+    engine: Engine, position: Position, symmetry: Symmetry, optimism: float, advantage: float
+) -> str:
     """An opinion in the shape of KataGo's `kata-raw-nn`, all of it for White.
 
     The network sees the board turned by the symmetry; as in KataGo, a board that is not square is
@@ -203,7 +218,7 @@ def raw_text(engine: Engine, position: Position, symmetry: Symmetry, optimism: f
     from tengen.search.result import Uncertainty
 
     turned = symmetry if position.width == position.height else Symmetry(symmetry % 4)
-    seen = evaluate_position(engine, position.transformed(turned), optimism)
+    seen = evaluate_position(engine, position.transformed(turned), optimism, advantage)
     places = np.argsort(symmetry_points(turned, position.size))
     policy = _probabilities(np.append(seen.policy[:-1][places], seen.policy[-1]), position)
     sign = 1 if position.to_play is Color.WHITE else -1
