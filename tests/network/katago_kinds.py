@@ -132,6 +132,10 @@ def all_kinds() -> Iterator[tuple[str, Kind]]:
             kind = random_kind(version, NESTED, activation=activation, tip_activation=activation)
             yield f"version {version}, {activation}", kind
     yield "another activation at the tip", random_kind(newest, tip_activation=Activation.RELU)
+    deep: Block = Ordinary(3)
+    for mid in range(3, 6):
+        deep = Bottleneck(mid, (deep,))
+    yield "blocks in blocks in blocks", random_kind(newest, (deep,))
     for kernel in (1, 5, 7):
         yield f"first kernel {kernel}", random_kind(newest, first_kernel=kernel)
     for version in (PASS_LAYERS_VERSION, newest):

@@ -1,17 +1,19 @@
-"""What GTP and the JSON analysis have in common: KataGo's reports on a search, and handicap."""
+"""What GTP and the JSON analysis have in common: KataGo's reports, its moves and handicap."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tengen.engine.katago_params import SIDE_TO_MOVE
 from tengen.game.color import Color
+from tengen.game.illegal_moves import SuicideError
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
     from tengen.game.geometry import Point, Size
+    from tengen.game.position import MoveLike, Position
     from tengen.search.request import Wanted
     from tengen.search.result import Uncertainty
 
@@ -86,17 +88,35 @@ def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None
     return {None, *points} - set(moves)
 
 
-def stones_before_white(moves: Sequence[tuple[Color, Point | None]]) -> int:
-    """How many stones Black put down before White's first one: clients lay out handicap so.
+def after_move(position: Position, move: MoveLike, color: Color) -> Position:
+    """The position after a move of either colour; raises IllegalMoveError.
 
-    0 if White moves twice in a row, then: that sets up a position.
+    Servers have rules of their own, and records break them: ko, superko, suicide of several stones
+    and the end of the game stop no move, as in KataGo.
     """
-    count = 0
-    for k, (color, point) in enumerate(moves):
-        if color is Color.BLACK:
-            count += point is not None
-        elif k + 1 < len(moves) and moves[k + 1][0] is Color.WHITE:
-            return 0
-        elif point is not None:
-            break
-    return count
+    after = position.play(move, color, strict=False)
+    if after.captured(color) == position.captured(color) + 1:
+        raise SuicideError(position.text(move), color, after.move_number)
+    return after
+
+
+def handicaps(line: Iterable[Position]) -> Iterator[int]:
+    """For each position of a line of moves: the handicap stones that White's bonus counts, or 0.
+
+    These are the stones of the first position, unless White has some there, and those that Black
+    adds before White's first one: clients lay out handicap so. A move out of turn begins anew with
+    the board before it.
+    """
+    count, counting = 0, True
+    before: Position | None = None
+    for position in line:
+        last = None if before is None else position.last_move
+        if before is None or (last is not None and last.color is not before.to_play):
+            stones = (before or position).stones
+            counting = not (stones == Color.WHITE).any()
+            count = int((stones == Color.BLACK).sum()) if counting else 0
+        if last is not None and last.point is not None:
+            counting = counting and last.color is Color.BLACK
+            count += counting
+        yield count if count > 1 else 0
+        before = position

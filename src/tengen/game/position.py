@@ -55,6 +55,10 @@ class Move(NamedTuple):
     point: Point | None
 
 
+# Of the board's record: what replaying the moves of a game may not give back.
+_STATE = ("komi", "passes", "since", "passes_since", "end", "button", "button_owner")
+
+
 class Position(BoardView):
     """A position in a game of Go, immutable: playing a move returns a new one.
 
@@ -134,7 +138,8 @@ class Position(BoardView):
         """The position after a move, by the side to play unless a colour is given.
 
         Raises an IllegalMoveError with the reason. Unless `strict`, as for game records, ko,
-        superko, suicide and the end of the game do not prevent a move.
+        superko, suicide and the end of the game do not prevent a move, and one out of turn starts
+        the game anew: nothing before it counts for ko, passes or the button.
         """
         mover = self.to_play if color is None else parse_color(color)
         index = self._move_index(move, mover)
@@ -282,6 +287,15 @@ class Position(BoardView):
             raise ValueError("two handicap stones on one point")
         return self.set_up(black=placed, to_play=Color.WHITE)
 
+    def compensated(self, handicap: int) -> Position:
+        """The same position with White's bonus for so many handicap stones."""
+        if handicap == self.handicap:
+            return self
+        after = self._copy(room=0)
+        after._parent, after.handicap = self._parent, handicap
+        after._boards[0]["komi"] = self.komi + self.rules.white_handicap_bonus.points(handicap)
+        return after
+
     # The end
 
     @property
@@ -339,11 +353,9 @@ class Position(BoardView):
             )
             position = position.set_up(black, white, to_play=start.to_play)
             position._boards[0]["captured"] = start._boards[0]["captured"]
-        position.handicap = self.handicap
-        position._boards[0]["komi"] = self._boards[0]["komi"]
         for color, point in self.moves:
             position = position.play(None if point is None else image(point), color, strict=False)
-        position._resigned = self._resigned
+        position._take_state(self.handicap, self._state(), self._resigned)
         return position
 
     def diagram(self) -> str:
@@ -401,7 +413,8 @@ class Position(BoardView):
         if self._start is self:
             names = {*BoardView.__slots__, *Position.__slots__} - {"_start"}
             return _restored, ({name: getattr(self, name) for name in sorted(names)},)
-        return _replayed, (self._start, self._history, self._resigned)
+        state = self.handicap, self._state(), self._resigned
+        return _replayed, (self._start, self._history, *state)
 
     def __copy__(self) -> Position:
         return self
@@ -421,6 +434,15 @@ class Position(BoardView):
         after._start = self._start
         after._resigned = self._resigned
         return after
+
+    def _state(self) -> dict[str, float]:
+        """What moves alone do not tell: whether they were played by the rules, and komi."""
+        return {name: self._boards[0][name].item() for name in _STATE}
+
+    def _take_state(self, handicap: int, state: dict[str, float], resigned: Color | None) -> None:
+        self.handicap, self._resigned = handicap, resigned
+        for name, value in state.items():
+            self._boards[0][name] = value
 
     def arrays(self, room: int) -> tuple[Boards, NDArray[np.uint64]]:
         """For kernels: copies of the board record [1] and of the history, with room for moves."""
@@ -460,7 +482,13 @@ def _restored(state: dict[str, object]) -> Position:
     return position
 
 
-def _replayed(start: Position, history: NDArray[np.uint64], resigned: Color | None) -> Position:
+def _replayed(
+    start: Position,
+    history: NDArray[np.uint64],
+    handicap: int,
+    state: dict[str, float],
+    resigned: Color | None,
+) -> Position:
     """Unpickle a position by replaying its moves."""
     position = start
     for entry in range(1, len(history)):
@@ -468,7 +496,7 @@ def _replayed(start: Position, history: NDArray[np.uint64], resigned: Color | No
         mover, move = kernels.mover_at(history, entry), kernels.move_at(history, entry)
         kernels.try_play(after._boards[0], after._history, move, mover, False)
         position = after
-    if resigned is not None:
+    if position is start or resigned is not None:
         position = position._copy(room=0)
-        position._resigned = resigned
+    position._take_state(handicap, state, resigned)
     return position

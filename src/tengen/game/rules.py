@@ -222,8 +222,7 @@ _COMPACT = re.compile(
         f"(?P<{setting.field}>(?:{'|'.join(setting.compact_keys)})"
         f"(?:{'|'.join(sorted(setting.values, key=len, reverse=True))}))"
         for setting in _SETTINGS
-    )
-    + r"|komi-?[0-9.]+",
+    ),
     re.IGNORECASE | re.ASCII,
 )
 
@@ -245,6 +244,12 @@ def _rules_with(chosen: dict[str, Any]) -> Rules:
     if chosen.get("scoring") is Scoring.TERRITORY:
         chosen = {"tax": Tax.SEKI} | chosen
     return Rules(**chosen)
+
+
+def nearest_known(rules: Rules) -> Rules:
+    """The nearest rules that networks know: a button goes with area scoring alone."""
+    territory = rules.scoring is Scoring.TERRITORY
+    return replace(rules, button=False) if rules.button and territory else rules
 
 
 def check_komi(komi: float) -> float:

@@ -49,7 +49,8 @@ def policies_of(style: HumanStyle) -> HumanPolicies:
 class HumanQuestion(NamedTuple):
     """Leaves that the network is asked about."""
 
-    rows: NDArray[np.int64]  # [n] of their batch
+    rows: NDArray[np.int64]  # [n] among all leaves
+    batch: Batch  # what it sees of them
     pending: Pending
 
 
@@ -108,7 +109,8 @@ class People:
         metadata = None
         if self.evaluator.imitates_people:
             metadata = leaf_metadata(self.forest, leaves, rows, roots)
-        return HumanQuestion(rows, self.evaluator.submit(Batch(planes, globals_, None, metadata)))
+        batch = Batch(planes, globals_, None, metadata)
+        return HumanQuestion(rows, batch, self.evaluator.submit(batch))
 
     def take_in(
         self,
@@ -127,7 +129,8 @@ class People:
             position, root = positions[g], roots[g]
             one = Evaluation(*(np.copy(field[n]) for field in found))
             if root.symmetries > 1 and position is not None:
-                one = averaged(one, self.evaluator, position, root)
+                seen = question.batch.rows([n])
+                one = averaged(one, self.evaluator, seen, position, root.symmetries)
                 found.policy[n] = one.policy
             self.roots[g] = one
         take_in_human(

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.game.color import Color
-from tengen.game.geometry import Point, Symmetry, symmetry_points
+from tengen.game.geometry import Point, Size, Symmetry, symmetry_points
 from tengen.game.position import Position
-from tengen.network.evaluator import Evaluation, Evaluator, encode_for
+from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.search.request import Avoid, RootOptions
 from tengen.search.result import MoveResult
 
@@ -94,36 +94,54 @@ def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResu
 
 
 def averaged(
-    evaluation: Evaluation, evaluator: Evaluator, position: Position, root: RootOptions
+    evaluation: Evaluation,
+    evaluator: Evaluator,
+    seen: Batch,
+    position: Position,
+    symmetries: int,
 ) -> Evaluation:
     """The mean evaluation of a position and its images by some of the other symmetries.
 
-    `evaluation` is its own, without the batch axis. The policy's mean is one of probabilities.
+    `evaluation` is its own, without the batch axis, `seen` what the network saw of it alone. The
+    policy's mean is one of probabilities.
     """
-    random = np.random.default_rng(position.stones_hash)
-    others = random.permutation(list(Symmetry)[1:])[: root.symmetries - 1]
+    _, count, rows, columns = seen.planes.shape
+    at = _places(position.size, columns)
+    others = np.random.default_rng(position.stones_hash).permutation(list(Symmetry)[1:])[
+        : symmetries - 1
+    ]
     found = [evaluation]
     for symmetry in map(Symmetry, others.tolist()):
-        batch = encode_for(evaluator, [position.transformed(symmetry)], root.human.profile)
-        one = Evaluation(*(field[0] for field in evaluator.submit(batch).result()))
-        found.append(_turned_back(one, symmetry, position))
+        shape = (columns, rows) if symmetry.transposes else (rows, columns)
+        turned = _places(symmetry.size(position.size), shape[1])
+        origins = at[symmetry_points(symmetry, position.size)]
+        planes = np.zeros((1, count, *shape), np.float32)
+        _points(planes)[:, turned] = _points(seen.planes)[:, origins]
+        one = evaluator.submit(seen._replace(planes=planes)).result()
+        policy, ownership = np.copy(evaluation.policy), np.copy(evaluation.ownership)
+        policy[origins], policy[-1] = one.policy[0, turned], one.policy[0, -1]
+        ownership.reshape(-1)[origins] = one.ownership.reshape(-1)[turned]
+        image = Evaluation(*(field[0] for field in one))
+        found.append(image._replace(policy=policy, ownership=ownership))
     mean = Evaluation(*(np.mean(field, 0) for field in zip(*found, strict=True)))
     squares = np.mean([each.score**2 + each.spread**2 for each in found])
-    legal = position.legal_mask()
+    mask = position.legal_mask()
+    legal = np.zeros(len(evaluation.policy), np.bool_)
+    legal[at], legal[-1] = mask[:-1], mask[-1]
     return mean._replace(
         policy=np.log(np.mean([_softmax(each.policy, legal) for each in found], 0) + 1e-30),
         spread=np.sqrt(np.maximum(squares - mean.score**2, 0)),
     )
 
 
-def _turned_back(evaluation: Evaluation, symmetry: Symmetry, position: Position) -> Evaluation:
-    """What is said of an image, for the position itself."""
-    places = symmetry_points(symmetry, position.size)
-    policy, ownership = np.empty_like(evaluation.policy), np.empty(position.size.area, np.float32)
-    policy[places], policy[-1] = evaluation.policy[:-1], evaluation.policy[-1]
-    ownership[places] = evaluation.ownership.ravel()
-    shape = position.height, position.width
-    return evaluation._replace(policy=policy, ownership=ownership.reshape(shape))
+def _places(size: Size, columns: int) -> NDArray[np.int64]:
+    """[area] where a board's points are in the network's arrays, which may be larger."""
+    return (np.arange(size.height)[:, None] * columns + np.arange(size.width)).ravel()
+
+
+def _points(planes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """[planes, height * width] the planes of one position, from [1, planes, height, width]."""
+    return planes.reshape(planes.shape[1], -1)
 
 
 def _softmax(logits: NDArray[np.float32], legal: NDArray[np.bool_]) -> NDArray[np.float32]:

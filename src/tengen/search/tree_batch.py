@@ -402,7 +402,8 @@ class TreeBatch:
             position = self.positions[g]
             if g in self._averages_root and position is not None:
                 one = Evaluation(*(field[row] for field in evaluation))
-                means = averaged(one, self.evaluator, position, self.roots[g])
+                seen, symmetries = flight.inputs.rows([row]), self.roots[g].symmetries
+                means = averaged(one, self.evaluator, seen, position, symmetries)
                 for field, mean in zip(evaluation, means, strict=True):
                     field[row] = mean
 

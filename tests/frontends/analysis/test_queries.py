@@ -229,8 +229,6 @@ WRONG: dict[str, list[Any]] = {
     "priorities": [[1], 5, "1"],
     "avoidMoves": [
         *(5, "", {}, [5], [{"player": "B", "moves": []}]),
-        *(with_(player=""), with_(player=5), with_(moves="A1"), with_(moves=["A9"])),
-        *(with_(moves=[5]), with_(untilDepth=0), with_(untilDepth=1.5), with_(untilDepth="1")),
     ],
     "allowMoves": [5, "", {}, [5], [PLAYER, PLAYER]],
     "includeOwnership": [1, "true"],
@@ -247,6 +245,20 @@ WRONG: dict[str, list[Any]] = {
 def test_what_is_wrong_is_blamed_on_its_field(field: str) -> None:
     for wrong in WRONG[field]:
         assert blamed(**{field: wrong}) == field, wrong
+
+
+# KataGo names the field within, too: see test_like_katago.py.
+WRONG_WITHIN: dict[str, list[Any]] = {
+    "player": ["", 5],
+    "moves": ["A1", ["A9"], [5]],
+    "untilDepth": [0, 1.5, "1"],
+}
+
+
+@pytest.mark.parametrize("field", WRONG_WITHIN)
+def test_what_is_wrong_within_moves_to_avoid_is_blamed_on_its_field(field: str) -> None:
+    for wrong in WRONG_WITHIN[field]:
+        assert blamed(avoidMoves=with_(**{field: wrong})) == field, wrong
 
 
 def test_fields_that_do_not_go_together() -> None:

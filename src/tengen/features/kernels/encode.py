@@ -26,7 +26,7 @@ class Inputs(NamedTuple):
     version: int = 1  # raised when the meaning of the inputs changes
 
 
-BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS = range(5)
+BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS, KATAGO_OLDER = range(6)
 
 SETS = (
     Inputs(BASIC, "basic", basic.PLANES, (), basic.encode),
@@ -63,6 +63,16 @@ SETS = (
         sees_ladders=True,
         version=7,
     ),
+    Inputs(
+        KATAGO_OLDER,
+        "katago before version 8",
+        katago.PLANES,
+        katago.GLOBALS,
+        katago.encode_for_older,
+        mask_planes=1,
+        sees_ladders=True,
+        version=7,
+    ),
 )
 SEES_LADDERS = tuple(inputs.sees_ladders for inputs in SETS)  # by kind
 KNOWS_ADVANTAGE = tuple(katago.ADVANTAGE in inputs.globals for inputs in SETS)  # by kind
@@ -81,3 +91,5 @@ def encode_by_kind(kind, board, history, scratch, planes, globals_):
         katago.encode_without_ladders(board, history, scratch, planes, globals_)
     elif kind == KATAGO_WITH_SUICIDE_AREAS:
         katago.encode_with_suicide_areas(board, history, scratch, planes, globals_)
+    elif kind == KATAGO_OLDER:
+        katago.encode_for_older(board, history, scratch, planes, globals_)

@@ -34,7 +34,7 @@ from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5
 KOMI_SCALE = 20.0
-KOMI_CLIP = 20.0  # beyond the points of the board
+KOMI_CLIP, OLDER_KOMI_CLIP = 20.0, 1.0  # beyond the points of the board
 ADVANTAGE = "advantage in playouts"
 
 PLANES = (
@@ -99,7 +99,16 @@ _PARITY = GLOBALS.index("parity of komi")
 def encode(board, history, scratch, planes, globals_):
     """Fill 22 planes, or their bits, and globals_[19], for the side to play."""
     suicide = board.suicide_allowed
-    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide)
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide, KOMI_CLIP)
+    _encode_ladders(board, scratch, turns, planes)
+
+
+@kernel
+def encode_for_older(board, history, scratch, planes, globals_):
+    """As `encode`, with komi clipped as KataGo's networks before version 8 have it."""
+    clip = OLDER_KOMI_CLIP
+    suicide = board.suicide_allowed
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide, clip)
     _encode_ladders(board, scratch, turns, planes)
 
 
@@ -109,18 +118,19 @@ def encode_with_suicide_areas(board, history, scratch, planes, globals_):
 
     Some of KataGo's networks ask for that.
     """
-    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, 1)
+    turns = _encode_all_but_ladders(board, history, scratch, planes, globals_, 1, KOMI_CLIP)
     _encode_ladders(board, scratch, turns, planes)
 
 
 @kernel
 def encode_without_ladders(board, history, scratch, planes, globals_):
     """As `encode`, with empty ladder planes."""
-    _encode_all_but_ladders(board, history, scratch, planes, globals_, board.suicide_allowed)
+    suicide = board.suicide_allowed
+    _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide, KOMI_CLIP)
 
 
 @kernel
-def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_in_areas):
+def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_in_areas, komi_clip):
     """Returns how many turns of history are shown."""
     planes[:] = 0
     globals_[:] = 0
@@ -131,7 +141,7 @@ def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_i
     _encode_moves(board, history, turns, planes, globals_)
     if not board.territory:
         _encode_area(board, scratch.life[0], planes, suicide_in_areas)
-    _encode_rules(board, globals_)
+    _encode_rules(board, globals_, komi_clip)
     globals_[_PASS_ENDS] = ending and not hidden
     return turns
 
@@ -237,9 +247,9 @@ def _encode_area(board, life, planes, suicide):
 
 
 @kernel
-def _encode_rules(board, globals_):
+def _encode_rules(board, globals_, komi_clip):
     area = board.width * board.height
-    most = area + KOMI_CLIP
+    most = area + komi_clip
     komi = max(-most, min(most, own_komi(board)))
     globals_[_KOMI] = komi / KOMI_SCALE
     if board.ko_rule != SIMPLE_KO:

@@ -50,7 +50,8 @@ def found(query: Query, turn: QueryTurn, result: SearchResult, during: bool = Fa
         answer["ownershipStdev"] = _owners(result.ownership_stdev, 1)
     if include.policy:
         assert result.root_evaluation is not None
-        chances = _policy(result.root_evaluation.policy, position.legal_mask())
+        logits = result.root_evaluation.policy / query.settings.params.policy_temperature
+        chances = _policy(logits, position.legal_mask())
         answer["policy"] = [_number(chance) for chance in chances]
         if people is not None:
             answer["humanPolicy"] = [_number(chance) for chance in people]

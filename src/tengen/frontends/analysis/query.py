@@ -104,6 +104,7 @@ class QuerySettings:
         """
         param = KATAGO_PARAMS.get(name)
         if param is not None and Takers.IGNORED_BY_ANALYSIS in param.takers:
+            parse_value(param, value)
             return self
         if param is None or (param.field and ANALYSIS not in param.takers):
             raise KeyError(name)
@@ -305,11 +306,11 @@ def _avoid(fields: Fields, size: Size) -> tuple[Avoid, ...]:
     for each in list_of(name, given, wanted):
         if not isinstance(each, Mapping) or not {"player", "moves", "untilDepth"} <= set(each):
             raise QueryError(name, wanted)
-        color, depth = color_of(name, each["player"]), each["untilDepth"]
+        color, depth = color_of("player", each["player"]), each["untilDepth"]
         if not is_whole(depth) or not 1 <= depth <= DEEPEST:
-            raise QueryError(name, f"untilDepth is a whole number over 0, not {shown(depth)}")
-        moves = list_of(name, each["moves"], "moves is a list of points")
-        points = {point_of(name, move, size) for move in moves}
+            raise QueryError("untilDepth", f"a whole number over 0 is needed, not {shown(depth)}")
+        moves = list_of("moves", each["moves"], "a list of points is needed")
+        points = {point_of("moves", move, size) for move in moves}
         if name == "allowMoves":
             if color in players:
                 raise QueryError(name, f"there may be one object for {color}, not two")

@@ -10,10 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from tengen.frontends.analysis.query_fields import (
     Fields,
@@ -24,15 +21,26 @@ from tengen.frontends.analysis.query_fields import (
     read_whole,
     shown,
 )
-from tengen.frontends.katago_reports import stones_before_white
+from tengen.frontends.katago_reports import after_move, handicaps
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError, SuicideError
 from tengen.game.position import Move, Position
-from tengen.game.rules import SPIGHT, HandicapBonus, Rules, check_komi, parse_rules
+from tengen.game.rules import (
+    SPIGHT,
+    HandicapBonus,
+    Rules,
+    check_komi,
+    nearest_known,
+    parse_rules,
+)
 
 LEAST_SIDE = 2
 _SPIGHT = "no network knows Spight's ko rule: using SITUATIONAL instead"
+_BUTTON = "no network knows a button under territory scoring: playing without it"
+_KOMI_AT_END = re.compile(
+    r"\s*(ko[A-Z].*)komi(-?\d{1,4}(?:\.\d{1,3})?)\s*", re.IGNORECASE | re.ASCII
+)
 MOST_MOVES = 5000  # each keeps a board and the history up to it
 
 
@@ -47,58 +55,31 @@ class QueryGame:
 
     def positions(self) -> list[Position]:
         """[moves + 1] the positions before the first and after each move; raises QueryError."""
-        line: list[Position] = []
-        handicap = None
+        line = [self._start()]
         try:
-            for turn in range(len(self.moves) + 1):
-                new = self.moves[turn - 1 : turn]
-                if (now := self._handicap(turn)) != handicap:  # White's bonus is another one
-                    handicap, position, new = now, self._start(now), self.moves[:turn]
-                for move in new:
-                    position = _after(position, move)
-                line.append(position)
+            for move in self.moves:
+                line.append(after_move(line[-1], move.point, move.color))
         except IllegalMoveError as error:
             raise QueryError("moves", f"Illegal {error}") from None  # what clients look for
-        return line
+        if self.begin.rules.white_handicap_bonus is HandicapBonus.ZERO:
+            return line
+        return [each.compensated(n) for each, n in zip(line, handicaps(line), strict=True)]
 
-    def _start(self, handicap: int) -> Position:
+    def _start(self) -> Position:
         player = self.first_player
         if player is None and self.moves:
             player = self.moves[0].color
         if player is None:
-            player = Color.WHITE if self._stones_given >= 2 else Color.BLACK
-        if self.begin.previous is None and player is Color.BLACK and not handicap:
+            player = Color.WHITE if next(handicaps([self.begin])) else Color.BLACK
+        if self.begin.previous is None and player is Color.BLACK:
             return self.begin
-        return self.begin.set_up(to_play=player, handicap=handicap)
-
-    def _handicap(self, turn: int) -> int:
-        """The handicap stones that White's bonus counts after so many moves."""
-        no_bonus = self.begin.rules.white_handicap_bonus is HandicapBonus.ZERO
-        if no_bonus or (self.begin.stones == Color.WHITE).any():
-            return 0
-        stones = self._stones_given + stones_before_white(self.moves[: min(turn, 64)])
-        return stones if stones >= 2 else 0
-
-    @cached_property
-    def _stones_given(self) -> int:
-        """Black's stones to begin with, unless White has some too."""
-        stones = self.begin.stones
-        return 0 if (stones == Color.WHITE).any() else int(np.count_nonzero(stones))
-
-
-def _after(position: Position, move: Move) -> Position:
-    """The position after a recorded move; raises IllegalMoveError, for one stone's suicide too."""
-    color, point = move
-    after = position.play(point, color, strict=False)
-    if point is not None and after.captured(color) == position.captured(color) + 1:
-        raise SuicideError(position.text(point), color, after.move_number)
-    return after
+        return self.begin.set_up(to_play=player, handicap=0)
 
 
 def read_game(fields: Fields) -> QueryGame:
     """The game from the fields of a query; raises QueryError."""
     size = Size(_side(fields, "boardXSize"), _side(fields, "boardYSize"))
-    rules, komi = _rules(fields)
+    rules, komi, rules_notice = _rules(fields)
     if fields.get("moves") is None:
         raise QueryError("moves", "a list of [player, point] pairs is needed, if only an empty one")
     player = fields.get("initialPlayer")
@@ -106,7 +87,7 @@ def read_game(fields: Fields) -> QueryGame:
         _with_stones(Position(size, rules, komi), _placed(fields, "initialStones", size)),
         moves=tuple(_placed(fields, "moves", size)),
         first_player=None if player is None else color_of("initialPlayer", player),
-        rules_notice=_SPIGHT if SPIGHT in json.dumps(fields["rules"]).upper() else "",
+        rules_notice=rules_notice,
     )
 
 
@@ -123,7 +104,7 @@ def _with_stones(position: Position, stones: list[Move]) -> Position:
     except ValueError:
         for point, color in colors.items():
             with suppress(SuicideError):
-                position = _after(position, Move(color, point))
+                position = after_move(position, point, color)
         return position.set_up(handicap=0)
 
 
@@ -134,8 +115,8 @@ def _side(fields: Fields, name: str) -> int:
     return side
 
 
-def _rules(fields: Fields) -> tuple[Rules, float]:
-    """The rules and the komi; a komi of its own goes before one among the rules."""
+def _rules(fields: Fields) -> tuple[Rules, float, str]:
+    """Rules, komi and a warning about the rules; komi of its own goes before one among rules."""
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", 'a name such as "chinese" or a JSON object is needed')
@@ -145,6 +126,8 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
         except (ValueError, RecursionError) as error:
             raise QueryError("rules", f"these rules are no valid JSON: {error}") from None
     komi = None
+    if isinstance(given, str) and (ends := _KOMI_AT_END.fullmatch(given)):  # KataGo's notation
+        given, komi = ends[1], float(ends[2])
     if isinstance(given, Mapping):
         given = dict(given)
         komi = given.pop("komi", None)
@@ -152,11 +135,13 @@ def _rules(fields: Fields) -> tuple[Rules, float]:
         rules = parse_rules(given)
     except ValueError as error:
         raise QueryError("rules", str(error)) from None
+    usual = rules.default_komi if komi is None else _komi("rules", komi)
     if fields.get("whiteHandicapBonus") is not None:
         rules = replace(rules, white_handicap_bonus=_bonus(fields["whiteHandicapBonus"]))
-    usual = rules.default_komi if komi is None else _komi("rules", komi)
+    known = nearest_known(rules)
+    notice = _SPIGHT if SPIGHT in json.dumps(given).upper() else _BUTTON if known != rules else ""
     given_komi = fields.get("komi")
-    return rules, usual if given_komi is None else _komi("komi", given_komi)
+    return known, usual if given_komi is None else _komi("komi", given_komi), notice
 
 
 def _komi(name: str, value: Any) -> float:

@@ -47,7 +47,7 @@ class GameCommands(Commands):
 
     @command()
     def get_komi(self) -> str:
-        return f"{self.session.position.komi}"
+        return f"{self.session.position.komi:g}"
 
     @command()
     def play(self, color: Color, vertex: Vertex) -> None:

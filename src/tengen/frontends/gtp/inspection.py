@@ -57,9 +57,10 @@ class InspectionCommands(Commands):
     def _raw(
         self, evaluator: Evaluator, asked: RawQuestion, optimism: float, *, human: bool
     ) -> str:
-        profile = self.session.settings.human.profile
+        position, profile = asked.position, self.session.settings.human.profile
+        advantage = self.session.advantage_for(position.to_play)
         return "\n".join(
-            raw_text(evaluator, asked.position, symmetry, optimism, profile, human=human)
+            raw_text(evaluator, position, symmetry, optimism, profile, advantage, human=human)
             for symmetry in asked.symmetries
         )
 
@@ -209,14 +210,25 @@ def _raw_question(
 
 
 def evaluate_position(
-    evaluator: Evaluator, position: Position, optimism: float, profile: str
+    evaluator: Evaluator,
+    position: Position,
+    optimism: float,
+    profile: str,
+    advantage: float = 0.0,
 ) -> Evaluation:
-    """A network's evaluation of one position, without the batch axis."""
+    """A network's evaluation of one position, without the batch axis.
+
+    The side to play has 2^advantage times the opponent's playouts, if the network can be told so.
+    """
     import numpy as np
 
+    from tengen.features.kernels.encode import KNOWS_ADVANTAGE
+    from tengen.features.kernels.katago import encode_advantage
     from tengen.network.evaluator import Evaluation, encode_for, evaluate
 
     batch = encode_for(evaluator, [position], profile)
+    if advantage and KNOWS_ADVANTAGE[evaluator.features.kind]:
+        encode_advantage(batch.globals[0], advantage)
     batch = batch._replace(optimism=np.array([optimism], np.float32))
     return Evaluation(*(values[0] for values in evaluate(evaluator, batch)))
 
@@ -227,6 +239,7 @@ def raw_text(
     symmetry: Symmetry,
     optimism: float,
     profile: str,
+    advantage: float,
     *,
     human: bool,
 ) -> str:
@@ -241,7 +254,7 @@ def raw_text(
     from tengen.search.result import Uncertainty
 
     turned = symmetry if position.width == position.height else Symmetry(symmetry % 4)
-    seen = evaluate_position(evaluator, position.transformed(turned), optimism, profile)
+    seen = evaluate_position(evaluator, position.transformed(turned), optimism, profile, advantage)
     places = np.argsort(symmetry_points(turned, position.size))
     policy = _probabilities(np.append(seen.policy[:-1][places], seen.policy[-1]), position)
     sign = 1 if position.to_play is Color.WHITE else -1

@@ -5,15 +5,15 @@ Moves are of either colour; handicap is laid out by moves, rules change on the w
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.katago_reports import stones_before_white
+from tengen.frontends.katago_reports import after_move, handicaps
 from tengen.game.color import Color
-from tengen.game.illegal_moves import IllegalMoveError, SuicideError
+from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def on_terms(position: Position, rules: Rules, komi: float) -> Position:
         last = later.last_move
         if last is not None and later.move_number == earlier.move_number + 1:
             changed = changed.play(last.point, last.color, strict=False)
+            changed = changed.compensated(later.handicap)
         else:
             black, white, empty = stones_of(later)
             changed = changed.set_up(black, white, empty, later.to_play, later.handicap)
@@ -68,40 +69,13 @@ def on_terms(position: Position, rules: Rules, komi: float) -> Position:
 
 
 def played(position: Position, color: Color, vertex: str) -> Position:
-    """The position after a move of either colour; raises GtpError.
-
-    Servers have rules of their own: ko, superko, suicide of several stones and the end of the
-    game stop no move.
-    """
+    """The position after a move of either colour, with White's bonus; raises GtpError."""
     try:
-        return position.play(vertex, color)
+        after = after_move(position, vertex, color)
     except IllegalMoveError as error:
-        with suppress(IllegalMoveError):
-            after = position.play(vertex, color, strict=False)
-            lost = after.captured(color) - position.captured(color)
-            if lost > 1 or not isinstance(error, SuicideError):
-                return after
         raise GtpError(f"illegal move: {error}") from None
-
-
-def with_handicap_moves(position: Position, given: int) -> Position:
-    """The position with White's compensation for what Black was given.
-
-    Clients may lay out handicap stones as Black's moves in a row; `given` are those laid out
-    otherwise. Two white moves in a row after them show that a position is being laid out.
-    """
-    moves = position.moves
-    laid_out = given + stones_before_white(moves)
-    handicap = laid_out if laid_out > 1 else given
-    if position.handicap == handicap:
-        return position
-    base = next(each for each in reversed(list(position.line())) if each.move_number == 0)
-    black, white, empty = stones_of(base)
-    before = base.previous or base
-    start = before.set_up(black, white, empty, base.to_play, handicap)
-    for color, point in moves:
-        start = start.play(point, color, strict=False)
-    return start
+    line = list(after.line())[-1 - after.move_number :]
+    return after.compensated(deque(handicaps(line), 1)[0])
 
 
 def before_last_move(position: Position) -> Position:

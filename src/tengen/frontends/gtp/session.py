@@ -12,14 +12,13 @@ from tengen.frontends.gtp.positions import (
     before_last_move,
     on_terms,
     played,
-    with_handicap_moves,
 )
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.katago_reports import SIDES
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
-from tengen.game.rules import check_komi, parse_rules
+from tengen.game.rules import SPIGHT, check_komi, nearest_known, parse_rules
 from tengen.search.clock import Clock, TimeControl, budget, expected_moves_left, started
 
 if TYPE_CHECKING:
@@ -64,7 +63,6 @@ class GtpSession:
         self.opponent = ""
         self.draws = False  # the client is GoGui: it can be shown what is thought of
         self._position: Position | None = None
-        self._given = 0  # handicap stones that were not laid out by moves
         self.set_time_control(TimeControl.none())
         self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
@@ -90,7 +88,6 @@ class GtpSession:
     def new_game(self, position: Position) -> None:
         """Start a game at a position."""
         self.go_to(position)
-        self._given = position.handicap
         self.hopeless = dict.fromkeys(Color, 0)
         self.own_colors = set()
         self.last_result = None
@@ -111,6 +108,8 @@ class GtpSession:
         """Go on with the same game under other rules or another komi; raises ValueError."""
         old = self.position
         terms = parse_rules(rules or old.rules), old.komi if komi is None else komi
+        if nearest_known(terms[0]) != terms[0] or SPIGHT in str(rules).upper():
+            raise GtpError("no network knows these rules: Spight's ko, or a button with territory")
         if terms != (old.rules, old.komi):
             self.go_to(on_terms(old, *terms))
 
@@ -121,7 +120,7 @@ class GtpSession:
             if vertex == "RESIGN":
                 resigned = color
             else:
-                position = with_handicap_moves(played(position, color, vertex), self._given)
+                position = played(position, color, vertex)
         self.go_to(position)
         self.resigned = resigned
 
@@ -129,7 +128,7 @@ class GtpSession:
         """Take moves back, or none of them; raises GtpError."""
         position = self.position
         for _ in range(moves):
-            position = with_handicap_moves(before_last_move(position), self._given)
+            position = before_last_move(position)
         self.go_to(position)
         self.hopeless = dict.fromkeys(Color, 0)
 
@@ -188,6 +187,12 @@ class GtpSession:
             if not settings.root_noise:
                 changes["noise_share"] = 0.0
         return replace(self.engine().params, **changes)
+
+    def advantage_for(self, color: Color) -> float:
+        """The advantage in playouts that the network is told a colour has."""
+        settings = self.settings
+        other = SIDES[settings.advantage_of] is color.opponent
+        return -settings.playout_advantage if other else settings.playout_advantage
 
     def request(
         self,

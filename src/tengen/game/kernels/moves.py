@@ -98,6 +98,22 @@ def set_to_play(board, color):
 
 
 @kernel
+def start_anew(board, color):
+    """Make this colour the side to play; a change starts the game anew on this board.
+
+    As KataGo has it: no ban, no pass and no earlier position counts any more, and a button that was
+    taken is back.
+    """
+    if board.to_play != color:
+        set_to_play(board, color)
+        board.passes = 0
+        board.since = board.ply
+        board.passes_since = board.ply
+        if board.button_owner:
+            board.button, board.button_owner = 1, 0
+
+
+@kernel
 def legality(board, history, p):
     """LEGAL, or the reason why the side to play may not play p (a point on the board or PASS)."""
     if p == PASS:
@@ -218,9 +234,13 @@ def _end_long_cycle(board, history):
 def try_play(board, history, p, color, strict):
     """Play for this colour if the rules allow it; returns LEGAL or the reason for refusing.
 
-    Unless `strict`, only occupied points are refused, neither ko nor suicide.
+    Unless `strict`, only occupied points are refused, neither ko nor suicide, and a move out of
+    turn starts the game anew.
     """
-    set_to_play(board, color)
+    if strict:
+        set_to_play(board, color)
+    else:
+        start_anew(board, color)
     verdict = legality(board, history, p)
     if verdict == LEGAL or not (strict or verdict == OCCUPIED):
         board.end = GOING_ON  # a move after the end resumes the game

@@ -12,6 +12,7 @@ import numpy as np
 from tengen.features.feature_set import (
     FEATURE_SETS,
     KATAGO,
+    KATAGO_OLDER,
     KATAGO_WITH_SUICIDE_AREAS,
     KATAGO_WITHOUT_LADDERS,
 )
@@ -97,7 +98,7 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
         usual = usual._replace(value_error=scaling.value_error, score_error=scaling.score_error)
     kinds = {a.activation, a.tip_activation}
     blocks = {type(block) for block in arch.flat_blocks(a.blocks)}
-    sets = KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS
+    sets = KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS, KATAGO_OLDER
     if a.features not in (features.name for features in sets):
         return f"its inputs are {a.features!r}, not {KATAGO.name!r}"
     if a.board_size or arch.PostActivation in blocks:

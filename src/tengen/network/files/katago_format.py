@@ -82,7 +82,7 @@ def write_network(data: NetworkData, version: int) -> TokenWriter:
 
 
 class _TrunkSizes(NamedTuple):
-    """Sizes at the head of the trunk; KataGo wants them positive, and uses none."""
+    """Sizes at the head of the trunk; KataGo wants all but one positive, and uses none."""
 
     mid: int
     regular: int
@@ -169,7 +169,7 @@ class _Layout:
         count = tokens.size("trunk: blocks", len(a.blocks) if a else None)
         channels = tokens.size("trunk: channels", a.channels if a else None)
         for field, value in (_TrunkSizes.of(a)._asdict() if a else _NO_SIZES).items():
-            if not tokens.size(f"trunk: {field} channels", value):
+            if not tokens.size(f"trunk: {field} channels", value) and field != "dilated":
                 raise tokens.error(f"trunk: {field} channels are 0")
         rms_norm = spatial = False
         if self.version >= PASS_LAYERS_VERSION:

@@ -1,10 +1,10 @@
 """KataGo's older networks, converted to the inputs and score outputs of version 8.
 
 The older inputs are a subset of the V7 inputs, with komi on another scale. Their weights move to
-where V7 has the same values; the rest of V7 gets no weight. Evaluations stay the same while the
-game goes on, no move broke the rules, and own komi is at most one more than the points of the
-board, where the older inputs clip it (V7's clip it 19 points further on). Versions up to 6 know
-superko and area scoring without tax alone, and KataGo lets them play by nothing else.
+where V7 has the same values; the rest of V7 gets no weight. Own komi is clipped nearer to the
+points of the board than in V7, hence a feature set of their own. Evaluations stay the same while
+the game goes on and no move broke the rules. Versions up to 6 know superko and area scoring without
+tax alone, and KataGo lets them play by nothing else.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tengen.features.feature_set import KATAGO_OLDER
 from tengen.features.kernels.katago import GLOBALS, KOMI_SCALE, PLANES
 from tengen.network.data import NetworkData, Scaling
 
@@ -79,7 +80,11 @@ def as_version_8(data: NetworkData, version: int) -> NetworkData:
         mean, stdev = weights[name]
         weights[name] = np.stack([mean, stdev, mean, np.full_like(mean, no_time)])
     architecture = replace(
-        data.architecture, planes=len(PLANES), globals=len(GLOBALS), score_outputs=4
+        data.architecture,
+        planes=len(PLANES),
+        globals=len(GLOBALS),
+        features=KATAGO_OLDER.name,
+        score_outputs=4,
     )
     return replace(data, architecture=architecture, weights=weights)
 

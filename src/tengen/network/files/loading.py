@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 4 << 30  # the largest network that KataGo has published is und
 FREE_GROWTH, GROWTH = 64 << 20, 20
 CHUNK = 1 << 20
 # Part of the names of cached conversions: raise it when the conversion changes.
-CONVERSION = 2
+CONVERSION = 3
 
 _GZIP = b"\x1f\x8b"
 _KATAGO = re.compile(rb"\s*[^\s@]\S{0,199}\s+-?\d{1,9}\s")  # a name and a version
