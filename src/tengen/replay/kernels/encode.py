@@ -12,7 +12,7 @@ from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import Boards, point_of
 from tengen.game.kernels.ladder import mark_ladders
-from tengen.game.kernels.moves import GOING_ON, PASS, play, set_to_play, start_game
+from tengen.game.kernels.moves import GOING_ON, PASS, play, start_anew, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS
 from tengen.jit import kernel
 from tengen.selfplay.record import FAST, FULL, Records
@@ -99,7 +99,7 @@ def _replay_game(played, index, copies, g, kind, scratch, rows):
         turn = played.turns[t]
         if SEES_LADDERS[kind]:
             _keep_ladders(board, copies, t, last, scratch.features)
-        set_to_play(board, turn.color)
+        start_anew(board, turn.color)
         next_target = target + turn.n_targets
         first = row
         if copies[t]:
