@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import TypedDict, Unpack
 
 from tengen.closeable import Closeable
+from tengen.engine.katago_params import PLAYING
 from tengen.engine.levels import (
     FULL,
     WITH_OWNERSHIP,
@@ -84,7 +85,7 @@ class Engine(Closeable):
         self.cache = CachingEvaluator(evaluator, cache_megabytes) if cache_megabytes else None
         self.evaluator: Evaluator = self.cache or evaluator
         compile_kernels(evaluator.features)
-        self.params = params or SearchParams()
+        self.params = params or SearchParams(**PLAYING)
         self.scheduler = Scheduler(
             self.evaluator,
             self.params,

@@ -129,7 +129,7 @@ def deciding(
         if level.visits < CARE_VISITS:
             limits = Limits(visits=CARE_VISITS, seconds=seconds)
             careful = yield SearchRequest(position, limits, FRESH)
-        move = None if _pass_is_as_good(careful) else _best(careful)
+        move = None if pass_is_as_good(careful) else _best(careful)
     elif level.temperature:
         move = yield from _drawn(result, level, seed)
     else:
@@ -144,7 +144,7 @@ def _may_be_over(result: SearchResult) -> bool:
     return passed or result.move is None or float(result.policy[-1]) >= OVER_PRIOR
 
 
-def _pass_is_as_good(result: SearchResult) -> bool:
+def pass_is_as_good(result: SearchResult) -> bool:
     """Does a pass cost next to nothing against the best move?"""
     passes = [each for each in result.moves if each.move is None]
     return any(

@@ -17,7 +17,9 @@ def compile_kernels(features: FeatureSet) -> None:
     What was compiled before is loaded from the disk.
     """
     position = Position(3, "tromp-taylor", 0)
-    trees = deep_tree(FakeEvaluator(features=features), SearchParams(megabytes=1), position)
+    trees = deep_tree(
+        FakeEvaluator(features=features), SearchParams(megabytes=1, ending_bonus=0.5), position
+    )
     everything = Wanted(ownership=True, moves_ownership=True)
     for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):
         trees.stand_at(0, position, options)

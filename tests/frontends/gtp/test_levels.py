@@ -51,8 +51,9 @@ def test_analysis_is_not_weakened() -> None:
         client.body("kata-search_debug b")
         client.send(b"kata-analyze b 1\n")
         assert client.lines.next_line() == "="
-        while "visits 30 " not in client.lines.next_line().replace("info move", "\ninfo move"):
-            pass
+        visits = 0  # of the best move
+        while visits < 30:
+            visits = int(client.lines.next_line().partition(" visits ")[2].split()[0])
         client.send(b"name\n")
         while client.lines.next_line() != "= Tengen":
             pass

@@ -45,6 +45,8 @@ def back_up(forest, path, depth, settings):
     for k in range(depth, -1, -1):
         index = path.nodes[k]
         forest.nodes[index].pending -= 1
+        if path.uncounted and k < depth:
+            continue
         if k < depth:
             forest.edges[path.edges[k]].visits += 1
         gather(forest, index, settings)

@@ -123,6 +123,7 @@ TREE = np.dtype(
                 ("forced", "f4"),  # forced playouts at the root, 0 for none
                 ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED, are to be avoided; 0: none
                 ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
+                ("bias_freed", "f4"),  # share of what a dropped node taught the bias table
                 ("evaluated", "i8"),  # leaves that the network saw
                 ("shared", "i8"),  # leaves that took over the evaluation of an equal position
                 ("terminal", "i8"),  # leaves at the end of a game
@@ -143,6 +144,7 @@ PATH = np.dtype(
                 ("tree", "i4"),
                 ("depth", "i4"),  # of the leaf; the root's is 0
                 ("final", "i4"),  # 1: the game is over, and the network judges the board
+                ("uncounted", "i4"),  # 1: what the leaf tells is not backed up
                 ("nodes", "i4", (MAX_DEPTH,)),
                 ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
                 ("legal", "u1", (MAX_POINTS,)),  # by point
@@ -171,6 +173,8 @@ class Forest(NamedTuple):
     policy: NDArray[np.float32]  # [trees, MAX_POINTS] the root's own priors, by point
     gumbel: NDArray[np.float32]  # [trees, MAX_POINTS] by point, where the Gumbel root is used
     avoid: NDArray[np.uint8]  # [trees, 3, MAX_POINTS] by colour and point: up to which depth
+    owner: NDArray[np.float32]  # [trees, MAX_POINTS] at the root, Black's, by the network
+    bonus: NDArray[np.float32]  # [trees, MAX_POINTS] points that root moves are taken to be worth
     node_room: int
     candidate_room: int
     table_room: int
@@ -190,8 +194,10 @@ def new_forest(
     """Pools for this many trees; memory is taken from the system as it is used."""
     words = words_for(area) if ladders else 0
     table_room = 1 << (node_room * 3 // 2).bit_length()
+    records = np.zeros(trees, TREE)
+    records["bias_freed"] = 0.8
     return Forest(
-        trees=np.zeros(trees, TREE),
+        trees=records,
         boards=new_boards(trees),
         histories=np.zeros((trees, moves + 1), np.uint64),
         nodes=_zeros_in_cache_lines(trees * node_room, NODE),
@@ -206,6 +212,8 @@ def new_forest(
         policy=np.zeros((trees, MAX_POINTS), np.float32),
         gumbel=np.zeros((trees, MAX_POINTS), np.float32),
         avoid=np.zeros((trees, 3, MAX_POINTS), np.uint8),
+        owner=np.zeros((trees, MAX_POINTS), np.float32),
+        bonus=np.zeros((trees, MAX_POINTS), np.float32),
         node_room=node_room,
         candidate_room=candidate_room,
         table_room=table_room,

@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
+from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import (
     NEXT_CANDIDATE,
     NONE,
@@ -45,25 +46,28 @@ def _stdev_factor(node, settings):
 
 
 @kernel(inline=True)
-def untried_value(node, sign, reduction, settings):
+def untried_value(node, sign, reduction, loss, settings):
     """What a move not tried yet is taken to be worth, for the side to play."""
     trust = node.tried_prior
     if settings.fpu_trusts_tried:
-        trust = min(np.float32(1), trust * trust)
+        power = settings.fpu_trust_power
+        trust = min(np.float32(1), trust * trust if power == 2 else np.float32(trust**power))
         parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
         parent = node.means[UTILITY]
-    return sign * parent - reduction * np.sqrt(node.tried_prior)
+    value = sign * parent - reduction * np.sqrt(node.tried_prior)
+    return value - loss * (utility_radius(settings) + value)
 
 
 @kernel(inline=True)
 def weight_and_value(edge, child, sign, untried, settings):
     """Weight and value of a child for the side to play, if all descents under way lost all.
 
-    A child that still waits for its first evaluation is worth what an untried move is.
+    A child that still waits for its first evaluation, or whose visits do not count here, is worth
+    what an untried move is.
     """
     weight, value = edge_weight(edge, child), untried
-    if child.visits:
+    if weight > 0:
         value = sign * child.means[UTILITY]
     if child.pending == 0:
         return weight, value
@@ -78,7 +82,7 @@ def best_child(forest, index, settings):
     node = forest.nodes[index]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, sign, settings.fpu_reduction, settings)
+    untried = untried_value(node, sign, settings.fpu_reduction, settings.fpu_loss, settings)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
@@ -96,32 +100,56 @@ def best_child(forest, index, settings):
 
 @kernel
 def root_child(forest, g, settings):
-    """As `best_child`, at the root: with forced playouts, wide noise, or Gumbel's choice."""
+    """As `best_child`, at the root: with forced playouts, wide noise, what a move is worth at the
+    end of a game, or Gumbel's choice; moves that cannot become the best any more are left out.
+    """
     tree = forest.trees[g]
     if tree.gumbel:
         return gumbel_child(forest, g)
     node = forest.nodes[tree.root]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, sign, settings.root_fpu_reduction, settings)
-    total = node.child_weight
+    loss = settings.root_fpu_loss if settings.root_fpu_loss > 0 else settings.fpu_loss
+    untried = untried_value(node, sign, settings.root_fpu_reduction, loss, settings)
+    total, forced = node.child_weight, max(tree.forced, settings.per_child_visits)
+    needed = _weight_needed(forest, node, settings)
+    left, per_visit = tree.target - node.visits, node.weight / np.float32(node.visits)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
         edge = forest.edges[at]
         prior = packed_prior(edge.packed)
-        weight, value = weight_and_value(edge, forest.nodes[edge.child], sign, untried, settings)
-        if tree.forced > 0 and weight * weight < tree.forced * prior * total:
+        child = forest.nodes[edge.child]
+        weight, value = weight_and_value(edge, child, sign, untried, settings)
+        if needed > 0:
+            each = np.float32(edge.visits + 1) / (weight + per_visit)
+            if child.visits + left < needed * each:
+                continue
+        if forced > 0 and weight * weight < forced * prior * total:
             return at
+        if weight > 0:
+            value += ending_value(forest, g, edge, sign, settings)
         value += _wide_noise(tree, settings)
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = at, score
-    if node.n_tried < node.n_candidates:
+    new = node.n_tried < node.n_candidates
+    if new and (needed == 0 or left >= needed / per_visit):
         prior = packed_prior(forest.candidates[node.block + node.n_tried])
         if untried + _wide_noise(tree, settings) + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
+
+
+@kernel(inline=True)
+def _weight_needed(forest, node, settings):
+    """The weight without which a root move is not worth a visit."""
+    most = np.float32(0)
+    if settings.futile_share > 0:
+        for k in range(node.n_tried):
+            edge = forest.edges[nth_edge(forest, node, k)]
+            most = max(most, edge_weight(edge, forest.nodes[edge.child]))
+    return settings.futile_share * most
 
 
 @kernel(inline=True)
