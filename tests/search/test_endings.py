@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -36,6 +37,9 @@ from tests.search.scripts import by_area, opinions, preferring
 from tests.search.trees import edges_of, forest_of, node_after, searching, settings_of_tree
 
 pytestmark = pytest.mark.kernel
+slow_uncompiled = pytest.mark.skipif(
+    numba.config.DISABLE_JIT, reason="takes a minute without the compiler"
+)
 
 PASSED = Position(5, "tromp-taylor", 0.5).play_all("C3 pass")
 
@@ -223,6 +227,7 @@ def test_every_move_tried_gets_the_visits_that_are_asked_for() -> None:
         assert each.visits + 1 >= math.sqrt(3.0 * each.prior * 199)
 
 
+@slow_uncompiled
 def test_moves_of_little_weight_are_pruned_and_all_lose_some() -> None:
     def weights(**params: Any) -> list[float]:
         search = searching(Position(5), opinions(), lcb_stdevs=0, **params)
@@ -241,6 +246,7 @@ def test_moves_of_little_weight_are_pruned_and_all_lose_some() -> None:
     )
 
 
+@slow_uncompiled
 def test_the_first_move_may_be_left_without_the_bonus_of_its_bound() -> None:
     raised = 0
     for seed in range(40):

@@ -243,7 +243,7 @@ def _encode_area(board, life, planes, suicide):
                 continue
             mark_if(owner == me, planes, _OWN_AREA, y, x)
             mark_if(owner == enemy, planes, _OPPONENT_AREA, y, x)
-            ahead += (owner == me) - (owner == enemy)
+            ahead += np.int64(owner == me) - np.int64(owner == enemy)
     return ahead
 
 

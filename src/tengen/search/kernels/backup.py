@@ -168,11 +168,11 @@ def learn_bias(bias, node, error, weight, settings):
     """
     if weight > 0:
         weight = weight**settings.value_bias_exponent
-        bias.sum += error * weight - node.bias_sum
+        bias.error += error * weight - node.bias_sum
         bias.weight += weight - node.bias_weight
         node.bias_sum = error * weight
         node.bias_weight = weight
-    return np.float32(bias.sum / bias.weight) if bias.weight > 0.001 else np.float32(0)
+    return np.float32(bias.error / bias.weight) if bias.weight > 0.001 else np.float32(0)
 
 
 @kernel(inline=True)

@@ -91,7 +91,7 @@ EDGE = np.dtype(
 BIAS = np.dtype(
     (
         np.record,
-        np.dtype([("key", "u8"), ("sum", "f8"), ("weight", "f8")], align=True),
+        np.dtype([("key", "u8"), ("error", "f8"), ("weight", "f8")], align=True),
     )
 )
 TREE = np.dtype(
@@ -444,7 +444,7 @@ def bias_by_key(forest, g, key):
     tree.n_biases += 1
     bias = forest.biases[index]
     bias.key = key
-    bias.sum = 0.0
+    bias.error = 0.0
     bias.weight = 0.0
     forest.bias_table[first + slot] = index + 1
     return np.int64(index)

@@ -117,7 +117,7 @@ def _free_bias(forest, node, share):
     """Take back most of what a node taught the bias table: other positions come now."""
     if node.bias != NONE:
         bias = forest.biases[node.bias]
-        bias.sum -= share * node.bias_sum
+        bias.error -= share * node.bias_sum
         bias.weight -= share * node.bias_weight
         node.bias = NONE
         node.bias_sum = np.float32(0)
@@ -143,9 +143,9 @@ def _slide_biases(forest, g, forward, moved):
     for i in range(used):
         if moved[i] != NONE:
             source = forest.biases[base + i]
-            total, weight = source.sum, source.weight
+            total, weight = source.error, source.weight
             kept = bias_by_key(forest, g, source.key)
-            forest.biases[kept].sum = total
+            forest.biases[kept].error = total
             forest.biases[kept].weight = weight
             moved[i] = kept
     for i in range(tree.n_nodes):
