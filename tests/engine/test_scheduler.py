@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tengen.engine.engine import Engine
+from tengen.engine.katago_params import PLAYING
 from tengen.engine.task import SearchTask
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
@@ -116,7 +117,7 @@ def test_unrelated_positions_are_searched_as_each_would_be_alone() -> None:
     wanted = Wanted(ownership=True, moves_ownership=True)
     results = found(unsure(opinions()), positions, 60, wanted, best_batch=1)
     for position, many in zip(positions, results, strict=True):
-        alone = Search(evaluator)
+        alone = Search(evaluator, SearchParams(**PLAYING))
         alone.set_position(position)
         one = alone.run(Limits(visits=60), wanted=wanted)
         assert many.position is position

@@ -25,7 +25,8 @@ from tengen.game.geometry import Point, parse_point
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.search.human_choice import drawn_choice, legal_chances
+from tengen.search.choice import draw_choice
+from tengen.search.human_choice import legal_chances
 from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
 from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest
@@ -200,11 +201,11 @@ def test_only_unlikely_moves_are_sharpened_by_the_temperature() -> None:
     choices = tuple(zip(points, (0.7, 0.2, 0.1), strict=True))
     params = SearchParams(temperature=0.5, temperature_early=0.5, temperature_below=0.2)
     random = np.random.default_rng(5)
-    drawn = Counter(drawn_choice(choices, POSITION, params, random) for _ in range(20_000))
+    drawn = Counter(draw_choice(choices, POSITION, params, random) for _ in range(20_000))
     weights = np.array([0.7, 0.2, 0.2 * (0.1 / 0.2) ** 2])
     expected = weights / weights.sum()
     assert [drawn[point] / 20_000 for point in points] == pytest.approx(expected, abs=0.012)
-    assert drawn_choice(choices, POSITION, SearchParams(), random) == points[0]
+    assert draw_choice(choices, POSITION, SearchParams(), random) == points[0]
 
 
 def test_a_root_kept_from_the_move_before_is_shown_to_people_again(engine: Engine) -> None:

@@ -213,11 +213,12 @@ def utility_of_a_point(score: float, centre: float, side: int = 5) -> float:
     return 2 / math.pi * slope
 
 
-def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
+@pytest.mark.parametrize("exponent", [1.0, 0.5])
+def test_evaluations_weigh_less_where_the_network_doubts_them(exponent: float) -> None:
     position = random_position(1)
     # Without a weight by value a node's mean is the plain mean of all evaluations below it.
     plain: dict[str, Any] = {"value_weight": 0, "value_bias": 0, "noise_pruning": False}
-    search = searching(position, doubting, **plain)
+    search = searching(position, doubting, uncertainty_exponent=exponent, **plain)
     result = search.run(Limits(visits=200))
     centre = float(forest_of(search).trees[0]["centre"])
     total = winrate = lead = 0.0
@@ -227,7 +228,7 @@ def test_evaluations_weigh_less_where_the_network_doubts_them() -> None:
         black = 1 if place.position.to_play is Color.BLACK else -1
         point = utility_of_a_point(black * float(found.score[0]), centre)
         error = found.value_error[0] + point * found.score_error[0]
-        weight = 0.25 / (error + 0.25 / 8)  # 1 at an average uncertainty, at most 8
+        weight = 0.25 / (error**exponent + 0.25 / 8)  # 1 at an average uncertainty, at most 8
         total += weight
         winrate += weight * (found.value[0, 0] if sign > 0 else found.value[0, 1])
         lead += weight * sign * found.lead[0]

@@ -177,6 +177,7 @@ def noise(position: Position, draws: int, **params: Any) -> NDArray[np.float64]:
         (9, 82, 0.3, {}),
         (19, 362, 0.03, {}),
         (5, 26, 1.5, {"noise_alpha": 1.5}),
+        (9, 82, 10.83 / 82, {"noise_total": 10.83}),
     ],
 )
 def test_noise_is_dirichlets(size: int, moves: int, alpha: float, params: Any) -> None:

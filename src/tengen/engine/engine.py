@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import TypedDict, Unpack
 
 from tengen.closeable import Closeable
+from tengen.engine.katago_params import PLAYING
 from tengen.engine.levels import (
     FULL,
     WITH_OWNERSHIP,
@@ -96,7 +97,7 @@ class Engine(Closeable):
         self.evaluator: Evaluator = self.cache or evaluator
         human = None if self.human_network is None else self.human_network.evaluator
         compile_kernels(evaluator.features, None if human is None else human.features)
-        self.params = params or SearchParams()
+        self.params = params or SearchParams(**PLAYING)
         self.scheduler = Scheduler(
             self.evaluator,
             self.params,

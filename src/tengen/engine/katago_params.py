@@ -24,6 +24,19 @@ LONGEST_PV = 1000
 UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20  # what KataGo calls no limit
 
 PROFILE = "humanSLProfile"
+# Fields of SearchParams as KataGo has them for games and analyses, not for self-play.
+PLAYING: Mapping[str, Any] = MappingProxyType(
+    {
+        "conservative_pass": True,
+        "friendly_passes": True,
+        "passing_hacks": True,
+        "more_passing_hacks": True,
+        "ending_bonus": 0.5,
+        "prune_useless": True,
+        "noise_total": 10.83,
+    }
+)
+
 SIDE_TO_MOVE = "SIDETOMOVE"
 PERSPECTIVES = SIDE_TO_MOVE, "BLACK", "WHITE"
 _PERSPECTIVE_WORDS = {
@@ -77,6 +90,10 @@ def _human(name: str, field: str, high: float = 1.0, kind: type = float) -> Kata
     return KataGoParam(name, field, kind, BOTH, 0, high, of_human=True)
 
 
+def _switch(name: str, field: str) -> KataGoParam:
+    return KataGoParam(name, field, bool, BOTH, of_search=True)
+
+
 def _inert(
     name: str,
     usual: bool | float | str,
@@ -87,27 +104,18 @@ def _inert(
     return KataGoParam(name, "", type(usual), takers, low, high, usual=usual)
 
 
-# Threads, time, pondering and the choice of a move, managed otherwise here. No query asks for them.
+def _of_play(
+    name: str, field: str, low: float = 0.0, high: float = 1.0, most: float = math.inf
+) -> KataGoParam:
+    kind = int if field.endswith(("visits", "playouts")) else float
+    return KataGoParam(name, field, kind, GTP_ALONE, low, high, most)
+
+
+# Threads, of which there is one here, and time, which the clock counts. No query asks for them.
 _MANAGED_OTHERWISE = (
-    _inert("delayMoveMax", 1e6, 0, 1e6),
-    _inert("delayMoveScale", 0.0, 0, 10_000),
-    _inert("endgameTurnTimeDecay", 100.0, 0, 1000),
-    _inert("maxPlayoutsPondering", UNLIMITED_VISITS, 1, UNLIMITED_VISITS),
-    _inert("maxTimePondering", UNLIMITED_SECONDS, 0, UNLIMITED_SECONDS),
-    _inert("maxVisitsPondering", UNLIMITED_VISITS, 1, UNLIMITED_VISITS),
-    _inert("midgameTimeFactor", 1.0, 0.01, 100),
-    _inert("midgameTurnPeakTime", 130.0, 0, 1000),
     _inert("minPlayoutsPerThread", 8.0, 0, 1e20),
     _inert("numSearchThreads", 1, 1, 4096),
-    _inert("obviousMovesPolicyEntropyTolerance", 0.3, 0.001, 2),
-    _inert("obviousMovesPolicySurpriseTolerance", 0.15, 0.001, 2),
-    _inert("obviousMovesTimeFactor", 1.0, 0.01),
-    _inert("overallocateTimeFactor", 1.0, 0.01, 100),
-    _inert("searchFactorAfterOnePass", 1.0),
-    _inert("searchFactorAfterTwoPass", 1.0),
     _inert("treeReuseCarryOverTimeFactor", 0.0),
-    _inert("chosenMovePrune", 1.0, 0, 1e10),
-    _inert("chosenMoveSubtract", 0.0, 0, 1e10),
     _inert("genmoveAntiMirror", True),
     _inert("subtreeValueBiasTableNumShards", 65536, 65536, 65536),  # which KataGo keeps fixed
 )
@@ -119,6 +127,7 @@ _ALL = (
     KataGoParam("analysisWideRootNoise", "analysis_noise", float, GTP, 0, 5),
     KataGoParam("analysisIgnorePreRootHistory", "analysis_ignore_history", bool, GTP),
     KataGoParam("ignorePreRootHistory", "ignore_history", bool, BOTH),
+    KataGoParam("ignoreAllHistory", "ignore_all_history", bool, BOTH),
     KataGoParam("lagBuffer", "lag", float, GTP, 0, 3600),
     KataGoParam("maxPlayouts", "playouts", int, BOTH, 1, UNLIMITED_VISITS, MOST_VISITS),
     KataGoParam("maxTime", "seconds", float, BOTH, 0, UNLIMITED_SECONDS, MOST_SECONDS),
@@ -135,7 +144,23 @@ _ALL = (
     KataGoParam("rootNumSymmetriesToSample", "symmetries", int, BOTH, 1, 8),
     KataGoParam("playoutDoublingAdvantage", "playout_advantage", float, BOTH, -3, 3),
     KataGoParam("playoutDoublingAdvantagePla", "advantage_of", str, BOTH, words=_PLAYER_WORDS),
+    _of_play("delayMoveMax", "delay_most", 0, 1e6),
+    _of_play("delayMoveScale", "delay", 0, 10_000),
+    _of_play("endgameTurnTimeDecay", "endgame_decay", 0, 1000),
+    _of_play("maxPlayoutsPondering", "ponder_playouts", 1, UNLIMITED_VISITS, MOST_VISITS),
+    _of_play("maxTimePondering", "ponder_seconds", 0, UNLIMITED_SECONDS, MOST_SECONDS),
+    _of_play("maxVisitsPondering", "ponder_visits", 1, UNLIMITED_VISITS, MOST_VISITS),
+    _of_play("midgameTimeFactor", "midgame_time", 0.01, 100),
+    _of_play("midgameTurnPeakTime", "midgame_peak", 0, 1000),
+    _of_play("obviousMovesPolicyEntropyTolerance", "obvious_entropy", 0.001, 2),
+    _of_play("obviousMovesPolicySurpriseTolerance", "obvious_surprise", 0.001, 2),
+    _of_play("obviousMovesTimeFactor", "obvious_time", 0.01),
+    _of_play("overallocateTimeFactor", "more_time", 0.01, 100),
+    _of_play("searchFactorAfterOnePass", "after_pass"),
+    _of_play("searchFactorAfterTwoPass", "after_two_passes"),
     # The search: fields of SearchParams.
+    _search("chosenMovePrune", "chosen_prune", 0, 1e10, GTP_ALONE),
+    _search("chosenMoveSubtract", "chosen_subtract", 0, 1e10, GTP_ALONE),
     _search("chosenMoveTemperature", "temperature", 0, 5, GTP_ALONE),
     _search("chosenMoveTemperatureEarly", "temperature_early", 0, 5, GTP_ALONE),
     _search("chosenMoveTemperatureHalflife", "temperature_halflife", 0.1, 100_000, GTP_ALONE),
@@ -150,7 +175,10 @@ _ALL = (
     _search("dynamicScoreCenterScale", "score_scale", 0.01, 5),
     _search("dynamicScoreCenterZeroWeight", "centre_to_zero"),
     _search("dynamicScoreUtilityFactor", "dynamic_score"),
+    _search("fpuLossProp", "fpu_loss"),
+    _search("fpuParentWeightByVisitedPolicyPow", "fpu_trust_power", 0, 5),
     _search("fpuReductionMax", "fpu_reduction", 0, 2),
+    _search("futileVisitsThreshold", "futile_share"),
     _search("lcbStdevs", "lcb_stdevs", 0, 12),
     _search("minVisitPropForLCB", "lcb_least"),
     _search("nnPolicyTemperature", "policy_temperature", 0.01, 5),
@@ -159,46 +187,42 @@ _ALL = (
     _search("noisePruningCap", "noise_pruning_cap", 0, 1e50),
     _search("numVirtualLossesPerThread", "virtual_loss", 0.01, 1000),
     _search("policyOptimism", "optimism"),
+    _search("rootDesiredPerChildVisitsCoeff", "per_child_visits", 0, 100),
+    _search("rootDirichletNoiseTotalConcentration", "noise_total", 0.001, 10_000),
     _search("rootDirichletNoiseWeight", "noise_share"),
+    _search("rootEndingBonusPoints", "ending_bonus", -1, 1),
+    _search("rootFpuLossProp", "root_fpu_loss"),
     _search("rootFpuReductionMax", "root_fpu_reduction", 0, 2),
     _search("rootPolicyOptimism", "root_optimism"),
     _search("staticScoreUtilityFactor", "static_score"),
     _search("subtreeValueBiasFactor", "value_bias"),
+    _search("subtreeValueBiasFreeProp", "value_bias_freed"),
     _search("subtreeValueBiasWeightExponent", "value_bias_exponent"),
     _search("uncertaintyCoeff", "uncertainty"),
+    _search("uncertaintyExponent", "uncertainty_exponent", 0, 2),
     _search("uncertaintyMaxWeight", "most_weight", 1, 100),
     _search("valueWeightExponent", "value_weight"),
     _search("wideRootNoise", "wide_root_noise", 0, 5),
     _search("winLossUtilityFactor", "win_utility"),
-    KataGoParam("fpuParentWeightByVisitedPolicy", "fpu_trusts_tried", bool, BOTH, of_search=True),
-    KataGoParam("useGraphSearch", "graph", bool, BOTH, of_search=True),
+    _switch("conservativePass", "conservative_pass"),
+    _switch("enableMorePassingHacks", "more_passing_hacks"),
+    _switch("enablePassingHacks", "passing_hacks"),
+    _switch("fillDameBeforePass", "fill_dame"),
+    _switch("fpuParentWeightByVisitedPolicy", "fpu_trusts_tried"),
+    _switch("rootPruneUselessMoves", "prune_useless"),
+    _switch("useGraphSearch", "graph"),
     KataGoParam("useLcbForSelection", "lcb_stdevs", bool, BOTH, of_search=True, is_switch=True),
-    KataGoParam("useNoisePruning", "noise_pruning", bool, BOTH, of_search=True),
+    _switch("useNoisePruning", "noise_pruning"),
+    _switch("useNonBuggyLcb", "lcb_for_first"),
     KataGoParam("useUncertainty", "uncertainty", bool, BOTH, of_search=True, is_switch=True),
-    # The search and the choice of moves, which do not follow these.
+    # What the search does not follow: networks know which areas they want, graphs know repetitions.
     KataGoParam(
         "alwaysComputePassAliveUnderSuicideRules", "", str, GTP, words=_AUTO_WORDS, usual="auto"
     ),
     _inert("antiMirror", False),
-    _inert("conservativePass", True),
-    _inert("enableMorePassingHacks", True),
-    _inert("enablePassingHacks", True),
-    _inert("fillDameBeforePass", True),
-    _inert("fpuLossProp", 0.0),
     _inert("fpuParentWeight", 0.0, 0, 0),  # KataGo does not let it be set
-    _inert("fpuParentWeightByVisitedPolicyPow", 2.0, 0, 5),
-    _inert("futileVisitsThreshold", 0.0),
     _inert("graphSearchCatchUpLeakProb", 0.0),
     _inert("graphSearchRepBound", 11, 3, 50),
-    _inert("ignoreAllHistory", False),
-    _inert("rootDesiredPerChildVisitsCoeff", 0.0, 0, 100),
-    _inert("rootDirichletNoiseTotalConcentration", 10.83, 0.001, 10_000),
-    _inert("rootEndingBonusPoints", 0.5, -1, 1),
-    _inert("rootFpuLossProp", 0.0),
-    _inert("rootPruneUselessMoves", True),
-    _inert("subtreeValueBiasFreeProp", 0.8),
-    _inert("uncertaintyExponent", 1.0, 0, 2),
-    _inert("useNonBuggyLcb", True),
     # People, whose names begin with humanSL; without a network that imitates them, KataGo refuses
     # to change these.
     _human(PROFILE, "profile", kind=str),

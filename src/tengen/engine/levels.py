@@ -21,7 +21,7 @@ from tengen.game.geometry import Point, point_index
 from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
-from tengen.search.human_choice import drawn_choice
+from tengen.search.choice import draw_choice
 from tengen.search.human_style import NO_STYLE, HumanStyle
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
@@ -167,7 +167,7 @@ def deciding(
         if level.visits < CARE_VISITS:
             limits = Limits(visits=CARE_VISITS, seconds=seconds)
             careful = yield SearchRequest(position, limits, FRESH)
-        move = None if _pass_is_as_good(careful) else _best(careful)
+        move = None if pass_is_as_good(careful) else _best(careful)
     elif level.temperature:
         move = yield from _drawn(result, level, seed)
     else:
@@ -182,7 +182,7 @@ def _may_be_over(result: SearchResult) -> bool:
     return passed or result.move is None or float(result.policy[-1]) >= OVER_PRIOR
 
 
-def _pass_is_as_good(result: SearchResult) -> bool:
+def pass_is_as_good(result: SearchResult) -> bool:
     """Does a pass cost next to nothing against the best move?"""
     passes = [each for each in result.moves if each.move is None]
     return any(
@@ -202,7 +202,7 @@ def _best(result: SearchResult) -> Point | None:
 def _drawn_from_people(result: SearchResult, seed: int) -> Point | None:
     """A move that people might play; a pass where the game is over."""
     position = result.position
-    if _may_be_over(result) and _pass_is_as_good(result):
+    if _may_be_over(result) and pass_is_as_good(result):
         return None
     sensible = _sensible(position)
     choices = tuple(
@@ -212,7 +212,7 @@ def _drawn_from_people(result: SearchResult, seed: int) -> Point | None:
     )
     if not choices:
         return _best(result)
-    return drawn_choice(choices, position, HUMAN_PARAMS, _random(position, seed))
+    return draw_choice(choices, position, HUMAN_PARAMS, _random(position, seed))
 
 
 def _random(position: Position, seed: int) -> np.random.Generator:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
-from tengen.engine.katago_params import FIELDS_IN_FILES, PERSPECTIVES, SIDE_TO_MOVE
+from tengen.engine.katago_params import FIELDS_IN_FILES, PERSPECTIVES, PLAYING, SIDE_TO_MOVE
 from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions, PlayerOptions
 from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
@@ -40,7 +40,9 @@ def _check_perspective(word: str) -> None:
 
 
 # Fields of SearchParams as KataGo has them in GTP: moves vary a little.
-GTP_SEARCH: Mapping[str, Any] = MappingProxyType({"temperature": 0.1, "temperature_early": 0.5})
+GTP_SEARCH: Mapping[str, Any] = MappingProxyType(
+    {**PLAYING, "fill_dame": True, "temperature": 0.1, "temperature_early": 0.5}
+)
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,27 @@ class GtpOptions(EngineOptions):
     resign_turns: int = 3  # at so many own moves in a row
     resign_least_moves: float = 0.2  # after so many moves for each point of the board
     ponder: bool = option(False, "think in the opponent's time")
+    ponder_visits: int | None = None  # in the opponent's time; else as many as fit in ten minutes
+    ponder_playouts: int | None = None
+    ponder_seconds: float | None = None
     lag: float = 0.1  # seconds that a move may cost beyond its thought
+    more_time: float = 1.0  # the time for a move is multiplied by this,
+    midgame_time: float = 1.0  # and by this at the peak of the middle game
+    midgame_peak: float = 130.0  # which is at this move on 19x19
+    endgame_decay: float = 100.0  # and over so many moves later
+    obvious_time: float = 1.0  # share of the time for moves that policy and search agree on
+    obvious_entropy: float = 0.3  # of a policy that is sure, and
+    obvious_surprise: float = 0.15  # of a search that agrees with it
+    after_pass: float = 1.0  # share of visits and time after the opponent's pass,
+    after_two_passes: float = 1.0  # and after two of them
+    delay: float = 0.0  # seconds to wait before moves of little policy, as people do; 0: none
+    delay_most: float = 1e6
     perspective: str = SIDE_TO_MOVE  # whose winrates and points are reported
     pv_length: int = 15  # moves of a variation that is reported
     analysis_noise: float = 0.04  # makes analysis look at more moves
     analysis_ignore_history: bool = True  # so that analysis judges the board alone
     ignore_history: bool = False  # the same for moves to play
+    ignore_all_history: bool = False  # show networks no moves at all, not even those searched
     symmetry_pruning: bool = True  # search one of several moves that a symmetry makes equal
     symmetries: int = 1  # of the board, over which the root's evaluation is averaged
     playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has

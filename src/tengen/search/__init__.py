@@ -6,9 +6,11 @@
 - tree_search: TreeSearch, one search on one tree: when it stops, what it reports
 - result: what a search found
 - leaf_batch: leaves on their way to the network
+- choice: which move to play after a search
 - root_symmetry: symmetric moves at the root
 - human_style: how a search follows people; people: the network that imitates them
 - human_choice: a move chosen as people choose
+- useless_moves: moves that are not searched when one side only passes
 - clock: time controls, and how long to think
 - warmup: compile all kernels before a clock runs
 - kernels: the algorithm: select, descend, expand, back up, reuse, read

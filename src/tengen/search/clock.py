@@ -193,6 +193,17 @@ def expected_moves_left(area: int, move_number: int) -> float:
     return max(0.75 * area + 10 - move_number, 0.1 * area + 10) / 2
 
 
+def midgame_share(area: int, move_number: int, peak: float, decay: float) -> float:
+    """How far a move belongs to the middle game: from 0 at the start to 1 at the peak, then fading.
+
+    Peak and decay are in moves on 19x19.
+    """
+    moves = move_number * 361 / area
+    if moves < peak:
+        return moves / peak
+    return math.exp((peak - moves) / max(decay, 1e-9))
+
+
 def budget(clock: Clock, lag: float, moves_to_go: float) -> Budget | None:
     """How long to think about the next move, or None without a clock.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +13,9 @@ from tengen.game.geometry import Point, policy_place, policy_point
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation
 from tengen.search.human_style import HumanStyle
-from tengen.search.params import SearchParams
 from tengen.search.request import RootOptions
 from tengen.search.result import SearchResult
 from tengen.search.root_symmetry import symmetric_moves_to_avoid
-
-Choices: TypeAlias = tuple[tuple[Point | None, float], ...]  # moves and what they weigh
 
 
 def legal_chances(
@@ -128,28 +124,3 @@ def _blended(
     return {
         move: weight + share * (total * shifted[move] - weight) for move, weight in searched.items()
     }
-
-
-def drawn_choice(
-    choices: Choices,
-    position: Position,
-    params: SearchParams,
-    random: np.random.Generator,
-) -> Point | None:
-    """A move drawn by its weight, at the temperature of the parameters.
-
-    Only chances below its bound are sharpened by it.
-    """
-    weights = np.array([weight for _, weight in choices])
-    fading = 0.5 ** (
-        position.move_number * 19 / (params.temperature_halflife * math.sqrt(position.size.area))
-    )
-    temperature = params.temperature + (params.temperature_early - params.temperature) * fading
-    if temperature <= 1e-4 and params.temperature_below >= 1:
-        return choices[int(weights.argmax())][0]
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights / weights.max())
-    bound = min(0.0, math.log(max(1e-50, params.temperature_below) * weights.sum() / weights.max()))
-    sharpened = bound + (logs - bound) / max(temperature, 1e-4)
-    shares = np.exp(np.where(logs > bound, logs, sharpened))
-    return choices[int(random.choice(len(shares), p=shares / shares.sum()))][0]

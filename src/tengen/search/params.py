@@ -31,6 +31,10 @@ class SearchParams:
     fpu_reduction: float = 0.2
     root_fpu_reduction: float = 0.1
     fpu_trusts_tried: bool = True  # before that, the parent's own evaluation stands for it
+    fpu_trust_power: float = 2.0  # of the share of the policy that was tried
+    # And this share of the way nearer to a loss.
+    fpu_loss: float = 0.0
+    root_fpu_loss: float = 0.0  # 0: the same
 
     # Utility: what a win counts, and points at most; see utility.py.
     win_utility: float = 1.0
@@ -47,6 +51,7 @@ class SearchParams:
     # weigh the same.
     uncertainty: float = 0.25
     most_weight: float = 8.0
+    uncertainty_exponent: float = 1.0
     # A child that looks worse than those of larger priors, and has more than twice the weight that
     # its prior is worth, loses the excess: all of it if it is much worse than this scale.
     noise_pruning: bool = True
@@ -57,6 +62,7 @@ class SearchParams:
     # weight. 0: not at all.
     value_bias: float = 0.45
     value_bias_exponent: float = 0.85
+    value_bias_freed: float = 0.8  # the share that a dropped subtree does not leave to others
 
     # Moves of a smaller prior are left out below the root, to save memory: before one had its turn
     # a node would need about a million visits.
@@ -71,14 +77,31 @@ class SearchParams:
     virtual_loss: float = 1.0  # visits that a descent under way counts as lost
     graph: bool = False  # positions reached by several ways share their statistics
 
+    # Passes and the end of a game: engines have other values, see katago_params.PLAYING.
+    # A pass at the root never ends the game, and the network does not see that it would.
+    conservative_pass: bool = False
+    friendly_passes: bool = False  # nor two passes, where players then agree on what is dead
+    # A side that would not win by a pass does not see that it ends the game; no pass has a prior of
+    # more than 95%.
+    passing_hacks: bool = False
+    # Where a pass ends the game, a pass and another move are both tried, without counting a visit.
+    more_passing_hacks: bool = False
+    # Points off for root moves in settled areas; under territory scoring for a pass, too.
+    ending_bonus: float = 0.0
+    prune_useless: bool = False  # no root moves in pass-alive areas after four passes in a row
+    fill_dame: bool = False  # under territory scoring, before a pass that is no better
+
     # The root, where games are made for learning (tree.noisy).
     noise_share: float = 0.25
     noise_alpha: float = 0.0  # Dirichlet's; 0: by the number of legal moves
+    noise_total: float = 0.0  # the sum of alphas, half of it by policy; 0: noise_alpha for each
     root_temperature: float = 1.1
     root_temperature_early: float = 1.25
     forced_playouts: float = 2.0  # each move gets √(this · prior · visits) at least
 
     wide_root_noise: float = 0.0  # for analysis that wants to see more moves
+    per_child_visits: float = 0.0  # as forced_playouts, at every root
+    futile_share: float = 0.0  # of the best move's weight; what cannot reach it is not searched
     # The move chosen: drawn by its weight at a temperature, or the best one at 0.
     temperature: float = 0.0
     temperature_early: float = 0.0
@@ -87,6 +110,10 @@ class SearchParams:
     temperature_moves: float = 0.0  # before this and the root's temperature begin to fade
     lcb_stdevs: float = 5.0  # prefer the move whose value is surest to be good; 0: the most visited
     lcb_least: float = 0.15  # if it has this share of the visits
+    lcb_for_first: bool = True  # also if it was the first one tried
+    # Weights below this do not count, and so much is taken off all; at most 1/64 of the best one.
+    chosen_prune: float = 1.0
+    chosen_subtract: float = 0.0
 
     megabytes: float = (
         512.0  # for a tree; when they are used up, its thinnest branches are given up
@@ -97,7 +124,8 @@ class SearchParams:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            least = -math.inf if field.name == "white_no_result_utility" else 0
+            signed = field.name in ("white_no_result_utility", "ending_bonus")
+            least = -math.inf if signed else 0
             if not math.isfinite(value) or value < least:
                 raise ValueError(f"{field.name} must be a number of 0 or more, not {value!r}")
         for name in (

@@ -63,6 +63,7 @@ class RootOptions:
     symmetry_pruning: bool = False  # search only one of several symmetric moves
     symmetries: int = 1  # of the board, from 1 to 8, over which the root's evaluation is averaged
     ignore_history: bool = False  # show the network no move from before the root; rules know them
+    ignore_all_history: bool = False  # show it no moves at all
     fresh: bool = False  # start without a tree, whatever is known already
     # The network is told that this side has 2^advantage times as many playouts as the other one.
     playout_advantage: float = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,10 +31,10 @@ from tengen.search.kernels.read import STACK, TRIED, average_ownership, read_tri
 from tengen.search.kernels.root import play_weights
 from tengen.search.request import Wanted
 
-# Winrate and points that a pass may cost: what is worth playing is worth a point or more.
-_PASS_TOLERANCE = 0.005, 0.5
-
+# Of a line: a move, the visits of the position after it, and those that came by the move.
+Step: TypeAlias = tuple[Point | None, int, int]
 Ownership: TypeAlias = NDArray[np.float32]  # [height, width] from -1, the opponent's, to 1
+Choices: TypeAlias = tuple[tuple[Point | None, float], ...]  # moves and what they weigh
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class SearchResult(Judgement):
     root_evaluation: Evaluation | None = None  # the network's full output, if wanted and known
     human: Evaluation | None = None  # that of a network that imitates people, if one was asked
     # What legal moves weigh in a choice as people make it, if it is made so.
-    choices: tuple[tuple[Point | None, float], ...] = ()
+    choices: Choices = ()
 
     @property
     def move(self) -> Point | None:
@@ -181,7 +181,7 @@ def read_result(
         ownership, stdev = tree_ownership(forest, int(tree["root"]), sign, position)
     return SearchResult(
         position=position,
-        moves=_with_sensible_pass(read_moves(forest, g, settings, position, wanted)),
+        moves=read_moves(forest, g, settings, position, wanted),
         policy=root_policy(forest, g, position),
         raw=RawJudgement(
             **judgement(root, sign, own=True),
@@ -196,22 +196,6 @@ def read_result(
         stopped_by=reason,
         **judgement(root, sign),
     )
-
-
-def _with_sensible_pass(moves: tuple[MoveResult, ...]) -> tuple[MoveResult, ...]:
-    """The moves with a pass first, if nothing is lost by it: finished games should end."""
-    if not moves or moves[0].move is None:
-        return moves
-    best = moves[0]
-    for k, each in enumerate(moves):
-        if (
-            each.move is None
-            and each.winrate >= best.winrate - _PASS_TOLERANCE[0]
-            and each.lead >= best.lead - _PASS_TOLERANCE[1]
-        ):
-            reordered = (each, *moves[:k], *moves[k + 1 :])
-            return tuple(replace(move, order=i) for i, move in enumerate(reordered))
-    return moves
 
 
 def judgement(node: Any, sign: int, own: bool = False) -> dict[str, Any]:
@@ -307,13 +291,13 @@ class _Tried(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A move that has visits."""
+    """A move whose position has visits, if only some that were not counted."""
 
     number: int  # among those tried
     tried: _Tried
     judged: dict[str, Any]  # the position after it
     lcb: float  # of its winrate
-    line: list[tuple[Point | None, int, int]]  # moves, visits of positions, and those by the moves
+    line: list[Step]
 
 
 def _candidates(
@@ -334,13 +318,24 @@ def _candidates(
     found = []
     for number, (record, visits, weight, means, line) in enumerate(rows):
         tried = _Tried._make(record)
-        if tried.visits or (visits and len(forest.styles)):  # or looked at without weight
+        if visits:
             first = tried.point, visits, tried.visits
             moves = [(_point(p, width), v, e) for p, v, e in (first, *line[: tried.following])]
             judged = _judged(visits, weight, means, sign)
             lcb = judged["winrate"] - share * (judged["utility"] - tried.bound)
-            found.append(_Candidate(number, tried, judged, lcb, moves))
+            found.append(_Candidate(number, tried, judged, lcb, _until_end(moves, position)))
     return found
+
+
+def _until_end(line: list[Step], position: Position) -> list[Step]:
+    """A line up to the pass that ends the game, though a search may look further."""
+    if all(move is not None for move, _, _ in line):
+        return line
+    for length, (move, _, _) in enumerate(line, 1):
+        position = position.play(move, strict=False)
+        if position.is_over:
+            return line[:length]
+    return line
 
 
 def _move(

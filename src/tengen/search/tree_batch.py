@@ -20,12 +20,13 @@ from tengen.features.feature_set import FeatureSet
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.ladder import mark_ladders
-from tengen.game.kernels.moves import PASS
+from tengen.game.kernels.moves import PASS, pass_would_end
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.search.human_choice import with_people
 from tengen.search.kernels.descend import find_leaves
 from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
+from tengen.search.kernels.endings import weigh_endings
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
     AS_ASKED,
@@ -43,7 +44,7 @@ from tengen.search.kernels.root import prepare_root
 from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
 from tengen.search.params import SearchParams, settings_array
 from tengen.search.people import HumanQuestion, People, leaf_metadata
-from tengen.search.request import ROOT_DEFAULTS, RootOptions, Wanted
+from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions, Wanted
 from tengen.search.result import (
     MoveResult,
     SearchResult,
@@ -53,6 +54,7 @@ from tengen.search.result import (
     read_result,
 )
 from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
+from tengen.search.useless_moves import useless_moves
 from tengen.user_messages import say
 
 ENDLESS = 2**31 - 1
@@ -67,11 +69,12 @@ _TREE_GOES_ON = {
     *("exploration", "exploration_log", "exploration_base"),
     *("stdev_scale", "stdev_prior", "stdev_prior_weight"),
     *("fpu_reduction", "root_fpu_reduction", "fpu_trusts_tried", "virtual_loss"),
+    *("fpu_loss", "root_fpu_loss", "fpu_trust_power", "per_child_visits", "futile_share"),
     *("win_utility", "white_no_result_utility", "value_weight", "value_bias_exponent"),
     *("noise_pruning", "noise_pruning_scale", "noise_pruning_cap"),
     *("static_score", "dynamic_score", "score_scale", "centre_to_zero"),
-    *("temperature", "temperature_early", "temperature_halflife", "temperature_below"),
-    *("lcb_stdevs", "lcb_least"),
+    *("temperature", "temperature_early", "temperature_halflife", "lcb_stdevs", "lcb_least"),
+    *("temperature_below", "lcb_for_first", "chosen_prune", "chosen_subtract"),
 }
 
 
@@ -211,8 +214,10 @@ class TreeBatch:
         moves = moves_between(before, position)
         if moves is None or not self.fits(position):
             return False
-        if moves and (root.avoid or symmetric_moves_to_avoid(position, root)):
+        if moves and (root.avoid or self._more_to_avoid(position, root)):
             return False
+        if moves and self.params.conservative_pass and _pass_would_end(position):
+            return False  # in the tree it did
         if moves:
             self.follow(g, moves, position)
             self._apply_root_options(g, position, root)
@@ -251,7 +256,9 @@ class TreeBatch:
     def _apply_root_options(self, g: int, position: Position, root: RootOptions) -> None:
         forest, tree = self.forest, self.forest.trees[g]
         (self._averages_root.add if root.symmetries > 1 else self._averages_root.discard)(g)
-        forest.boards[g]["hidden"] = position.move_number if root.ignore_history else 0
+        hidden = position.move_number if root.ignore_history else 0
+        forest.boards[g]["hidden"] = ENDLESS if root.ignore_all_history else hidden
+        tree["bias_freed"] = self.params.value_bias_freed
         tree["noisy"] = root.noisy
         tree["forced"] = self.params.forced_playouts if root.noisy else 0
         tree["gumbel"] = root.gumbel
@@ -261,12 +268,17 @@ class TreeBatch:
         tree["draw_komi"] = self.params.white_draw_wins - 0.5 if may_be_drawn(position) else 0.0
         side = position.to_play if root.advantage_of is None else root.advantage_of
         tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
-        avoid = [*root.avoid, *symmetric_moves_to_avoid(position, root)]
+        avoid = [*root.avoid, *self._more_to_avoid(position, root)]
         tree["avoids"] = AS_ASKED if avoid else 0
         forest.avoid[g] = 0
         for color, move, depth in avoid:
             point = _point_index(move, position)
             forest.avoid[g, color, point] = max(forest.avoid[g, color, point], min(depth, 255))
+
+    def _more_to_avoid(self, position: Position, root: RootOptions) -> list[Avoid]:
+        """Moves that are of no use, or mirror images of others."""
+        useless = useless_moves(position) if self.params.prune_useless else []
+        return [*useless, *symmetric_moves_to_avoid(position, root)]
 
     def _grow_board(self, size: Size) -> None:
         """Let leaf batches have room for boards of this size."""
@@ -282,6 +294,7 @@ class TreeBatch:
         self.positions[g] = position
         self._forget_root_evaluation(g)
         self._read_earlier_ladders(g, position)
+        self.forest.owner[g] = 0
         if self.roots[g].gumbel:
             reset_tree(self.forest, g)  # its rounds begin without visits
         elif self.visits(g):
@@ -292,6 +305,7 @@ class TreeBatch:
         """Would the network say something else of the root of tree g than of other positions?"""
         params = self.params
         differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
+        differs = differs or params.ending_bonus != 0 or params.fill_dame  # by its ownership
         asks_people = self.people is not None and self.people.is_asked(self.roots[g])
         return differs or asks_people or g in self._averages_root or self.roots[g].ignore_history
 
@@ -313,6 +327,9 @@ class TreeBatch:
         roots = self.forest.nodes[records["root"]]
         for g in trees[(roots["status"] == EXPANDED) & (records["prepared"] == 0)].tolist():
             prepare_root(self.forest, g, self.settings)
+            if self.params.ending_bonus:
+                life = nth_descent_scratch(self._scratches, 0).features.life[0]
+                weigh_endings(self.forest, g, self.settings, life)
 
     # Searching
 
@@ -576,6 +593,11 @@ def moves_between(before: Position, after: Position) -> list[Point | None] | Non
 def may_be_drawn(position: Position) -> bool:
     """Can both sides have as many points in the end?"""
     return position.komi.is_integer() != position.rules.button
+
+
+def _pass_would_end(position: Position) -> bool:
+    boards, history = position.arrays(room=0)
+    return bool(pass_would_end(boards[0], history))
 
 
 def _point_index(move: Point | None, position: Position) -> int:

@@ -19,7 +19,10 @@ def compile_kernels(features: FeatureSet, human: FeatureSet | None = None) -> No
     """
     position = Position(3, "tromp-taylor", 0)
     people = None if human is None else FakeEvaluator(features=human)
-    evaluator, params = FakeEvaluator(features=features), SearchParams(megabytes=1)
+    evaluator, params = (
+        FakeEvaluator(features=features),
+        SearchParams(megabytes=1, ending_bonus=0.5),
+    )
     trees = deep_tree(evaluator, params, position, human=people)
     everything = Wanted(ownership=True, moves_ownership=True)
     for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):

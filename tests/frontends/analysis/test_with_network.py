@@ -34,7 +34,12 @@ def as_query(number: int, stated: dict[str, Any]) -> dict[str, Any]:
         "maxVisits": 1,
         "includePolicy": True,
         "includeOwnership": True,
-        "overrideSettings": {"reportAnalysisWinratesAs": "WHITE", "ignorePreRootHistory": False},
+        "overrideSettings": {
+            "reportAnalysisWinratesAs": "WHITE",
+            "ignorePreRootHistory": False,
+            "conservativePass": False,  # what `kata-raw-nn` knows nothing of
+            "enablePassingHacks": False,
+        },
     }
 
 

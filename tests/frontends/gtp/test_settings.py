@@ -71,11 +71,11 @@ def test_what_has_no_effect_here_is_accepted_with_a_word_about_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with session(None) as client:
-        client.body('kata-set-params {"numSearchThreads": 8, "midgameTimeFactor": 2.0}')
-        assert client.body("kata-get-param midgameTimeFactor") == "2.0"
+        client.body('kata-set-params {"numSearchThreads": 8, "graphSearchRepBound": 20}')
+        assert client.body("kata-get-param graphSearchRepBound") == "20"
     told = capsys.readouterr().err
     assert "numSearchThreads has no effect here" in told
-    assert "midgameTimeFactor has no effect here" in told
+    assert "graphSearchRepBound has no effect here" in told
 
 
 def params(client: Client, *, analysis: bool = False) -> SearchParams:

@@ -11,6 +11,8 @@ import numpy as np
 from tengen.features.kernels.planes import mark, mark_if
 from tengen.game.color import BLACK, EMPTY, WHITE
 from tengen.game.kernels.board import (
+    END_IS_HIDDEN,
+    END_IS_HIDDEN_FROM_LOSERS,
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
     is_forbidden_suicide,
@@ -135,20 +137,25 @@ def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_i
     planes[:] = 0
     globals_[:] = 0
     ending = pass_would_end(board, history)
-    hidden = ending and hides_end(board, history)
-    turns = 0 if hidden else _turns_of_history(board, history)
     _encode_stones(board, history, planes)
-    _encode_moves(board, history, turns, planes, globals_)
+    hidden = False
     if not board.territory:
-        _encode_area(board, scratch.life[0], planes, suicide_in_areas)
+        ahead = _encode_area(board, scratch.life[0], planes, suicide_in_areas)
+        hidden = ending and (
+            board.hides_end == END_IS_HIDDEN
+            or (board.hides_end == END_IS_HIDDEN_FROM_LOSERS and ahead + own_komi(board) <= 0)
+            or passes_in_friendship(board, history)
+        )
+    turns = 0 if hidden else _turns_of_history(board, history)
+    _encode_moves(board, history, turns, planes, globals_)
     _encode_rules(board, globals_, komi_clip)
     globals_[_PASS_ENDS] = ending and not hidden
     return turns
 
 
 @kernel(inline=True)
-def hides_end(board, history):
-    """Whether a second pass, which would end the game, is hidden from the side to play."""
+def passes_in_friendship(board, history):
+    """Whether a second pass asks for agreement on what is dead, and does not end the game yet."""
     return (
         board.friendly_pass
         and not board.territory
@@ -163,7 +170,7 @@ def _turns_of_history(board, history):
 
     Where two passes ended the game and it went on, the second of them is the last one shown.
     """
-    most = min(board.ply - board.hidden, TURNS_OF_HISTORY if board.end == GOING_ON else 1)
+    most = min(max(board.ply - board.hidden, 0), TURNS_OF_HISTORY if board.end == GOING_ON else 1)
     mover = opponent(board.to_play)
     passes = False
     for turn in range(most):
@@ -229,6 +236,7 @@ def _mark_places(board, words, planes, plane):
 
 @kernel
 def _encode_area(board, life, planes, suicide):
+    """Returns by how many points the side to play is ahead on the board."""
     allowed = board.suicide_allowed
     board.suicide_allowed = suicide  # by which pass-alive areas are found
     settled_area(board, life)
@@ -236,6 +244,7 @@ def _encode_area(board, life, planes, suicide):
     if board.tax:
         mark_seki(board, life, True, life.groups)
     me, enemy = board.to_play, opponent(board.to_play)
+    ahead = 0
     for y in range(board.height):
         for x in range(board.width):
             p = point_of(board, x, y)
@@ -244,6 +253,8 @@ def _encode_area(board, life, planes, suicide):
                 continue
             mark_if(owner == me, planes, _OWN_AREA, y, x)
             mark_if(owner == enemy, planes, _OPPONENT_AREA, y, x)
+            ahead += np.int64(owner == me) - np.int64(owner == enemy)
+    return ahead
 
 
 @kernel

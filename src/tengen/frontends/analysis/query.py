@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from tengen.engine.katago_params import ANALYSIS, KATAGO_PARAMS, Takers, needs_people, parse_value
+from tengen.engine.katago_params import (
+    ANALYSIS,
+    KATAGO_PARAMS,
+    PLAYING,
+    Takers,
+    needs_people,
+    parse_value,
+)
 from tengen.frontends.analysis.query_fields import (
     Fields,
     QueryError,
@@ -35,7 +42,7 @@ LEAST_SECONDS = 1e-3
 DEEPEST = 10**9  # of a move to avoid
 SHORTEST_REPORT, LONGEST_REPORT = 0.001, 1e6  # seconds
 # As KataGo in analysis: somewhat more moves than a player would look at.
-ANALYSIS_PARAMS = SearchParams(wide_root_noise=0.04)
+ANALYSIS_PARAMS = SearchParams(**PLAYING, wide_root_noise=0.04)
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class QuerySettings:
     playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
     advantage_of: str = "E"  # B or W; E: the side to play
     ignore_history: bool = True  # of moves before the position, as inputs of the network
+    ignore_all_history: bool = False  # of all moves
     root_noise: bool = False
     root_temperature: float = 1.0
     root_temperature_early: float | None = None  # None: the same
@@ -177,6 +185,7 @@ class Query:
                 avoid=self.avoid,
                 symmetry_pruning=settings.symmetry_pruning,
                 ignore_history=settings.ignore_history,
+                ignore_all_history=settings.ignore_all_history,
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],

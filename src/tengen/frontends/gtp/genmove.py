@@ -17,11 +17,16 @@ from tengen.frontends.gtp.analyze import (
 )
 from tengen.frontends.gtp.gogui import draw_live, stop_drawing
 from tengen.frontends.gtp.inspection import moves_text
-from tengen.frontends.gtp.positions import for_search, on_terms, points_to_clean_up
+from tengen.frontends.gtp.positions import (
+    for_search,
+    on_terms,
+    points_to_clean_up,
+    to_clean_up,
+)
 from tengen.frontends.gtp.protocol import Reply, command, note
 from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.game.color import Color
-from tengen.game.rules import parse_rules
+from tengen.game.rules import Scoring, parse_rules
 from tengen.search.clock import after_move
 
 if TYPE_CHECKING:
@@ -87,7 +92,7 @@ class GenmoveCommands(Commands):
         self.session.check_engine()
         reply.begin()
         thought = think(self.session, color, AnalyzeRequest(color=color, ownership=True))
-        reply.line(cgos_json(thought.result))
+        reply.line(cgos_json(thought.result, thought.move))
         return f"play {self._move(color, thought, play=True)}"
 
     @command("kgs-genmove_cleanup")
@@ -135,17 +140,10 @@ class Thought(NamedTuple):
     """The outcome of the search for a move."""
 
     result: SearchResult
+    move: Point | None  # None: a pass
     seconds: float
     cancelled: bool = False  # by input, before its time
     decision: Decision | None = None  # of the level that the session plays as
-    drawn: tuple[Point | None] | None = None  # the move, where it was drawn as people choose
-
-    @property
-    def move(self) -> Point | None:
-        """The move to play, None for a pass."""
-        if self.drawn is not None:
-            return self.drawn[0]
-        return (self.decision or self.result).move
 
 
 def think(
@@ -157,7 +155,10 @@ def think(
     until_input: bool = False,
 ) -> Thought:
     """Search for a move of this colour within the limits in force; raises GtpError."""
+    import numpy as np
+
     from tengen.engine.levels import decide
+    from tengen.search.choice import draw_move, obviousness, seconds_to_wait
     from tengen.search.request import CANCELLED, TIME, Limits
 
     start = time.monotonic()
@@ -178,7 +179,8 @@ def think(
             wanted=wanted,
         )
         session.last_result = decision.result
-        return Thought(decision.result, time.monotonic() - start, decision=decision)
+        seconds = time.monotonic() - start
+        return Thought(decision.result, decision.move, seconds, decision=decision)
     draws = session.draws and report is None
 
     def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
@@ -191,7 +193,15 @@ def think(
             stoppable=stoppable,
         )
 
+    settings = session.settings
+    obvious, rest = settings.obvious_time, 0.0
+    tolerances = settings.obvious_entropy, settings.obvious_surprise
+    if obvious < 1 and limits.seconds and session.clocks[color].control.limited:
+        rest = limits.seconds * (1 - obvious)
+        limits = replace(limits, seconds=limits.seconds * obvious)
     result = search(limits)
+    if rest and result.stopped_by == TIME:
+        result = search(replace(limits, seconds=rest * (1 - obviousness(result, *tolerances))))
     if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
         result = search(replace(limits, seconds=spare))
     if draws:
@@ -199,19 +209,28 @@ def think(
     cancelled = until_input and result.stopped_by == CANCELLED
     if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
         result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
-    drawn = (_drawn(session, result),) if result.choices else None
-    return Thought(result, time.monotonic() - start, cancelled, drawn=drawn)
+    move = result.move
+    if not cancelled:
+        random = np.random.default_rng(
+            [abs(settings.seed), position.move_number, position.stones_hash]
+        )
+        move = draw_move(result, session.params(), random)
+        if settings.delay:
+            wait = seconds_to_wait(result, move, settings.delay, random)
+            time.sleep(min(wait, settings.delay_most))
+        if agrees_to_end(result):
+            move = None
+        move = to_clean_up(position) if move is None else move
+    return Thought(result, move, time.monotonic() - start, cancelled)
 
 
-def _drawn(session: GtpSession, result: SearchResult) -> Point | None:
-    """A move drawn as people choose."""
-    import numpy as np
+def agrees_to_end(result: SearchResult) -> bool:
+    """Has the opponent passed where players agree on what is dead, and does a pass cost nothing?"""
+    from tengen.engine.levels import pass_is_as_good
 
-    from tengen.search.human_choice import drawn_choice
-
-    position, settings = result.position, session.settings
-    random = np.random.default_rng([abs(settings.seed), position.move_number, position.stones_hash])
-    return drawn_choice(result.choices, position, session.params(), random)
+    rules, last = result.position.rules, result.position.last_move
+    friendly = rules.scoring is Scoring.AREA and rules.friendly_pass
+    return friendly and last is not None and last.point is None and pass_is_as_good(result)
 
 
 def is_unsettled(result: SearchResult) -> bool:
@@ -234,9 +253,10 @@ def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:
     )
 
 
-def cgos_json(result: SearchResult) -> str:
-    """What CGOS shows to spectators, for the side to play: one line of JSON."""
+def cgos_json(result: SearchResult, played: Point | None) -> str:
+    """What CGOS shows to spectators, for the side to play: one line of JSON, the move first."""
     text = result.position.text
+    moves = sorted(result.moves, key=lambda each: each.move != played)
     facts = {
         "winrate": round(result.winrate, 4),
         "score": round(result.lead, 2),
@@ -250,7 +270,7 @@ def cgos_json(result: SearchResult) -> str:
                 "prior": round(move.prior, 6),
                 "pv": " ".join(text(point) for point in move.pv[1:]),
             }
-            for move in result.moves[:CGOS_MOVES]
+            for move in moves[:CGOS_MOVES]
         ],
         "ownership": _cgos_ownership(result),
         "comment": "",

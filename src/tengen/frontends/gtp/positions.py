@@ -15,6 +15,7 @@ from tengen.frontends.katago_reports import after_move, handicaps
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
+from tengen.game.rules import Scoring
 
 if TYPE_CHECKING:
     from tengen.game.geometry import Point
@@ -49,6 +50,26 @@ def for_search(position: Position, color: Color) -> Position:
     if position.to_play is color and not position.is_over:
         return position
     return anew(position, color)
+
+
+def to_clean_up(position: Position) -> Point | None:
+    """A move towards the capture of stones that are dead in the player's pass-alive area, if there
+    are any and rules count them for their owner; else None, a pass.
+    """
+    import numpy as np
+
+    from tengen.game.geometry import Point
+
+    rules, mine = position.rules, position.pass_alive(position.to_play)
+    board = position.arrays(room=0)[0][0]
+    if rules.scoring is not Scoring.AREA or rules.friendly_pass or board["button"]:
+        return None
+    theirs = np.pad(position.stones == position.to_play.opponent, 1)
+    beside = theirs[:-2, 1:-1] | theirs[2:, 1:-1] | theirs[1:-1, :-2] | theirs[1:-1, 2:]
+    legal = position.legal_mask()[:-1].reshape(mine.shape)
+    for y, x in np.argwhere(mine & beside & legal).tolist():
+        return Point(x, y)
+    return None
 
 
 def on_terms(position: Position, rules: Rules, komi: float) -> Position:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,14 @@ from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
 from tengen.game.rules import SPIGHT, check_komi, nearest_known, parse_rules
-from tengen.search.clock import Clock, TimeControl, budget, expected_moves_left, started
+from tengen.search.clock import (
+    Clock,
+    TimeControl,
+    budget,
+    expected_moves_left,
+    midgame_share,
+    started,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,18 +149,33 @@ class GtpSession:
         from tengen.search.request import Limits
 
         settings, position = self.settings, self.position
-        limits = Limits(
-            settings.visits, settings.playouts, settings.seconds, stop_when_clear=settings.adaptive
+        share = self._share_after_passes()
+        visits, playouts = (
+            None if most is None else math.ceil(most * share)
+            for most in (settings.visits, settings.playouts)
         )
+        seconds = settings.seconds and max(settings.seconds * share, SHORTEST)
+        limits = Limits(visits, playouts, seconds, stop_when_clear=settings.adaptive)
         moves = expected_moves_left(position.size.area, position.move_number)
         allowed = budget(self.clocks[color], settings.lag, moves)
         if allowed is None:
             return limits, 0.0
-        cap = settings.seconds or allowed.most
-        target, most = min(allowed.target, cap), min(allowed.most, cap)
+        area, played = position.size.area, position.move_number
+        midgame = midgame_share(area, played, settings.midgame_peak, settings.endgame_decay)
+        pace = settings.more_time * (1 + midgame * (settings.midgame_time - 1)) * share
+        cap = min(seconds or math.inf, allowed.most)
+        target, most = min(allowed.target * pace, cap), cap
         seconds = max(target - spent, 0.05 * target, SHORTEST)
         limits = replace(limits, seconds=seconds, stop_when_decided=True)
         return limits, most - max(target, spent)
+
+    def _share_after_passes(self) -> float:
+        """The share of usual thought that a move is worth if the opponent passes."""
+        passed = [move.point is None for move in self.position.moves[-3:]]
+        if not passed or not passed[-1]:
+            return 1.0
+        twice = len(passed) == 3 and passed[0]
+        return self.settings.after_two_passes if twice else self.settings.after_pass
 
     # The engine
 
@@ -217,6 +240,7 @@ class GtpSession:
                 ignore_history=(
                     settings.analysis_ignore_history if analysis else settings.ignore_history
                 ),
+                ignore_all_history=settings.ignore_all_history,
                 symmetries=settings.symmetries,
                 playout_advantage=settings.playout_advantage,
                 advantage_of=SIDES[settings.advantage_of],
@@ -251,7 +275,12 @@ class GtpSession:
             return
         from tengen.search.request import Limits
 
-        limits = Limits(visits=PONDER_VISITS, seconds=PONDER_SECONDS)
+        settings = self.settings
+        limits = Limits(
+            settings.ponder_visits or PONDER_VISITS,
+            settings.ponder_playouts,
+            settings.ponder_seconds or PONDER_SECONDS,
+        )
         self._task = self.engine().start(self.request(self.position, limits))
 
     def rest(self) -> None:

@@ -30,6 +30,7 @@ _TERMS_FIELDS = [
 ]
 TERMS = np.dtype((np.record, np.dtype(_TERMS_FIELDS, align=True)))
 NO_TAX, TAX_IN_SEKI, TAX_ON_GROUPS = 0, 1, 2
+END_IS_SHOWN, END_IS_HIDDEN_FROM_LOSERS, END_IS_HIDDEN = 0, 1, 2
 SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
 
 _BOARD_FIELDS = [
@@ -46,7 +47,9 @@ _BOARD_FIELDS = [
     ("since", "i4"),  # first history entry that counts for repetition
     ("end", "i4"),  # GOING_ON, ENDED_BY_PASSES or ENDED_BY_REPETITION
     ("passes_since", "i4"),  # passes up to this history entry do not count
+    ("passed", "i4"),  # 1: somebody passed since the first position
     ("hidden", "i4"),  # the network is not shown the moves up to this history entry
+    ("hides_end", "i4"),  # is it told that a pass would end the game? See END_IS_HIDDEN
     ("button_owner", "i4"),  # colour that took the button, or 0
     ("n_empty", "i4"),
     ("captured", "i4", (3,)),  # by colour: stones taken off the board
@@ -149,7 +152,9 @@ def copy_board(target, source):
     target.ply = source.ply
     target.since = source.since
     target.passes_since = source.passes_since
+    target.passed = source.passed
     target.hidden = source.hidden
+    target.hides_end = source.hides_end
     target.end = source.end
     target.button = source.button
     target.button_owner = source.button_owner

@@ -84,7 +84,9 @@ def start_history(board, history, to_play):
     board.ply = 0
     board.since = 0
     board.passes_since = 0
+    board.passed = 0
     board.hidden = 0
+    board.hides_end = 0
     board.end = GOING_ON
     history[0] = _entry(board.hash, opponent(to_play), PASS)
 
@@ -187,6 +189,7 @@ def _play_pass(board, history, me):
     """Pass, take the button if it is there, and add the pass to the history."""
     ends = pass_would_end(board, history)
     board.ply += 1
+    board.passed = 1
     board.to_play = opponent(me)
     board.ko = 0
     history[board.ply] = _entry(board.hash, me, PASS)
@@ -206,7 +209,7 @@ def _play_pass(board, history, me):
 @kernel
 def pass_would_end(board, history):
     """Whether the game would end if the side to play passed now."""
-    if board.button:
+    if board.button or not board.passed:
         return False
     return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
 

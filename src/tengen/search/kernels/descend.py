@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
-from tengen.features.kernels.katago import encode_advantage
+from tengen.features.kernels.katago import encode_advantage, passes_in_friendship
 from tengen.game.color import EMPTY
-from tengen.game.kernels.board import copy_board, is_forbidden_suicide, n_points, opponent, point_of
+from tengen.game.kernels.board import (
+    END_IS_HIDDEN,
+    END_IS_HIDDEN_FROM_LOSERS,
+    END_IS_SHOWN,
+    copy_board,
+    is_forbidden_suicide,
+    n_points,
+    opponent,
+    point_of,
+)
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -34,6 +43,7 @@ from tengen.search.kernels.forest import (
     UNCERTAINTIES,
     UTILITY,
     VALUE,
+    VALUE_ERROR,
     WAITING,
     bias_by_key,
     bring_best_forward,
@@ -89,10 +99,11 @@ def find_leaves(forest, trees, batch, n, last, settings, scratch, kind, human_ki
 def _encode_row(forest, batch, n, scratch, settings, kind, human_kind):
     """Show the leaf of row n, where the scratch stands, to the network."""
     path = batch.paths[n]
-    encode_leaf(forest, path, scratch, kind, batch.planes[n], batch.globals[n], batch.caught[n])
+    planes, globals_, caught = batch.planes[n], batch.globals[n], batch.caught[n]
+    encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught)
     if batch.human_planes.shape[0] and (path.depth == 0 or keeps_all_human(forest)):
         planes, globals_ = batch.human_planes[n], batch.human_globals[n]
-        encode_leaf(forest, path, scratch, human_kind, planes, globals_, batch.caught[n])
+        encode_leaf(forest, path, scratch, settings, human_kind, planes, globals_, caught)
     batch.optimism[n] = settings.root_optimism if path.depth == 0 else settings.optimism
 
 
@@ -137,6 +148,7 @@ def find_leaf(forest, g, path, settings, scratch):
     path.tree = g
     path.counts_from = 0
     depth = 0
+    goes_on = False
     index = tree.root
     path.nodes[0] = index
     forest.nodes[index].pending += 1
@@ -150,6 +162,8 @@ def find_leaf(forest, g, path, settings, scratch):
             choice = root_child(forest, g, settings)
         else:
             choice = best_child(forest, index, settings)
+        if settings.more_passing_hacks and pass_would_end(board, history):
+            choice = _try_both_kinds(forest, g, index, choice, path, depth)
         if choice == NEXT_CANDIDATE:
             if not has_room(forest, g):
                 tree.full = 1
@@ -168,7 +182,11 @@ def find_leaf(forest, g, path, settings, scratch):
         path.edges[depth] = choice
         if chooser == WEIGHTLESS:
             path.counts_from = depth + 1
-        elif forest.styles.shape[0] and edge.visits < forest.nodes[edge.child].visits:
+        elif (
+            (forest.styles.shape[0] or not settings.graph)
+            and path.counts_from <= depth
+            and edge.visits < forest.nodes[edge.child].visits
+        ):
             edge.visits += 1  # visits without weight found out already what it is worth
             back_up(forest, path, depth, settings)
             return BACKED_UP
@@ -177,10 +195,15 @@ def find_leaf(forest, g, path, settings, scratch):
                 edge.visits += 1  # so that another move's turn comes
             back_up(forest, path, depth, settings)
             return BACKED_UP
+        goes_on = point == PASS and (
+            (settings.conservative_pass and depth == 0 and not board.territory)
+            or (settings.friendly_passes and passes_in_friendship(board, history))
+        )
         depth += 1
         index = edge.child
         path.nodes[depth] = index
         forest.nodes[index].pending += 1
+        board.end = GOING_ON  # passes that ended the game did not
         play(board, history, point)
     path.depth = depth
     status = forest.nodes[index].status
@@ -193,7 +216,7 @@ def find_leaf(forest, g, path, settings, scratch):
         take_back(forest, path, depth)
         return BLOCKED
     if status == FRESH:
-        return _meet_leaf(forest, g, path, settings, scratch)
+        return _meet_leaf(forest, g, path, goes_on, settings, scratch)
     if status == TERMINAL:
         tree.terminal += 1
     forest.nodes[index].own_visits += 1  # the end of a game, or of what a path can hold
@@ -210,6 +233,35 @@ def _try_next(forest, g, index):
     edge = new_edge(forest, g, index, new_node(forest, g, opponent(node.to_play)), packed)
     bring_best_forward(forest.candidates, at + 1, node.block + node.n_candidates)
     return edge
+
+
+@kernel
+def _try_both_kinds(forest, g, index, choice, path, depth):
+    """Where a pass ends the game, let a descent try a pass if only other moves were tried, or the
+    other way round. It does not count: its leaf is only looked at.
+    """
+    node = forest.nodes[index]
+    first, end = node.block + node.n_tried, node.block + node.n_candidates
+    if choice == NONE or first == end or forest.trees[g].avoids:
+        return choice
+    if node.visits - node.own_visits < 2:
+        return choice
+    passes = 0
+    for k in range(node.n_tried):
+        passes += packed_point(nth_candidate(forest, node, k)) == PASS
+    packed = forest.candidates[first] if choice == NEXT_CANDIDATE else forest.edges[choice].packed
+    is_pass = packed_point(packed) == PASS
+    if passes == 0 and not is_pass:
+        for i in range(first, end):
+            if packed_point(forest.candidates[i]) == PASS:
+                packed, forest.candidates[i] = forest.candidates[i], forest.candidates[first]
+                forest.candidates[first] = packed
+                path.counts_from = depth + 1
+                return np.int64(NEXT_CANDIDATE)
+    elif passes == node.n_tried and passes > 0 and is_pass:
+        path.counts_from = depth + 1
+        return np.int64(NEXT_CANDIDATE)
+    return choice
 
 
 @kernel
@@ -236,13 +288,13 @@ def _may_go_on(path, depth, board, history, point, child):
 
 
 @kernel(inline=True)
-def _meet_leaf(forest, g, path, settings, scratch):
-    """Deal with a position seen for the first time."""
+def _meet_leaf(forest, g, path, goes_on, settings, scratch):
+    """Deal with a position seen for the first time, where the game may go on after passes."""
     board, history = scratch.boards[0], forest.histories[g]
     tree = forest.trees[g]
     depth = path.depth
     leaf = path.nodes[depth]
-    over = board.end != GOING_ON or board.ply >= tree.move_limit
+    over = (board.end != GOING_ON and not goes_on) or board.ply >= tree.move_limit
     path.final = over
     if over and not _judged_by_agreement(board):
         tree.terminal += 1
@@ -294,6 +346,9 @@ def _settle(forest, leaf, board, life, settings, tree):
     node.own[UTILITY] = utility_of(
         settings, value, no_result, score, score * score, tree.centre, root_of_area(board)
     )
+    root = forest.nodes[tree.root]
+    if settings.uncertainty > 0 and root.uncertainty[VALUE_ERROR] > 0:
+        node.own_weight = settings.most_weight  # nothing is uncertain about it
     node.own_visits = 1
     node.status = TERMINAL
     node.bias = NONE  # there is nothing to correct
@@ -336,7 +391,7 @@ def _list_legal_moves(board, history, path):
             key ^= mixed(np.uint64(p) << np.uint64(50))
         else:
             path.legal[p] = 1
-    path.legal[PASS] = board.end == GOING_ON
+    path.legal[PASS] = 1
     return key
 
 
@@ -378,7 +433,7 @@ def _copy_evaluation(forest, g, leaf, transposition):
 
 
 @kernel(inline=True)
-def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
+def encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught):
     """Show the leaf where the scratch stands to the network."""
     board, scratch = scratch.boards[0], scratch.features
     if SEES_LADDERS[kind]:
@@ -389,6 +444,9 @@ def encode_leaf(forest, path, scratch, kind, planes, globals_, caught):
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
     tree = forest.trees[path.tree]
+    board.hides_end = END_IS_HIDDEN_FROM_LOSERS if settings.passing_hacks else END_IS_SHOWN
+    if settings.conservative_pass and path.depth == 0:
+        board.hides_end = END_IS_HIDDEN
     board.komi += tree.draw_komi
     encode_by_kind(kind, board, forest.histories[path.tree], scratch, planes, globals_)
     if tree.black_advantage != 0 and KNOWS_ADVANTAGE[kind]:

@@ -117,6 +117,8 @@ def _weight_of(value_error, score_error, settings):
     if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
         return np.float32(1)
     error = settings.win_utility * value_error + score_error
+    if settings.uncertainty_exponent != 1:
+        error **= settings.uncertainty_exponent
     return settings.uncertainty / (error + settings.uncertainty / settings.most_weight)
 
 
@@ -137,6 +139,10 @@ def _expand(forest, path, n, evaluation, settings, shares):
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
     total = softmax_shares(shares, moves, np.float32(1) / settings.policy_temperature)
+    if settings.passing_hacks:
+        total = _cap_pass(shares, points, moves, total)
+    if path.depth == 0:
+        _keep_owners(forest, path, n, evaluation, settings)
     each = np.float32(1) / total
     keeps_all = path.depth == 0 or keeps_all_human(forest)  # people have priors of their own
     least = np.float32(-1) if keeps_all else settings.least_prior * total
@@ -172,6 +178,9 @@ def _renew_root(forest, path, n, evaluation, settings, shares):
         path.legal, board, evaluation.policy[n], evaluation.ownership.shape[2], points, shares
     )
     total = softmax_shares(shares, moves, np.float32(1) / settings.policy_temperature)
+    if settings.passing_hacks:
+        total = _cap_pass(shares, points, moves, total)
+    _keep_owners(forest, path, n, evaluation, settings)
     for p in range(n_points(board)):
         own[p] = 0
     for k in range(moves):
@@ -188,6 +197,33 @@ def _renew_root(forest, path, n, evaluation, settings, shares):
         forest.candidates[i] = pack_move(own[point], point)
     if first < end:
         bring_best_forward(forest.candidates, first, end)
+
+
+@kernel
+def _keep_owners(forest, path, n, evaluation, settings):
+    """Keep what the network says of the root's points, where moves at the end depend on it."""
+    if settings.ending_bonus == 0 and not settings.fill_dame:
+        return
+    board, owner = forest.boards[path.tree], forest.owner[path.tree]
+    sign = sign_of(board.to_play)
+    for y in range(board.height):
+        for x in range(board.width):
+            owner[point_of(board, x, y)] = sign * evaluation.ownership[n, y, x]
+
+
+@kernel(inline=True)
+def _cap_pass(shares, points, moves, total):
+    """Give a pass 19 times the prior of all other moves at most; returns the new sum."""
+    if points[0] != PASS or shares[0] <= np.float32(0.9) * total:
+        return total
+    others = np.float32(0)
+    for k in range(1, moves):
+        others += shares[k]
+    most = np.float32(19) * others
+    if most <= 0 or shares[0] <= most:
+        return total
+    shares[0] = most
+    return most + others
 
 
 @kernel(inline=True)

@@ -125,6 +125,7 @@ TREE = np.dtype(
                 ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED, are to be avoided; 0: none
                 ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
                 ("uncounted", "i4"),  # descents of this search that count for no visit of the root
+                ("bias_freed", "f4"),  # share of what a dropped node taught the bias table
                 ("evaluated", "i8"),  # leaves that the network saw
                 ("shared", "i8"),  # leaves that took over the evaluation of an equal position
                 ("terminal", "i8"),  # leaves at the end of a game
@@ -202,6 +203,8 @@ class Forest(NamedTuple):
     # [rows, MAX_POINTS] what people would play, by point; -1 for the pass: not known yet. A row for
     # each node, or for the root of each tree, or none at all.
     human: NDArray[np.float32]
+    owner: NDArray[np.float32]  # [trees, MAX_POINTS] at the root, Black's, by the network
+    bonus: NDArray[np.float32]  # [trees, MAX_POINTS] points that root moves are taken to be worth
     node_room: int
     candidate_room: int
     table_room: int
@@ -227,8 +230,10 @@ def new_forest(
     }[human_policies]
     words = words_for(area) if ladders else 0
     table_room = 1 << (node_room * 3 // 2).bit_length()
+    records = np.zeros(trees, TREE)
+    records["bias_freed"] = 0.8
     return Forest(
-        trees=np.zeros(trees, TREE),
+        trees=records,
         boards=new_boards(trees),
         histories=np.zeros((trees, moves + 1), np.uint64),
         nodes=_zeros_in_cache_lines(trees * node_room, NODE),
@@ -245,6 +250,8 @@ def new_forest(
         avoid=np.zeros((trees, 3, MAX_POINTS), np.uint8),
         styles=np.zeros(trees if human_rows else 0, STYLE),
         human=np.zeros((human_rows, MAX_POINTS), np.float32),
+        owner=np.zeros((trees, MAX_POINTS), np.float32),
+        bonus=np.zeros((trees, MAX_POINTS), np.float32),
         node_room=node_room,
         candidate_room=candidate_room,
         table_room=table_room,

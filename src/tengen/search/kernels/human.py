@@ -22,7 +22,7 @@ from tengen.search.kernels.forest import (
     sign_of,
 )
 from tengen.search.kernels.random_numbers import uniform
-from tengen.search.kernels.select import untried_value, weight_and_value, wide_noise
+from tengen.search.kernels.select import root_loss, untried_value, weight_and_value, wide_noise
 
 # Who chooses the next move of a descent: the search, or people, whose choice may go without weight.
 SEARCH, WEIGHTFUL, WEIGHTLESS = range(3)
@@ -61,8 +61,10 @@ def human_child(forest, g, index, weightless, settings):
         total += _weight(forest, edge, weightless)
     explore = style.exploration + style.permanent_exploration * np.sqrt(total)
     explore *= np.sqrt(total + np.float32(0.01))
-    reduction = settings.root_fpu_reduction if at_root else settings.fpu_reduction
-    untried = untried_value(node, min(tried, np.float32(1)), sign, reduction, settings)
+    reduction, loss = settings.fpu_reduction, settings.fpu_loss
+    if at_root:
+        reduction, loss = settings.root_fpu_reduction, root_loss(settings)
+    untried = untried_value(node, min(tried, np.float32(1)), sign, reduction, loss, settings)
     noisy = at_root and not weightless and settings.wide_root_noise > 0
     sharpness = np.float32(1)
     if noisy:

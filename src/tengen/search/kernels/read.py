@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
+from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import NONE, nth_edge, packed_point, packed_prior
 from tengen.search.kernels.root import lower_bound
 
@@ -37,7 +38,7 @@ def read_tried(forest, index, sign, settings, tried, points, visits, edge_visits
     """Fill tried [n_tried] with the moves tried at a node, whose values count for `sign`, and
     points, visits and edge_visits [n_tried, length] with the lines expected after them.
     """
-    node = forest.nodes[index]
+    node, g = forest.nodes[index], index // forest.node_room
     for k in range(tried.shape[0]):
         edge, move = forest.edges[nth_edge(forest, node, k)], tried[k]
         child = forest.nodes[edge.child]
@@ -48,6 +49,8 @@ def read_tried(forest, index, sign, settings, tried, points, visits, edge_visits
         move.visits = edge.visits
         move.weight = edge_weight(edge, child)
         move.bound = lower_bound(child, sign, settings)
+        if index == forest.trees[g].root:
+            move.bound += ending_value(forest, g, edge, sign, settings)
         move.following = principal_line(
             forest, np.int64(edge.child), points[k], visits[k], edge_visits[k]
         )

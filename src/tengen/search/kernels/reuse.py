@@ -28,8 +28,6 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.utility import score_centre, utility_of
 
-_FREED_SHARE = 0.8  # of what a dropped node taught the bias table
-
 
 @kernel
 def advance(forest, g, point, forward, queue):
@@ -79,7 +77,7 @@ def compact(forest, g, least, forward, queue):
         node = forest.nodes[index]
         if node.visits < least and node.status == EXPANDED and index != tree.root:
             _give_up_subtree(node)
-            _free_bias(forest, node)
+            _free_bias(forest, node, tree.bias_freed)
         for k in range(node.n_tried):
             child = forest.edges[nth_edge(forest, node, k)].child
             if forward[child - base] == NONE:
@@ -116,12 +114,12 @@ def _give_up_subtree(node):
 
 
 @kernel
-def _free_bias(forest, node):
+def _free_bias(forest, node, share):
     """Take back most of what a node taught the bias table: other positions come now."""
     if node.bias != NONE:
         bias = forest.biases[node.bias]
-        bias.error -= _FREED_SHARE * node.bias_sum
-        bias.weight -= _FREED_SHARE * node.bias_weight
+        bias.error -= share * node.bias_sum
+        bias.weight -= share * node.bias_weight
         node.bias = NONE
         node.bias_sum = np.float32(0)
         node.bias_weight = np.float32(0)
@@ -139,7 +137,7 @@ def _slide_biases(forest, g, forward, moved):
     for i in range(tree.n_nodes):
         node = forest.nodes[base + i]
         if forward[i] == NONE:
-            _free_bias(forest, node)
+            _free_bias(forest, node, tree.bias_freed)
         elif node.bias != NONE:
             moved[node.bias - base] = 1
     clear_bias_table(forest, g)

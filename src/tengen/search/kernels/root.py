@@ -7,6 +7,7 @@ import numpy as np
 from tengen.game.kernels.board import n_points
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
+from tengen.search.kernels.endings import early_pass, ending_value
 from tengen.search.kernels.forest import (
     AS_ASKED,
     NONE,
@@ -50,6 +51,9 @@ def prepare_root(forest, g, settings):
         sharpness /= late + (early - late) * fading(board, settings)
     share = settings.noise_share if tree.noisy else np.float32(0)
     alpha = _alpha(settings, max(node.n_candidates, 1))
+    shape = (0, 0.0, 0.0)
+    if share > 0 and settings.noise_total > 0:
+        shape = _alpha_shape(own, n_points(board))
     total, noise_total = np.float32(1e-30), np.float32(1e-30)
     kept = np.float32(1e-30)
     for p in range(n_points(board)):
@@ -58,6 +62,8 @@ def prepare_root(forest, g, settings):
             kept += own[p]
             total += own[p] ** sharpness
             if share > 0:
+                if settings.noise_total > 0:
+                    alpha = settings.noise_total * _alpha_share(own, p, *shape)
                 forest.gumbel[g, p] = gamma(tree.rng, alpha)
                 noise_total += forest.gumbel[g, p]
     if tree.avoids == AS_ASKED:
@@ -101,6 +107,36 @@ def _alpha(settings, moves):
 
 
 @kernel(inline=True)
+def _log_prior(prior):
+    return np.log(min(0.01, np.float64(prior)) + 1e-20)
+
+
+@kernel
+def _alpha_shape(own, points):
+    """The number of moves, the mean of the logarithms of their priors, each of 1% at most, and by
+    how much logarithms are above it in all.
+    """
+    n, total, above = 0, 0.0, 0.0
+    for p in range(points):
+        if own[p] > 0:
+            n += 1
+            total += _log_prior(own[p])
+    mean = total / max(n, 1)
+    for p in range(points):
+        if own[p] > 0:
+            above += max(0.0, _log_prior(own[p]) - mean)
+    return n, mean, above
+
+
+@kernel(inline=True)
+def _alpha_share(own, p, n, mean, above):
+    """A move's share of the alphas: half for all alike, half for those of larger priors."""
+    if above <= 0:
+        return 1.0 / n
+    return 0.5 / n + 0.5 * max(0.0, _log_prior(own[p]) - mean) / above
+
+
+@kernel(inline=True)
 def fading(board, settings):
     """From 1, at the first move or later, towards 0, at a pace that suits the board's size."""
     moves = max(np.float32(board.ply) - settings.temperature_moves, np.float32(0))
@@ -121,21 +157,27 @@ def play_weights(forest, g, settings, weights):
     if tree.gumbel:
         return _gumbel_weights(forest, g, weights)
     best = 0
+    early = NONE
+    if settings.fill_dame and forest.boards[g].territory:
+        early = early_pass(forest, g, node)
     for k in range(node.n_tried):
         edge = forest.edges[nth_edge(forest, node, k)]
-        weights[k] = edge_weight(edge, forest.nodes[edge.child])
+        weights[k] = np.float32(0) if k == early else edge_weight(edge, forest.nodes[edge.child])
         if weights[k] > weights[best]:
             best = k
     targets = tree.noisy and tree.forced == 0  # self-play learns from all visits, then
     if not targets:
         _take_off_unwanted(forest, g, settings, weights, best)
     if settings.lcb_stdevs > 0:
-        best = _raise_surest(forest, node, settings, weights, best)
+        best = _raise_surest(forest, g, settings, weights, best)
     if not tree.noisy:
-        least = min(np.float32(1), weights[best] / np.float32(64))
+        most = weights[best] / np.float32(64)
+        least = min(settings.chosen_prune, most)
         for k in range(node.n_tried):
             if weights[k] < least:
                 weights[k] = np.float32(0)
+            else:
+                weights[k] -= min(settings.chosen_subtract, most, weights[k])
     return best
 
 
@@ -169,6 +211,7 @@ def _take_off_unwanted(forest, g, settings, weights, best):
     explore = exploration_at(node, settings)
     edge = forest.edges[nth_edge(forest, node, best)]
     bar = sign * forest.nodes[edge.child].means[UTILITY]
+    bar += ending_value(forest, g, edge, sign, settings)
     bar += explore * packed_prior(edge.packed) / (np.float32(1) + weights[best])
     for k in range(node.n_tried):
         if k == best or weights[k] <= 0:
@@ -176,6 +219,7 @@ def _take_off_unwanted(forest, g, settings, weights, best):
         edge = forest.edges[nth_edge(forest, node, k)]
         prior = packed_prior(edge.packed)
         value = sign * forest.nodes[edge.child].means[UTILITY]
+        value += ending_value(forest, g, edge, sign, settings)
         if bar <= value:
             continue
         wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
@@ -206,27 +250,30 @@ def lower_bound(child, sign, settings):
 
 
 @kernel
-def _raise_surest(forest, node, settings, weights, best):
+def _raise_surest(forest, g, settings, weights, best):
     """Give the move with the best lower bound, if it has enough visits, the weight for that.
 
     As many times as another move's bound would have to be wider to be no better, squared, that
     move's weight: so much data would make it as narrow.
     """
+    node = forest.nodes[forest.trees[g].root]
     sign = sign_of(node.to_play)
     surest, surest_bound = NONE, np.float32(-1e30)
     for k in range(node.n_tried):
         if weights[k] > 0 and weights[k] >= settings.lcb_least * weights[best]:
-            child = forest.nodes[forest.edges[nth_edge(forest, node, k)].child]
-            bound = lower_bound(child, sign, settings)
+            edge = forest.edges[nth_edge(forest, node, k)]
+            bound = lower_bound(forest.nodes[edge.child], sign, settings)
+            bound += ending_value(forest, g, edge, sign, settings)
             if bound > surest_bound:
                 surest, surest_bound = k, bound
-    if surest == NONE:
+    if surest == NONE or (surest == 0 and not settings.lcb_for_first):
         return best
     enough = weights[surest]
     for k in range(node.n_tried):
-        child = forest.nodes[forest.edges[nth_edge(forest, node, k)].child]
+        edge = forest.edges[nth_edge(forest, node, k)]
+        child = forest.nodes[edge.child]
         bound = lower_bound(child, sign, settings)
-        better = surest_bound - bound
+        better = surest_bound - bound - ending_value(forest, g, edge, sign, settings)
         if k != surest and better >= 0:
             radius = sign * child.means[UTILITY] - bound
             times = (radius + better) / (radius + _LCB_GUARD * better)

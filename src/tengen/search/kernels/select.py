@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
+from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import (
     NEXT_CANDIDATE,
     NONE,
@@ -45,25 +46,27 @@ def _stdev_factor(node, settings):
 
 
 @kernel(inline=True)
-def untried_value(node, tried, sign, reduction, settings):
+def untried_value(node, tried, sign, reduction, loss, settings):
     """What a move not tried yet is taken to be worth, for the side to play.
 
     `tried` is the share of the policy on moves that were.
     """
     trust = tried
     if settings.fpu_trusts_tried:
-        trust = min(np.float32(1), trust * trust)
+        power = settings.fpu_trust_power
+        trust = min(np.float32(1), trust * trust if power == 2 else np.float32(trust**power))
         parent = trust * node.means[UTILITY] + (np.float32(1) - trust) * node.own[UTILITY]
     else:
         parent = node.means[UTILITY]
-    return sign * parent - reduction * np.sqrt(tried)
+    value = sign * parent - reduction * np.sqrt(tried)
+    return value - loss * (utility_radius(settings) + value)
 
 
 @kernel(inline=True)
 def weight_and_value(weight, child, sign, untried, settings):
     """Weight and value of a child for the side to play, if all descents under way lost all.
 
-    A child whose visits have no weight is worth what an untried move is.
+    A child whose visits have no weight here is worth what an untried move is.
     """
     value = untried
     if weight > 0:
@@ -81,7 +84,8 @@ def best_child(forest, index, settings):
     node = forest.nodes[index]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, node.tried_prior, sign, settings.fpu_reduction, settings)
+    reduction, loss = settings.fpu_reduction, settings.fpu_loss
+    untried = untried_value(node, node.tried_prior, sign, reduction, loss, settings)
     best, best_score = np.int64(NONE), np.float32(-1e30)
     for k in range(node.n_tried):
         at = nth_edge(forest, node, k)
@@ -101,15 +105,20 @@ def best_child(forest, index, settings):
 
 @kernel
 def root_child(forest, g, settings):
-    """As `best_child`, at the root: with forced playouts, wide noise, or Gumbel's choice."""
+    """As `best_child`, at the root: with forced playouts, wide noise, what a move is worth at the
+    end of a game, or Gumbel's choice; moves that cannot become the best any more are left out.
+    """
     tree = forest.trees[g]
     if tree.gumbel:
         return gumbel_child(forest, g)
     node = forest.nodes[tree.root]
     sign = sign_of(node.to_play)
     explore = exploration_at(node, settings)
-    untried = untried_value(node, node.tried_prior, sign, settings.root_fpu_reduction, settings)
-    total = node.child_weight
+    reduction, loss = settings.root_fpu_reduction, root_loss(settings)
+    untried = untried_value(node, node.tried_prior, sign, reduction, loss, settings)
+    total, forced = node.child_weight, max(tree.forced, settings.per_child_visits)
+    needed = _weight_needed(forest, node, settings)
+    left, per_visit = tree.target - node.visits, node.weight / np.float32(node.visits)
     # Wide root noise also flattens the priors, which then sum up to more than 1.
     flat = np.float32(1) / (np.float32(1) + np.float32(4) * settings.wide_root_noise)
     best, best_score = np.int64(NONE), np.float32(-1e30)
@@ -120,20 +129,44 @@ def root_child(forest, g, settings):
         child = forest.nodes[edge.child]
         weight = edge_weight(edge, child)
         weight, value = weight_and_value(weight, child, sign, untried, settings)
-        if tree.forced > 0 and weight * weight < tree.forced * prior * total:
+        if needed > 0:
+            each = np.float32(edge.visits + 1) / (weight + per_visit)
+            if child.visits + left < needed * each:
+                continue
+        if forced > 0 and weight * weight < forced * prior * total:
             return at
+        if weight > 0:
+            value += ending_value(forest, g, edge, sign, settings)
         if flat < 1:
             value, prior = value + wide_noise(tree, settings), prior**flat
         score = value + explore * prior / (np.float32(1) + weight)
         if score > best_score:
             best, best_score = at, score
-    if node.n_tried < node.n_candidates:
+    new = node.n_tried < node.n_candidates
+    if new and (needed == 0 or left >= needed / per_visit):
         prior = packed_prior(forest.candidates[node.block + node.n_tried])
         if flat < 1:
             untried, prior = untried + wide_noise(tree, settings), prior**flat
         if untried + explore * prior > best_score:
             best = np.int64(NEXT_CANDIDATE)
     return best
+
+
+@kernel(inline=True)
+def root_loss(settings):
+    """The share of a certain loss in what an untried move of a root is worth."""
+    return settings.root_fpu_loss if settings.root_fpu_loss > 0 else settings.fpu_loss
+
+
+@kernel(inline=True)
+def _weight_needed(forest, node, settings):
+    """The weight without which a root move is not worth a visit."""
+    most = np.float32(0)
+    if settings.futile_share > 0:
+        for k in range(node.n_tried):
+            edge = forest.edges[nth_edge(forest, node, k)]
+            most = max(most, edge_weight(edge, forest.nodes[edge.child]))
+    return settings.futile_share * most
 
 
 @kernel(inline=True)

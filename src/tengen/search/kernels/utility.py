@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.jit import kernel
+from tengen.search.kernels.forest import SCORE, SCORE_SQUARE
 
 _STEPS = 64  # of the table, in each direction
 _QUADRATURE = 128  # points of the integral over the normal distribution
@@ -80,6 +81,16 @@ def utility_of_a_point(settings, score, centre, root_area):
         settings.static_score / (static_scale * (one + static * static))
         + settings.dynamic_score / (dynamic_scale * (one + dynamic * dynamic))
     )
+
+
+@kernel
+def utility_of_points(settings, node, points, centre, root_area):
+    """By how much so many points more for Black change his utility of a node."""
+    score, square = node.means[SCORE], node.means[SCORE_SQUARE]
+    zero, more = np.float32(0), score + points
+    wide = square - score * score + more * more
+    after = utility_of(settings, zero, zero, more, wide, centre, root_area)
+    return after - utility_of(settings, zero, zero, score, square, centre, root_area)
 
 
 @kernel(inline=True)

@@ -200,6 +200,7 @@ def _select_leaf(chunk, g):
         forest,
         batch.paths[g],
         chunk.scratch,
+        chunk.settings,
         chunk.kind,
         batch.planes[g],
         batch.globals[g],
