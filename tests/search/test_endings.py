@@ -200,7 +200,7 @@ def test_untried_moves_are_worth_what_katago_takes_them_for() -> None:
     plain = parent - 0.3 * math.sqrt(tried)
     radius = 1.0 + 0.1 + 0.3  # win or loss, and points
     expected = plain + 0.25 * (-radius - plain)
-    numbers = (np.float32(each) for each in (1, 0.3, 0.25))
+    numbers = (np.float32(each) for each in (tried, 1, 0.3, 0.25))
     assert untried_value(node, *numbers, settings) == pytest.approx(expected, abs=1e-5)
 
 

@@ -211,7 +211,8 @@ def test_only_unlikely_moves_are_sharpened_by_the_temperature() -> None:
 def test_a_root_kept_from_the_move_before_is_shown_to_people_again(engine: Engine) -> None:
     root = RootOptions(human=HumanStyle("rank_3d", root_weightful=0.5))
     before = engine.search(SearchRequest(POSITION, Limits(visits=50), root))
-    after = POSITION.play(before.moves[0].move)
+    # No pass: what was found after it, as if it did not end the game, is not kept.
+    after = POSITION.play(next(each.move for each in before.moves if each.move is not None))
     kept = engine.search(SearchRequest(after, Limits(playouts=20), root))
     anew = engine.search(SearchRequest(after, Limits(visits=20), replace(root, fresh=True)))
     assert kept.reused

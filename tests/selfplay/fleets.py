@@ -15,7 +15,7 @@ from tengen.network.fake import FakeEvaluator
 from tengen.network.inference_buffers import EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
-from tengen.selfplay.record import Games, Records, joined
+from tengen.selfplay.record import SETUP, Games, Records, joined
 from tests.search.scripts import Script
 
 # Even games without noise of any kind, to change one thing at a time.
@@ -91,7 +91,10 @@ def positions(played: Played) -> list[Position]:
         y, x = divmod(place, position.width)
         move = None if place == position.size.area else Point(x, y)
         assert not position.is_over
-        position = position.play(move, "black" if turn["color"] == 1 else "white")
+        # The game begins after the stones that are set up: what was before does not count for ko.
+        by_the_rules = turn["kind"] != SETUP
+        color = "black" if turn["color"] == 1 else "white"
+        position = position.play(move, color, strict=by_the_rules)
         found.append(position)
     return found
 

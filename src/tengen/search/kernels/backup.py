@@ -45,7 +45,7 @@ def back_up(forest, path, depth, settings):
 
     One that looked at a move without weight is counted only below that move.
     """
-    if path.counts_from > 0:
+    if path.counts_from > 0 and not path.extra:
         forest.trees[path.tree].uncounted += 1
     for k in range(depth, -1, -1):
         index = path.nodes[k]

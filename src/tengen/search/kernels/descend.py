@@ -116,6 +116,7 @@ def _show_root(forest, g, path, scratch):
     path.depth = 0
     path.final = 0
     path.counts_from = 0
+    path.extra = 0
     path.nodes[0] = tree.root
     path.key = _list_legal_moves(board, forest.histories[g], path)
     tree.renew = 2
@@ -147,6 +148,7 @@ def find_leaf(forest, g, path, settings, scratch):
     copy_board(board, forest.boards[g])
     path.tree = g
     path.counts_from = 0
+    path.extra = 0
     depth = 0
     goes_on = False
     index = tree.root
@@ -256,12 +258,19 @@ def _try_both_kinds(forest, g, index, choice, path, depth):
             if packed_point(forest.candidates[i]) == PASS:
                 packed, forest.candidates[i] = forest.candidates[i], forest.candidates[first]
                 forest.candidates[first] = packed
-                path.counts_from = depth + 1
+                _look_besides(path, depth)
                 return np.int64(NEXT_CANDIDATE)
     elif passes == node.n_tried and passes > 0 and is_pass:
-        path.counts_from = depth + 1
+        _look_besides(path, depth)
         return np.int64(NEXT_CANDIDATE)
     return choice
+
+
+@kernel(inline=True)
+def _look_besides(path, depth):
+    """Let a descent count for its leaf alone, which comes next."""
+    path.extra = 1
+    path.counts_from = depth + 1
 
 
 @kernel

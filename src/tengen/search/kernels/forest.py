@@ -163,6 +163,7 @@ PATH = np.dtype(
                 ("depth", "i4"),  # of the leaf; the root's is 0
                 ("final", "i4"),  # 1: the game is over, and the network judges the board
                 ("counts_from", "i4"),  # depth from which nodes learn of it; 0: all of them
+                ("extra", "i4"),  # 1: it comes on top of the visits that a search makes
                 ("nodes", "i4", (MAX_DEPTH,)),
                 ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
                 ("legal", "u1", (MAX_POINTS,)),  # by point

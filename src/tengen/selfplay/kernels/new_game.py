@@ -6,7 +6,7 @@ import numpy as np
 
 from tengen.game.color import BLACK, WHITE
 from tengen.game.kernels.board import point_of
-from tengen.game.kernels.moves import PASS, is_legal, play, start_anew, start_game
+from tengen.game.kernels.moves import PASS, is_legal, play, set_to_play, start_anew, start_game
 from tengen.jit import kernel
 from tengen.search.kernels.forest import LEAD, nth_candidate, packed_point, packed_prior, reset_tree
 from tengen.search.kernels.random_numbers import next_random, normal, uniform
@@ -84,11 +84,15 @@ def _place_handicap(forest, g, slots, stones):
         x = next_random(slots.slots[g].rng, board.width)
         y = next_random(slots.slots[g].rng, board.height)
         p = point_of(board, x, y)
-        start_anew(board, BLACK)
-        if is_legal(board, history, p):
+        before = board.to_play
+        set_to_play(board, BLACK)
+        legal = is_legal(board, history, p)
+        set_to_play(board, before)
+        if legal:
+            start_anew(board, BLACK)  # as whoever replays the game does, who knows only its moves
             play(board, history, p)
             note_turn(slots, g, board, p, BLACK, SETUP)
-    start_anew(board, WHITE)
+    set_to_play(board, WHITE)
 
 
 @kernel
