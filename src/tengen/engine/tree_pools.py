@@ -18,13 +18,8 @@ from tengen.search.kernels.forest import HumanPolicies
 from tengen.search.params import SearchParams
 from tengen.search.people import policies_of
 from tengen.search.request import SearchRequest
-from tengen.search.tree_batch import (
-    PIPELINE_FROM,
-    TreeBatch,
-    deep_tree,
-    node_room,
-    tree_megabytes,
-)
+from tengen.search.tree_batch import PIPELINE_FROM, TreeBatch, deep_tree
+from tengen.search.tree_memory import node_room, tree_megabytes
 from tengen.search.tree_search import TreeSearch
 
 # Many small trees fill batches, and find each other's evaluations in the cache. But the fewer there

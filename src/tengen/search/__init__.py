@@ -3,6 +3,7 @@
 - request: SearchRequest: position, limits, root options, what is wanted
 - params: the parameters of the search, with their reasons
 - tree_batch: TreeBatch, trees that share one network: the driver of all searches
+- tree_memory: how much memory trees take
 - tree_search: TreeSearch, one search on one tree: when it stops, what it reports
 - result: what a search found
 - leaf_batch: leaves on their way to the network

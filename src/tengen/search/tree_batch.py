@@ -9,14 +9,12 @@ network works while more leaves are found.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.feature_set import FeatureSet
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.ladder import mark_ladders
@@ -35,7 +33,6 @@ from tengen.search.kernels.forest import (
     Forest,
     HumanPolicies,
     new_forest,
-    node_bytes,
     reset_tree,
 )
 from tengen.search.kernels.parallel import expand_leaves_in_parallel, find_leaves_in_parallel
@@ -54,6 +51,7 @@ from tengen.search.result import (
     read_result,
 )
 from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
+from tengen.search.tree_memory import bytes_per_node
 from tengen.search.useless_moves import useless_moves
 from tengen.user_messages import say
 
@@ -62,7 +60,6 @@ PIPELINE_FROM = 32  # leaves in a flight, from which a deep tree has two flights
 CHUNKS_PER_THREAD = 4  # so that no thread waits long for another
 _MOVES_AHEAD = 2048  # room in a history before a deep tree has to be allocated again
 _SHARE_OF_LEGAL_MOVES = 0.85  # of the board's area, on average over a deep tree
-_SPARE_NODES = 32
 # Parameters that a tree can go on with: they select among its moves, or its values are computed
 # again. The others are in its priors, its weights or its memory.
 _TREE_GOES_ON = {
@@ -448,7 +445,7 @@ class TreeBatch:
     def used_bytes(self, g: int) -> int:
         """The memory that the nodes of tree g take now."""
         tree, area = self.forest.trees[g], self.forest.ownership.shape[1]
-        node = _node_bytes(
+        node = bytes_per_node(
             area, 0, self._features, self.params, ownership=self.ownership, policies=self.policies
         )
         return int(tree["n_nodes"]) * node + 4 * int(tree["n_candidates"])
@@ -495,46 +492,6 @@ class TreeBatch:
         return position, read_moves_below(self.forest, index, self.settings, position, wanted)
 
 
-def node_room(visits: int) -> int:
-    """The nodes of a tree that has had so many visits, and gets as many again."""
-    return 2 * (visits + _SPARE_NODES)
-
-
-def tree_megabytes(
-    visits: float,
-    area: int,
-    features: FeatureSet,
-    params: SearchParams,
-    *,
-    ownership: bool,
-    policies: HumanPolicies = HumanPolicies.NONE,
-) -> float:
-    """The memory that a tree of so many visits needs at most, or infinity."""
-    if visits == math.inf:
-        return math.inf
-    node = _node_bytes(area, area + 2, features, params, ownership=ownership, policies=policies)
-    return node_room(int(visits)) * node / 1e6
-
-
-def _node_bytes(
-    area: int,
-    candidates: float,
-    features: FeatureSet,
-    params: SearchParams,
-    *,
-    ownership: bool,
-    policies: HumanPolicies,
-) -> int:
-    return node_bytes(
-        area,
-        candidates,
-        ladders=features.sees_ladders,
-        ownership=ownership,
-        biases=params.value_bias > 0,
-        human_policies=policies,
-    )
-
-
 def deep_tree(
     evaluator: Evaluator,
     params: SearchParams,
@@ -554,7 +511,7 @@ def deep_tree(
     area, features = position.size.area, evaluator.features
     candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
     kept = HumanPolicies.NONE if human is None else policies
-    node = _node_bytes(area, candidates, features, params, ownership=ownership, policies=kept)
+    node = bytes_per_node(area, candidates, features, params, ownership=ownership, policies=kept)
     available = (params.megabytes if megabytes is None else megabytes) * 1e6
     room = max(2 * (area + 2), int(available / node))  # at least the root's moves
     return TreeBatch(

@@ -45,16 +45,17 @@ def back_up(forest, path, depth, settings):
 
     One that looked at a move without weight is counted only below that move.
     """
+    nodes, edges = forest.nodes, forest.edges
     if path.counts_from > 0 and not path.extra:
         forest.trees[path.tree].uncounted += 1
     for k in range(depth, -1, -1):
         index = path.nodes[k]
-        forest.nodes[index].pending -= 1
+        nodes[index].pending -= 1
         if k < path.counts_from:
             continue
         if k < depth:
-            forest.edges[path.edges[k]].visits += 1
-        gather(forest, index, settings)
+            edges[path.edges[k]].visits += 1
+        gather(nodes, edges, forest.candidates, forest.biases, index, settings)
 
 
 @kernel(inline=True)
@@ -74,10 +75,12 @@ def edge_weight(edge, child):
     return child.weight * np.float32(edge.visits) / np.float32(child.visits)
 
 
-@kernel
-def gather(forest, index, settings):
-    """Make a node's statistics from its own evaluation and its children's."""
-    nodes, edges, candidates = forest.nodes, forest.edges, forest.candidates
+@kernel(inline=True)
+def gather(nodes, edges, candidates, biases, index, settings):
+    """Make a node's statistics from its own evaluation and its children's.
+
+    It takes the pools of a forest that it needs: passing all of them costs a fleet some 5%.
+    """
     node = nodes[index]
     own = node.own_weight * np.float32(node.own_visits)
     visits = node.own_visits
@@ -88,16 +91,9 @@ def gather(forest, index, settings):
     for at in range(first, end):
         edge = edges[candidates[at]]
         child = nodes[edge.child]
-        weight = edge_weight(edge, child)
         visits += edge.visits
-        found += weight
-        if settings.noise_pruning and weight > 0:
-            prior = max(packed_prior(edge.packed), np.float32(1e-30))
-            if total > 0:
-                worse = sign * (plain / total - child.means[UTILITY])
-                weight -= noise_weight(settings, weight, worse, total * prior / priors)
-            priors += prior
-        edge.weight = weight
+        found += edge_weight(edge, child)
+        weight, priors = pruned_weight(edge, child, sign, total, plain, priors, settings)
         total += weight
         plain += weight * child.means[UTILITY]
 
@@ -107,10 +103,13 @@ def gather(forest, index, settings):
     utility, utility_square, weight_square = np.float32(0), np.float32(0), np.float32(0)
     if total > 0:
         average = plain / total
+        so_far, plain, priors = np.float32(0), np.float32(0), np.float32(0)
         for at in range(first, end):
             edge = edges[candidates[at]]
             child = nodes[edge.child]
-            weight = edge.weight
+            weight, priors = pruned_weight(edge, child, sign, so_far, plain, priors, settings)
+            so_far += weight
+            plain += weight * child.means[UTILITY]
             if weight <= 0:
                 continue
             means = child.means
@@ -133,7 +132,7 @@ def gather(forest, index, settings):
     if node.bias != NONE and settings.value_bias > 0:
         below = utility / counted if counted > 0 else own_utility
         own_utility += settings.value_bias * learn_bias(
-            forest.biases[node.bias], node, below - own_utility, found, settings
+            biases[node.bias], node, below - own_utility, found, settings
         )
     node.visits = visits
     node.weight = own + total
@@ -152,6 +151,23 @@ def gather(forest, index, settings):
 
 
 @kernel(inline=True)
+def pruned_weight(edge, child, sign, total, plain, priors, settings):
+    """A child's weight without noise, and the sum of priors with its own.
+
+    The children with larger priors have these sums of weights, of utilities by weight, and of
+    priors. Computed twice rather than kept in the edge: a fleet's memory is what it waits for.
+    """
+    weight = edge_weight(edge, child)
+    if settings.noise_pruning and weight > 0:
+        prior = max(packed_prior(edge.packed), np.float32(1e-30))
+        if total > 0:
+            worse = sign * (plain / total - child.means[UTILITY])
+            weight -= noise_weight(settings, weight, worse, total * prior / priors)
+        priors += prior
+    return weight, priors
+
+
+@kernel(inline=True)
 def noise_weight(settings, weight, worse, share):
     """How much of a child's weight is exploration that found nothing.
 
@@ -165,7 +181,7 @@ def noise_weight(settings, weight, worse, share):
     return min(off, settings.noise_pruning_cap)
 
 
-@kernel(inline=True)
+@kernel
 def learn_bias(bias, node, error, weight, settings):
     """Let a node's entry of the bias table know how far its evaluation was off; returns the mean.
 

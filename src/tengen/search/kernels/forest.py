@@ -82,7 +82,6 @@ EDGE = np.dtype(
                 ("parent", "i4"),
                 ("visits", "i4"),
                 ("packed", "u4"),  # move and prior, as `pack_move` packs them
-                ("weight", "f4"),  # of the child that counts for the parent, noise pruned
             ],
             align=True,
         ),
@@ -419,7 +418,6 @@ def new_edge(forest, g, parent, child, packed):
     edge.parent = parent
     edge.visits = 0
     edge.packed = packed
-    edge.weight = np.float32(0)
     node = forest.nodes[parent]
     forest.candidates[node.block + node.n_tried] = index
     node.tried_prior += packed_prior(packed)

@@ -96,9 +96,11 @@ def average_ownership(forest, index, mean, square, todo, shares):
         at_node, share = todo[n], shares[n]
         node = forest.nodes[at_node]
         own = share  # what no child of its own speaks for
+        below = node.weight - node.own_weight * np.float32(node.own_visits)
+        per_weight = share * below / (node.weight * max(node.child_weight, np.float32(1e-30)))
         for k in range(node.n_tried):
             edge = forest.edges[nth_edge(forest, node, k)]
-            part = share * edge.weight / node.weight
+            part = per_weight * edge_weight(edge, forest.nodes[edge.child])
             if part >= LEAST_SHARE and n < STACK:
                 own -= part
                 todo[n], shares[n] = edge.child, part

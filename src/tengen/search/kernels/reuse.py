@@ -194,7 +194,6 @@ def _slide_edges(forest, g, forward, moved):
         target.parent = forward[edge.parent - base]
         target.visits = edge.visits
         target.packed = edge.packed
-        target.weight = edge.weight
         moved[i - base] = base + kept
         kept += 1
     tree.n_edges = kept
@@ -251,7 +250,7 @@ def recenter_utility(forest, g, settings):
                 tree.centre,
                 root_area,
             )
-            gather(forest, i, settings)
+            gather(forest.nodes, forest.edges, forest.candidates, forest.biases, i, settings)
 
 
 @kernel
