@@ -64,11 +64,24 @@ def check(report: dict[str, Any]) -> None:
     assert report["swept"] > report["tried"]
 
 
-def test_katrain_plays_a_whole_game_with_us_as_its_engine_command(tmp_path: Path) -> None:
-    if not NETWORK.exists():
-        pytest.skip(f"{NETWORK.name} is not at hand: no sensible game without a network")
+def own_network() -> Path:
+    """The network that comes with KaTrain."""
+    where = (
+        "import importlib.util as u; print(u.find_spec('katrain').submodule_search_locations[0])"
+    )
+    found = subprocess.run([PYTHON, "-c", where], capture_output=True, text=True, check=True)
+    return Path(found.stdout.strip()) / "models" / "b10c384h6nbttflrs.bin.gz"
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["small", "katrain's own"])
+def test_katrain_plays_a_whole_game_with_us_as_its_engine_command(
+    tmp_path: Path, own: bool
+) -> None:
+    network = own_network() if own else NETWORK
+    if not network.exists():
+        pytest.skip(f"{network.name} is not at hand: no sensible game without a network")
     # KaTrain ends the shell that it starts, and waits for what the shell started to end as well.
-    ours = f"exec {shlex.join(command(str(NETWORK)))}"
+    ours = f"exec {shlex.join(command(str(network)))}"
     settings = {"backend": "custom", "altcommand": ours}
     report = drive(settings, MOVES, tmp_path)
     check(report)
