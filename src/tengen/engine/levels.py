@@ -21,7 +21,7 @@ from tengen.game.geometry import Point, point_index
 from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
-from tengen.search.choice import draw_choice
+from tengen.search.choice import draw_choice, random_for
 from tengen.search.human_style import NO_STYLE, HumanStyle
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
@@ -212,11 +212,7 @@ def _drawn_from_people(result: SearchResult, seed: int) -> Point | None:
     )
     if not choices:
         return _best(result)
-    return draw_choice(choices, position, HUMAN_PARAMS, _random(position, seed))
-
-
-def _random(position: Position, seed: int) -> np.random.Generator:
-    return np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
+    return draw_choice(choices, position, HUMAN_PARAMS, random_for(position, seed))
 
 
 def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | None]:
@@ -246,7 +242,7 @@ def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | No
         return scores[move]
 
     best = max(weights, key=weights.__getitem__)
-    random = _random(position, seed)
+    random = random_for(position, seed)
     for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
         if move == best:
             return move

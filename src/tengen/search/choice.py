@@ -14,6 +14,11 @@ from tengen.search.result import Choices, SearchResult
 _COLD = 1e-4  # a temperature at which the best move is chosen
 
 
+def random_for(position: Position, seed: int) -> np.random.Generator:
+    """The same numbers for the same position and seed, whatever was played before."""
+    return np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
+
+
 def draw_move(
     result: SearchResult, params: SearchParams, random: np.random.Generator
 ) -> Point | None:

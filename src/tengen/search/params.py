@@ -106,7 +106,7 @@ class SearchParams:
     temperature: float = 0.0
     temperature_early: float = 0.0
     temperature_halflife: float = 19.0  # moves on 19x19, fewer on smaller boards
-    temperature_below: float = 1.0  # larger chances are left alone, where people's moves are drawn
+    temperature_below: float = 1.0  # larger chances are left as they are
     temperature_moves: float = 0.0  # before this and the root's temperature begin to fade
     lcb_stdevs: float = 5.0  # prefer the move whose value is surest to be good; 0: the most visited
     lcb_least: float = 0.15  # if it has this share of the visits

@@ -155,10 +155,8 @@ def think(
     until_input: bool = False,
 ) -> Thought:
     """Search for a move of this colour within the limits in force; raises GtpError."""
-    import numpy as np
-
     from tengen.engine.levels import decide
-    from tengen.search.choice import draw_move, obviousness, seconds_to_wait
+    from tengen.search.choice import draw_move, obviousness, random_for, seconds_to_wait
     from tengen.search.request import CANCELLED, TIME, Limits
 
     start = time.monotonic()
@@ -211,9 +209,7 @@ def think(
         result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
     move = result.move
     if not cancelled:
-        random = np.random.default_rng(
-            [abs(settings.seed), position.move_number, position.stones_hash]
-        )
+        random = random_for(position, settings.seed)
         move = draw_move(result, session.params(), random)
         if settings.delay:
             wait = seconds_to_wait(result, move, settings.delay, random)

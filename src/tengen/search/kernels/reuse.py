@@ -250,7 +250,7 @@ def recenter_utility(forest, g, settings):
                 tree.centre,
                 root_area,
             )
-            gather(forest.nodes, forest.edges, forest.candidates, forest.biases, i, settings)
+            gather(forest, i, settings)
 
 
 @kernel
