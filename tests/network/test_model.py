@@ -43,6 +43,16 @@ def test_a_padded_board_is_seen_as_it_is_alone(name: str, size: tuple[int, int])
     assert torch.allclose(alone.policy[:, :, -1], in_corner.policy[:, :, -1], atol=1e-4)
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_full_boards_are_seen_the_same_without_their_mask(name: str) -> None:
+    network = random_network(name)
+    planes, globals_ = random_boards(2, 5, 7)
+    with torch.no_grad():
+        masked, full = network(planes, globals_), network.on_full_boards(planes, globals_)
+    for one, other in zip(masked, full, strict=True):
+        assert torch.equal(one, other)
+
+
 def test_norms_count_only_points_on_the_board() -> None:
     norm = Norm(4, named_architecture("b2c32").activation, momentum=1.0).train()
     x = torch.randn(3, 4, 6, 6) * 2 + 5

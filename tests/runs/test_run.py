@@ -125,7 +125,8 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))
     assert checkpoint is not None
-    assert len(checkpoint.arrays["fleet.slots0"]) == 8
+    fleet = checkpoint.part("fleet.")
+    assert sum(len(fleet[f"slots{k}"]) for k in range(4)) == 16  # two halves of each size
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
@@ -205,11 +206,11 @@ def test_outsiders_are_rated_too(tmp_path: Path) -> None:
     program = (
         f"gtp:{sys.executable} {Path(__file__).parents[1] / 'evaluation' / 'passing_engine.py'}"
     )
-    rating = replace(SMALL.rating, every=1, games=2, outside=(program,))
+    rating = replace(SMALL.rating, every=1, games=4, outside=(program,))
     session(path, 1, replace(SMALL, rating=rating))
     (first, outsider) = read_lines(RunFolder(path).ratings)
     assert (first["second"], outsider["second"]) == ("000000", program.removeprefix("gtp:"))
-    assert outsider["wins"] + outsider["draws"] + outsider["losses"] == 2
+    assert outsider["wins"] + outsider["draws"] + outsider["losses"] == 4
     assert set(ratings_of(RunFolder(path))) == {"000000", "000001", program.removeprefix("gtp:")}
 
 

@@ -41,7 +41,7 @@ from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
 from tengen.runs.replay_writer import ReplayWriter
 from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on, learning_device
-from tengen.selfplay.fleet import Fleet
+from tengen.selfplay.fleet import Fleet, games_saved
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
 from tengen.training.initial import initial_network, resumed_network
 from tengen.training.params import rate_at, steps_allowed
@@ -94,7 +94,7 @@ class Run(Closeable):
         network, self._started_from = _starting_network(config.run, checkpoint)
         self._games_at_a_time = config.selfplay.games or self._defaults.games
         if checkpoint is not None:  # perhaps of another device
-            self._games_at_a_time = sum(len(checkpoint.arrays[f"fleet.slots{k}"]) for k in (0, 1))
+            self._games_at_a_time = games_saved(checkpoint.part("fleet."))
         with ExitStack() as opened:
             self._open_parts(network, opened)
             if checkpoint is not None:
@@ -121,7 +121,8 @@ class Run(Closeable):
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
-        self._network = SelfPlayNetwork(self._trainer, self._games_at_a_time, side)
+        halves = config.selfplay.halves(self._games_at_a_time)
+        self._network = SelfPlayNetwork(self._trainer, halves)
         if compiling is not None:
             compiling.wait()
         self._fleet = Fleet(self._network.buffers, config.selfplay, config.search, seed)
@@ -260,7 +261,7 @@ class Run(Closeable):
             "steps": now.steps,
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
-            "batch fill": filled / (self._games_at_a_time / 2),
+            "batch fill": filled * len(self._network.buffers) / self._games_at_a_time,
         }
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())

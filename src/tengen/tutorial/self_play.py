@@ -15,7 +15,7 @@ from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.inference_buffers import EvaluatorBuffers
+from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
 from tengen.replay.rows import encode_games
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.record import Games, joined, split_games
@@ -47,7 +47,7 @@ def play_games(
     """
     halves = [(recipe.games + 1) // 2, recipe.games // 2]
     size = Size(recipe.side, recipe.side)
-    buffers = [EvaluatorBuffers(evaluator, rows, size) for rows in halves if rows]
+    buffers = [EvaluatorBuffers(evaluator, BufferShape(size, rows)) for rows in halves if rows]
     fleet = Fleet(buffers, recipe.selfplay(), recipe.search(), seed)
     found: dict[int, Games] = {}
     while len(found) < recipe.games:
