@@ -39,7 +39,7 @@ from tengen.runs.folder import (
 from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams
 from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
-from tengen.runs.replay_writer import ReplayWriter
+from tengen.runs.replay_writer import ReplayWriter, expected_rows
 from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on, learning_device
 from tengen.selfplay.fleet import Fleet
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
@@ -114,10 +114,9 @@ class Run(Closeable):
         compiling = opened.enter_context(CompileAhead(features)) if on_gpu else None
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
-            side,
+            expected_rows(config.selfplay),
             features,
             self._device,
-            one_size=len(config.selfplay.board_sizes) == 1,
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
@@ -261,6 +260,7 @@ class Run(Closeable):
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
             "batch fill": filled / (self._games_at_a_time / 2),
+            **{name: loss for name, loss in learned.items() if "/" in name},  # by board size
         }
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())

@@ -193,12 +193,15 @@ class Network(nn.Module):
         planes: Tensor,
         globals: Tensor,  # noqa: A002
         metadata: Tensor | None = None,
+        *,
+        full_boards: bool = False,
     ) -> Outputs:
         """The outputs for planes[batch, planes, height, width], globals and metadata[batch, ...].
 
-        Metadata is for networks that imitate people.
+        Metadata is for networks that imitate people. If all boards are known to fill their planes,
+        a compiler leaves out the mask.
         """
-        x, boards = self.trunk(planes, globals, metadata)
+        x, boards = self.trunk(planes, globals, metadata, full_boards=full_boards)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
     def trunk(
@@ -206,10 +209,12 @@ class Network(nn.Module):
         planes: Tensor,
         globals: Tensor,  # noqa: A002
         metadata: Tensor | None = None,
+        *,
+        full_boards: bool = False,
     ) -> tuple[Tensor, Boards]:
         """The output of the trunk and the boards of the batch."""
-        features = FEATURE_SETS[self.architecture.features]
-        boards = boards_of(features.on_board(planes)[:, None])
+        mask = FEATURE_SETS[self.architecture.features].on_board(planes)[:, None]
+        boards = boards_of(torch.ones_like(mask) if full_boards else mask)
         x = self.conv(planes)
         if self.globals is not None:
             x = x + self.globals(globals)[:, :, None, None]
