@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tengen.game.geometry import Size
 from tengen.network.data import NetworkData
-from tengen.network.torch.blocks import Norm
+from tengen.network.torch.blocks import Norm, follow_batches, renormalise
 from tengen.network.torch.compiling import compiled
 from tengen.training.heads_and_losses import (
     LOSSES,
@@ -64,14 +64,13 @@ class Trainer:
             self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
             if self._cuda:
                 torch.backends.cudnn.benchmark = True  # batches have few shapes
-            norms = [module for module in network.modules() if isinstance(module, Norm)]
-            for norm in norms:
+            self._norms = [module for module in network.modules() if isinstance(module, Norm)]
+            for norm in self._norms:
                 norm.prepare_to_learn()
             self.ema = copy.deepcopy(network.network).eval().requires_grad_(False)
             self._renorm = torch.zeros((), device=self.device)
             if len(self._sizes) > 1:
-                for norm in norms:
-                    norm.renorm = self._renorm
+                renormalise(self._norms, self._renorm)
             self._rate = torch.zeros((), device=self.device)
             self._newest = torch.ones((), device=self.device)  # their weight in the average
             self._parameters = list(network.parameters())
@@ -217,6 +216,7 @@ class Trainer:
         self._optimizer.zero_grad(set_to_none=True)
         losses = self._losses_of(batch)
         losses.total.backward()  # type: ignore[no-untyped-call]
+        follow_batches(self._norms)
         gradient = nn.utils.clip_grad_norm_(self._parameters, self.params.clip, foreach=True)
         self._optimizer.step()
         with torch.no_grad():

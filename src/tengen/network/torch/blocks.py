@@ -7,6 +7,7 @@ Whatever lies off the board is zero after each activation. A tensor of channels 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -47,6 +48,14 @@ def activate(x: Tensor, kind: Activation) -> Tensor:
             return x
 
 
+class Renorm(NamedTuple):
+    """Batch renormalization of one norm, and what it has seen of the latest batch."""
+
+    share: Tensor  # [] how far training is from batch norm, 0, to batch renormalization, 1
+    mean: Tensor  # [channels] of the latest batch
+    variance: Tensor  # [channels]
+
+
 class Norm(nn.Module):
     """Batch norm, then activation and mask. While it learns, boards must fill their tensor."""
 
@@ -62,9 +71,7 @@ class Norm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(channels))
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("variance", torch.ones(channels))
-        # [] from 0 to 1: how far training is from batch norm to batch renormalization, which
-        # batches of different board sizes need. None: batch norm.
-        self.renorm: Tensor | None = None
+        self.renorm: Renorm | None = None  # None: batch norm, for batches of one board size
 
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
         if self.training:
@@ -91,7 +98,7 @@ class Norm(nn.Module):
             self.epsilon.fill_(EPSILON)
 
     def _learn(self, x: Tensor) -> Tensor:
-        """Normalise by the batch's statistics, and update the running ones."""
+        """Normalise by the batch's statistics; batch norm also updates the running ones."""
         if self.renorm is None:
             # torch's own is fastest; its running variance is the unbiased one.
             running = self.mean, self.variance
@@ -100,25 +107,45 @@ class Norm(nn.Module):
             )
         return self._renormalised(x, self.renorm)
 
-    def _renormalised(self, x: Tensor, renorm: Tensor) -> Tensor:
+    def _renormalised(self, x: Tensor, renorm: Renorm) -> Tensor:
         """Batch renormalization (Ioffe 2017): batch norm, corrected to the running statistics.
 
         With the full correction the output is that of play, which knows no batches, while
         gradients are still those of batch norm. Without it each board size would learn by
         statistics of its own, and play by those of all sizes.
+
+        The batch's statistics are left in `renorm`, for `follow_batches` after the backward pass:
+        torch's compiler would compute that from running statistics that the forward pass changed.
         """
         y, mean, inverse = torch.native_batch_norm(
             x, self.scale, None, None, None, True, 0.0, EPSILON
         )
         with torch.no_grad():
             running = torch.rsqrt(self.variance + EPSILON)
-            most, far = 1 + renorm * (MOST_STRETCH - 1), renorm * MOST_SHIFT
+            most, far = 1 + renorm.share * (MOST_STRETCH - 1), renorm.share * MOST_SHIFT
             stretch = torch.clamp(running / inverse, 1 / most, most)
             shift = torch.clamp((mean - self.mean) * running, -far, far)
-            self.mean.lerp_(mean, self.momentum)
-            self.variance.lerp_(inverse.pow(-2) - EPSILON, self.momentum)
+            renorm.mean.copy_(mean)
+            renorm.variance.copy_(inverse.pow(-2) - EPSILON)
         bias = self.bias + self.scale * shift
         return torch.addcmul(bias.view(1, -1, 1, 1), y, stretch.view(1, -1, 1, 1)).to(x.dtype)
+
+
+def renormalise(norms: Iterable[Norm], share: Tensor) -> None:
+    """Train norms by batch renormalization from now on, by this share [] that may change."""
+    for norm in norms:
+        norm.renorm = Renorm(share, norm.mean.clone(), norm.variance.clone())
+
+
+def follow_batches(norms: Iterable[Norm]) -> None:
+    """Move the running statistics of renormalised norms towards those of the latest batch."""
+    learning = [(norm, norm.renorm) for norm in norms if norm.renorm is not None]
+    if not learning:
+        return
+    running = [tensor for norm, _ in learning for tensor in (norm.mean, norm.variance)]
+    seen = [tensor for _, renorm in learning for tensor in (renorm.mean, renorm.variance)]
+    with torch.no_grad():
+        torch._foreach_lerp_(running, seen, learning[0][0].momentum)
 
 
 class RmsNorm(nn.Module):
