@@ -85,3 +85,8 @@ def test_games_are_divided_by_weight_and_area(
             assert abs(count - wanted) <= 16
     if games == 8192:
         assert all(half.rows % 8 == 0 for half in halves)
+
+
+def test_larger_boards_are_expected_to_make_more_rows() -> None:
+    games = SelfPlayParams(board_sizes=(9, 13, 19), size_weights=(2, 1, 0))
+    assert games.expected_rows == {Size(9, 9): 162, Size(13, 13): 169}

@@ -39,10 +39,11 @@ def _compile_self_play(features: FeatureSet) -> None:
 
 def _compile_rows(features: FeatureSet) -> None:
     """Encode no games."""
-    from tengen.replay.rows import encode_games
+    from tengen.game.geometry import Size
+    from tengen.replay.rows import encode_padded
     from tengen.selfplay.record import no_games
 
-    encode_games(no_games(), features, 3, 1)
+    encode_padded(no_games(), features, Size(3, 3), 1)
 
 
 def _compile_matches(features: FeatureSet) -> None:

@@ -108,16 +108,15 @@ class Run(Closeable):
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
         """Create the trainer, the replay buffer, the network that plays, and the fleet."""
-        config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
+        config, seed = self._config, self._config.run.seed
         features = FEATURE_SETS[network.network.architecture.features]
         on_gpu = self._device == CUDA
         compiling = opened.enter_context(CompileAhead(features)) if on_gpu else None
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
-            side,
+            config.selfplay.expected_rows,
             features,
             self._device,
-            one_size=len(config.selfplay.board_sizes) == 1,
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
@@ -262,6 +261,7 @@ class Run(Closeable):
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
             "batch fill": filled * len(self._network.buffers) / self._games_at_a_time,
+            **{name: loss for name, loss in learned.items() if "/" in name},  # by board size
         }
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())

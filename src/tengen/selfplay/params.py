@@ -160,6 +160,11 @@ class SelfPlayParams:
         return {size: w for size, w in zip(self.sizes, weights, strict=True) if w > 0}
 
     @property
+    def expected_rows(self) -> dict[Size, float]:
+        """How many rows each size that is played makes, in any unit: large boards, long games."""
+        return {size: weight * size.area for size, weight in self.played_sizes.items()}
+
+    @property
     def largest_size(self) -> Size:
         """The board with the most points."""
         return max(self.sizes, key=lambda size: size.area)
@@ -184,9 +189,9 @@ class SelfPlayParams:
         Sizes share them by weight and area. Every size that is played has a game in each half, so
         there may be more games than asked for. The sum of all halves is divided in the same way.
         """
-        played = self.played_sizes
-        rows = _divided(games // 2, [weight * size.area for size, weight in played.items()])
-        half = [BufferShape(size, count) for size, count in zip(played, rows, strict=True)]
+        turns = self.expected_rows
+        rows = _divided(games // 2, list(turns.values()))
+        half = [BufferShape(size, count) for size, count in zip(turns, rows, strict=True)]
         return [*half, *half]
 
 

@@ -69,7 +69,7 @@ def play_games(
 def examples_of(games: Games, side: int) -> Examples:
     """One example for each turn of the games."""
     threads = min(numba.get_num_threads(), len(games.games))
-    rows = encode_games(games, BASIC, side, seed=0, threads=threads)
+    rows, _ = encode_games(games, BASIC, seed=0, threads=threads)[Size(side, side)]
     planes, _ = BASIC.unpacked(rows.planes, rows.globals)
     return Examples(planes, rows.policy.astype(np.float32), rows.value[:, 0] - rows.value[:, 1])
 
