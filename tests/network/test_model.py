@@ -48,8 +48,7 @@ def test_full_boards_are_seen_the_same_without_their_mask(name: str) -> None:
     network = random_network(name)
     planes, globals_ = random_boards(2, 5, 7)
     with torch.no_grad():
-        masked = network(planes, globals_)
-        full = network(planes, globals_, full_boards=True)
+        masked, full = network(planes, globals_), network.on_full_boards(planes, globals_)
     for one, other in zip(masked, full, strict=True):
         assert torch.equal(one, other)
 

@@ -46,7 +46,7 @@ class PlayingNetwork:
 
     def _evaluate(self, bits: Tensor, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         planes, globals_ = unpack_inputs(self.features, bits, packed, torch.bfloat16)
-        outputs = self._half(planes, globals_.to(torch.bfloat16), full_boards=True)
+        outputs = self._half.on_full_boards(planes, globals_.to(torch.bfloat16))
         return decode(outputs, globals_, self._scaling)
 
 

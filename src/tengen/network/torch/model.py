@@ -193,15 +193,21 @@ class Network(nn.Module):
         planes: Tensor,
         globals: Tensor,  # noqa: A002
         metadata: Tensor | None = None,
-        *,
-        full_boards: bool = False,
     ) -> Outputs:
         """The outputs for planes[batch, planes, height, width], globals and metadata[batch, ...].
 
-        Metadata is for networks that imitate people. If all boards are known to fill their planes,
-        a compiler leaves out the mask.
+        Metadata is for networks that imitate people.
         """
-        x, boards = self.trunk(planes, globals, metadata, full_boards=full_boards)
+        x, boards = self.trunk(planes, globals, metadata)
+        return Outputs(self.policy(x, boards), *self.value(x, boards))
+
+    def on_full_boards(
+        self,
+        planes: Tensor,
+        globals: Tensor,  # noqa: A002
+    ) -> Outputs:
+        """The outputs where all boards fill their planes; a compiler leaves out the mask."""
+        x, boards = self.trunk(planes, globals, full_boards=True)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
     def trunk(
