@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.filesize import decimal
 
 from tengen import __version__
@@ -40,6 +41,7 @@ from tengen.runs.params import FIXED_IN_PACKS, SECTIONS, RunConfig
 from tengen.runs.rating import network_file, network_name
 from tengen.runs.selfplay_network import DEFAULTS
 from tengen.runs.tensorboard_events import EventWriter
+from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, games_where, joined
 from tengen.training.params import window_size
 from tengen.user_messages import say
@@ -47,7 +49,6 @@ from tengen.user_messages import say
 SECONDS_BETWEEN = 180.0  # two packs of a run under way
 NETWORKS_SHARE = 0.25  # of the room beside the weights, that networks take before games
 _SPARE_ROWS = 1_000  # beyond the window: how many rows a weight becomes is drawn at random
-_SOME_GAMES = 200  # not worth another try to fill the room
 _LEVEL = 6
 
 
@@ -98,12 +99,12 @@ def pack_run(folder: RunFolder, file: Path, most_bytes: int = MOST_BYTES) -> str
     )
     members |= {f"network-{name}": content for name, content in chosen.networks.items()}
     members |= {f"games-{k}": content for k, content in enumerate(chosen.games)}
-    numbers = [last_game_number(path) for path in shards]
+    numbers = [last_game_number(path) + 1 for path in shards]
     index = {
         "tengen": __version__,
         "run": folder.path.name,
         "checkpoint": checkpoint.number,
-        "state": facts | {"last_number": max([int(facts.get("last_number", 0)), *numbers])},
+        "state": facts | {"numbers_from": max([int(facts.get("numbers_from", 0)), *numbers])},
         "config": text,
     }
     write_pack(file, index, members)
@@ -157,7 +158,7 @@ def _as_fits(games: Games, room: int) -> tuple[bytes, Games | None]:
     content = packed_games(games)
     while len(content) > room:
         fitting = int(len(games.games) * room / len(content) * 0.98)
-        if fitting < min(_SOME_GAMES, len(games.games)):
+        if not fitting:
             return b"", None
         games = games_where(games, np.arange(len(games.games)) >= len(games.games) - fitting)
         content = packed_games(games)
@@ -265,8 +266,7 @@ def _write_games(folder: RunFolder, groups: list[Games], config: RunConfig, sour
     """Write the games on boards that are still played as shards; returns the last one's number."""
     left_out = 0
     for number, games in enumerate(groups):
-        width, height = games.games["width"], games.games["height"]
-        fits = (width == height) & np.isin(width, config.selfplay.board_sizes)
+        fits = _still_played(games, config.selfplay)
         left_out += int((~fits).sum())
         if fits.any():
             with writing(folder.shards):
@@ -276,6 +276,14 @@ def _write_games(folder: RunFolder, groups: list[Games], config: RunConfig, sour
         sizes = ", ".join(f"{side}x{side}" for side in config.selfplay.board_sizes)
         say(f"{folder.path}: left out {left_out:,} packed games on other boards than {sizes}")
     return max(map(shard_number, shard_files(folder.shards)), default=0)
+
+
+def _still_played(games: Games, params: SelfPlayParams) -> NDArray[np.bool_]:
+    """[games] Which of them are on boards that self-play still uses."""
+    weights = params.size_weights or (1.0,) * len(params.board_sizes)
+    sides = [side for side, weight in zip(params.board_sizes, weights, strict=True) if weight]
+    width, height = games.games["width"], games.games["height"]
+    return np.asarray((width == height) & np.isin(width, sides))
 
 
 def _draw_curves(folder: RunFolder) -> None:

@@ -36,7 +36,7 @@ from tengen.runs.folder import (
     is_run,
     open_or_create_run,
 )
-from tengen.runs.new_games import begin_games_after
+from tengen.runs.later_fleet import LaterFleet
 from tengen.runs.pack import Packer, pack_run, unpack_run
 from tengen.runs.pack_file import check_target, read_pack
 from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams, Session
@@ -123,6 +123,7 @@ class Run(Closeable):
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
         network, self._started_from = _starting_network(config.run, checkpoint)
+        self._numbers_from = 0 if checkpoint is None else checkpoint.facts.get("numbers_from", 0)
         self._games_at_a_time = config.selfplay.games or self._defaults.games
         if checkpoint is not None and checkpoint.part("fleet."):  # perhaps of another device
             self._games_at_a_time = sum(len(checkpoint.arrays[f"fleet.slots{k}"]) for k in (0, 1))
@@ -159,6 +160,9 @@ class Run(Closeable):
         if compiling is not None:
             compiling.wait()
         self._fleet = Fleet(self._network.buffers, config.selfplay, config.search, seed)
+        if first := self._numbers_from:
+            buffers, games = self._network.buffers, config.selfplay
+            self._fleet = LaterFleet(buffers, games, config.search, seed, first)
 
     def close(self) -> None:
         """End threads and processes, close files."""
@@ -179,7 +183,7 @@ class Run(Closeable):
             self._packer.pack()
         self._progress.close_display()
         path = self._folder.path
-        if self._stopped() and self._share() < 1:
+        if self._stopped() and (self._unrated or self._share() < 1):
             say(f"stopped and saved; resume with: tengen train {path}")
             return
         run = self._config.run
@@ -371,6 +375,7 @@ class Run(Closeable):
             "unrated": self._unrated,
             "architecture": self._trainer.ema.architecture.to_json(),
             "started_from": self._started_from,
+            "numbers_from": self._numbers_from,
         }
         self._writer.start(self._writer.write, self.iteration, unsaved, arrays, facts)
         if self._config.rating.gate:
@@ -386,11 +391,8 @@ class Run(Closeable):
         trainer = checkpoint.part("trainer.")
         try:
             self._trainer.load_state({k: torch.from_numpy(v) for k, v in trainer.items()})
-            if fleet := checkpoint.part("fleet."):
+            if fleet := checkpoint.part("fleet."):  # a pack has none: its games begin anew
                 self._fleet.load(fleet)
-            else:  # from a pack
-                last, seed = int(facts["last_number"]), self._config.run.seed
-                begin_games_after(self._fleet, last, seed)
         except (KeyError, ValueError) as error:
             raise RunError(
                 f"{self._folder.path}: its checkpoint is of other settings or of another version "
