@@ -1,4 +1,4 @@
-"""Games in fewer bytes than shards take, for packs: about 0.45 kB a game of 9x9, 1.1 in shards.
+"""Games in fewer bytes than shards take, for packs: about 0.5 kB a game of 9x9, 1.1 in shards.
 
 Moves, policies, rules and results are exact. What the searches found is rounded to steps far below
 its noise, and kept as differences from turn to turn, which compress well.
