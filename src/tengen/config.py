@@ -62,6 +62,12 @@ def load_sections(
     return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
 
 
+def parse_sections(text: str, source: str | Path, sections: Sections) -> dict[str, Any]:
+    """As `load_sections`, from the text of a file; `source` names it in errors."""
+    keys = _parse_keys(text, source, sections, NO_ALIASES)
+    return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
+
+
 def load_keys(
     path: str | Path, sections: Sections, aliases: Mapping[str, str] = NO_ALIASES
 ) -> dict[str, dict[str, Any]]:
@@ -70,9 +76,19 @@ def load_keys(
     `aliases` are other names of keys.
     """
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    return _parse_keys(text, path, sections, aliases)
+
+
+def _parse_keys(
+    text: str, path: str | Path, sections: Sections, aliases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    try:
+        content = tomllib.loads(text)
     except ValueError as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
     found = {}

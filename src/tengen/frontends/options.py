@@ -199,6 +199,15 @@ class TrainOptions:
     minutes: float | None = option(None, "how long the whole run takes")
     games: int | None = option(None, "or how many games")
     iterations: int | None = option(None, "or how many iterations")
+    session_minutes: float | None = option(
+        None, "how long this session takes; the run goes on in the next", low=0
+    )
+    pack: Path | None = option(
+        None, "keep all that the run needs to go on elsewhere in files of this name", metavar="FILE"
+    )
+    origin: Path | None = option(
+        None, "a pack that a new run goes on from", flag="--from", metavar="PACK"
+    )
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tengen.config import Sections, load_sections, parse_settings, with_changes
+from tengen.config import Sections, load_keys, load_sections, parse_settings, with_changes
 from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
-from tengen.runs.params import SECTIONS, RunConfig
+from tengen.runs.pack import packed_config
+from tengen.runs.params import SECTIONS, RunConfig, Session
 from tengen.runs.run import train
 from tengen.selfplay.params import SelfPlayParams
 from tengen.tutorial import recipe as textbook
@@ -40,14 +41,16 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
         if options.preset == TEXTBOOK or is_tutorial(path):
             train_by_textbook(path, textbook_config(path, options))
         else:
-            train(path, run_config(path, options))
+            session = Session(options.session_minutes, options.pack, options.origin)
+            train(path, run_config(path, options), session)
     if serve is not None:
         say(f"its page is closed; look at it again with: tengen play --run {path}")
 
 
 def run_config(path: str, options: TrainOptions) -> RunConfig | None:
     """The settings that the command line asks for; None if it says nothing about an old run."""
-    if options == TrainOptions() and is_run(path):
+    of_the_run = replace(options, session_minutes=None, pack=None, origin=None)
+    if of_the_run == TrainOptions() and is_run(path):
         return None
     names = ("model", "device", "seed", "minutes", "games", "iterations")
     given = {"run": {name: getattr(options, name) for name in names}}
@@ -60,9 +63,11 @@ def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
     """As `run_config`, for a run of `tengen.tutorial`."""
     if is_run(path) and not is_tutorial(path):
         raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
-    for name in ("config", "model", "minutes", "games"):
+    no_flags = ("config", "model", "minutes", "games", "session_minutes", "pack", "origin")
+    for name in no_flags:
         if getattr(options, name) is not None:
-            raise ValueError(f"--{name} is not for the tutorial; see --set tutorial.KEY=VALUE")
+            flag = "from" if name == "origin" else name.replace("_", "-")
+            raise ValueError(f"--{flag} is not for the tutorial; see --set tutorial.KEY=VALUE")
     if options.preset not in (None, TEXTBOOK):
         raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
     if replace(options, preset=None) == TrainOptions() and is_run(path):
@@ -74,7 +79,17 @@ def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
 
 
 def _base(path: str, options: TrainOptions) -> dict[str, Any]:
-    """The settings that options change: of a file, of a preset, or those that the run has."""
+    """The settings that options change: of a file, of a preset, or those that the run has.
+
+    With a pack a file changes only what it says: the rest stays as it was.
+    """
+    if options.origin is not None:
+        if options.preset is not None:
+            raise ValueError(
+                "--preset names all settings, and --from has its own; give one of them"
+            )
+        changes = {} if options.config is None else load_keys(options.config, SECTIONS)
+        return with_changes(vars(packed_config(options.origin)), changes)
     if options.config is not None and options.preset is not None:
         raise ValueError("--config and --preset both name all settings; give one of them")
     if options.config is not None:

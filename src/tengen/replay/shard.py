@@ -109,6 +109,11 @@ def shard_number(path: Path) -> int:
     return int(path.name.split("-", 1)[0])
 
 
+def last_game_number(path: Path) -> int:
+    """The highest number of a shard's games, by its name."""
+    return int(path.stem.rpartition("-")[2])
+
+
 def read_or_set_aside(path: Path) -> Games | None:
     """The games of a shard, or None and a message to the user.
 

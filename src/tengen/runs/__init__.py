@@ -6,6 +6,8 @@
 - `selfplay_network`: the network that plays, by device
 - `replay_writer`: finished games into the replay buffer
 - `checkpoint`: the state of a run in a file, saved in the background
+- `pack`: what goes into files that travel, and going on from them
+- `pack_file`, `packed_state`, `packed_games`: those files, and weights and games in fewer bytes
 - `rating`: matches between a run's networks
 - `progress`: counters, metrics, and the live table
 - `tensorboard_events`: the file format of its curves

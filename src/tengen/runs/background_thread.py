@@ -23,6 +23,10 @@ class BackgroundThread(Closeable):
         self.finish()
         self._task = self._pool.submit(task, *args, **kwargs)
 
+    def is_idle(self) -> bool:
+        """Whether no task is under way."""
+        return self._task is None or self._task.done()
+
     def finish(self) -> None:
         """Wait for the task under way, if there is one."""
         task, self._task = self._task, None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,9 +150,12 @@ def _load(path: Path, number: int) -> Checkpoint:
 class CheckpointWriter(BackgroundThread):
     """Writes one save at a time: first the games, then the checkpoint that refers to them."""
 
-    def __init__(self, folder: RunFolder, samples: int) -> None:
+    def __init__(
+        self, folder: RunFolder, samples: int, then: Callable[[], None] = lambda: None
+    ) -> None:
+        """`then` is called after each save, in the background."""
         super().__init__("saving")
-        self._folder, self._samples = folder, samples
+        self._folder, self._samples, self._then = folder, samples, then
 
     def write(
         self, number: int, games: Games, arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]
@@ -164,6 +167,7 @@ class CheckpointWriter(BackgroundThread):
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
         save_checkpoint(self._folder, number, arrays, facts | {"last_shard": last})
+        self._then()
 
     def _write_samples(self, games: Games) -> None:
         """Write the latest games as SGF."""

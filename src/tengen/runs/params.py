@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from tengen.evaluation.match import parse_engine
@@ -67,6 +68,15 @@ class RunParams:
             return KATAGO_WITHOUT_LADDERS
         return FEATURE_SETS[self.features]
 
+    def share_done(self, seconds: float, games: int, iterations: int) -> float:
+        """How much of the run is over; 0 if it has no end."""
+        done = (
+            (seconds / 60, self.minutes),
+            (games, self.games),
+            (iterations, self.iterations),
+        )
+        return max([0.0, *(count / limit for count, limit in done if limit)])
+
 
 @dataclass(frozen=True)
 class RatingParams:
@@ -110,6 +120,15 @@ class RunConfig:
     rating: RatingParams = field(default_factory=RatingParams)
 
 
+@dataclass(frozen=True)
+class Session:
+    """What holds for one sitting of a run, beside the settings of the run."""
+
+    minutes: float | None = None  # it ends after so many, though the run has not
+    pack: Path | None = None  # kept fresh, see `tengen.runs.pack`
+    origin: Path | None = None  # a pack that a new run goes on from
+
+
 SECTIONS: dict[str, type[Any]] = get_type_hints(RunConfig)
 # Settings that may change when a run is resumed; any other would make it another run.
 CHANGEABLE = {
@@ -128,4 +147,16 @@ CHANGEABLE = {
     "training.schedule",
     "training.search_share",
     "training.clip",
+}
+# Settings that may not change when a run goes on from a pack: they make the network, or how many
+# steps its rows allow. The window, self-play and the rest may, for the next phase of a run.
+FIXED_IN_PACKS = {
+    "run.model",
+    "run.start",
+    "run.features",
+    "run.ladders",
+    "run.seed",
+    "training.batch",
+    "training.samples_per_row",
+    "training.optimizer",
 }

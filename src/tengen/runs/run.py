@@ -36,7 +36,9 @@ from tengen.runs.folder import (
     is_run,
     open_or_create_run,
 )
-from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams
+from tengen.runs.pack import Packer, pack_run, unpack_run
+from tengen.runs.pack_file import check_target, read_pack
+from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams, Session
 from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
 from tengen.runs.replay_writer import ReplayWriter
@@ -64,22 +66,50 @@ def open_run_with(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolder
     return folder, RunConfig(**settings)
 
 
-def train(path: str | Path, wanted: RunConfig | None = None) -> None:
+def train(
+    path: str | Path, wanted: RunConfig | None = None, session: Session | None = None
+) -> None:
     """Begin or resume a run, until it ends or is interrupted; raises RunError."""
+    session = session or Session()
+    if session.pack is not None:
+        check_target(session.pack)
+    origin = None if session.origin is None else read_pack(session.origin)
     with RunLock(path):
+        if origin is not None:
+            unpack_run(origin, path, wanted)
+            wanted = None
         folder, config = open_run_with(path, wanted)
+        if session.pack is not None and _nothing_to_do(folder, config.run, session):
+            say(pack_run(folder, session.pack))
+            return
         try:
-            with Run(folder, config) as run:
+            with Run(folder, config, session) as run:
                 run.go()
         except DivergedError as error:
             raise RunError(f"{folder.path}: {error}") from error
 
 
+def _nothing_to_do(folder: RunFolder, params: RunParams, session: Session) -> bool:
+    """Whether a run has ended, or the session has no time, so that there is only a pack to write.
+
+    Then neither the run's device nor its compilers are needed.
+    """
+    checkpoint = load_latest(folder)
+    if checkpoint is None or session.minutes == 0:
+        return checkpoint is not None
+    facts = checkpoint.facts
+    done = params.share_done(facts["seconds"], facts["games"], facts["iteration"])
+    return done >= 1 and not facts.get("unrated")
+
+
 class Run(Closeable):
     """A run under way, in a folder that this process has locked."""
 
-    def __init__(self, folder: RunFolder, config: RunConfig) -> None:
+    def __init__(
+        self, folder: RunFolder, config: RunConfig, session: Session | None = None
+    ) -> None:
         self._began = self._last_saved = time.monotonic()
+        self._session = session or Session()
         self._seconds_before = 0.0  # of earlier sessions
         self._folder, self._config = folder, config
         self._device = learning_device(config.run.device)
@@ -92,9 +122,10 @@ class Run(Closeable):
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
         network, self._started_from = _starting_network(config.run, checkpoint)
+        self._numbers_from = 0 if checkpoint is None else checkpoint.facts.get("numbers_from", 0)
         self._games_at_a_time = config.selfplay.games or self._defaults.games
-        if checkpoint is not None:  # perhaps of another device
-            self._games_at_a_time = games_saved(checkpoint.part("fleet."))
+        if checkpoint is not None and (fleet := checkpoint.part("fleet.")):
+            self._games_at_a_time = games_saved(fleet)  # perhaps of another device
         with ExitStack() as opened:
             self._open_parts(network, opened)
             if checkpoint is not None:
@@ -102,7 +133,10 @@ class Run(Closeable):
             else:
                 forget_after(folder.ratings, "iteration", -1)
                 remove_shards_after(folder, 0)
-            self._writer = opened.enter_context(CheckpointWriter(folder, config.run.sample_games))
+            self._packer = opened.enter_context(Packer(folder, self._session.pack))
+            self._writer = opened.enter_context(
+                CheckpointWriter(folder, config.run.sample_games, self._packer.offer)
+            )
             self._progress = opened.enter_context(Progress(folder, self.iteration))
             self._opened = opened.pop_all()
 
@@ -124,7 +158,10 @@ class Run(Closeable):
         self._network = SelfPlayNetwork(self._trainer, halves)
         if compiling is not None:
             compiling.wait()
-        self._fleet = Fleet(self._network.buffers, config.selfplay, config.search, seed)
+        games, first = config.selfplay, self._numbers_from
+        if first:  # none is cut short: that is for the first games of a network that knows nothing
+            games = replace(games, stagger=False)
+        self._fleet = Fleet(self._network.buffers, games, config.search, seed, first_game=first)
 
     def close(self) -> None:
         """End threads and processes, close files."""
@@ -142,9 +179,10 @@ class Run(Closeable):
             self._save()
             save_network(self._network_data("latest"), self._folder.latest, half=True)
             self._writer.finish()
+            self._packer.pack()
         self._progress.close_display()
         path = self._folder.path
-        if self._stop.is_set():
+        if self._stopped() and (self._unrated or self._share() < 1):
             say(f"stopped and saved; resume with: tengen train {path}")
             return
         run = self._config.run
@@ -177,7 +215,7 @@ class Run(Closeable):
         self._unrated = bool(every) and (self.iteration % every == 0 or self._share() >= 1)
         if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
             self._save()  # before the rating, which may take minutes
-        if self._unrated and not self._stop.is_set():
+        if self._unrated and not self._stopped():
             self._rate()
 
     def _play_and_learn(self) -> None:
@@ -223,16 +261,16 @@ class Run(Closeable):
 
     def _share(self) -> float:
         """How much of the run is over; 0 if it has no end."""
-        run = self._config.run
-        done = (
-            (self.seconds / 60, run.minutes),
-            (self._replay.games, run.games),
-            (self.iteration, run.iterations),
-        )
-        return max([0.0, *(count / limit for count, limit in done if limit)])
+        return self._config.run.share_done(self.seconds, self._replay.games, self.iteration)
 
     def _over(self) -> bool:
-        return self._stop.is_set() or self._share() >= 1
+        return self._stopped() or self._share() >= 1
+
+    def _stopped(self) -> bool:
+        """Whether this session is to end: interrupted, or its time is up."""
+        minutes = self._session.minutes
+        timed_out = minutes is not None and time.monotonic() - self._began >= 60 * minutes
+        return timed_out or self._stop.is_set()
 
     def _counters(self) -> Counters:
         fleet, buffer, steps = self._fleet.counts, self._replay.buffer, self._trainer.steps
@@ -283,7 +321,7 @@ class Run(Closeable):
             self._config.selfplay,
             partial(evaluator_on, self._device),
             self._playing if rating.gate else "",
-            self._stop.is_set,
+            self._stopped,
         )
         if self._unrated:
             return
@@ -337,6 +375,7 @@ class Run(Closeable):
             "unrated": self._unrated,
             "architecture": self._trainer.ema.architecture.to_json(),
             "started_from": self._started_from,
+            "numbers_from": self._numbers_from,
         }
         self._writer.start(self._writer.write, self.iteration, unsaved, arrays, facts)
         if self._config.rating.gate:
@@ -352,7 +391,8 @@ class Run(Closeable):
         trainer = checkpoint.part("trainer.")
         try:
             self._trainer.load_state({k: torch.from_numpy(v) for k, v in trainer.items()})
-            self._fleet.load(checkpoint.part("fleet."))
+            if fleet := checkpoint.part("fleet."):  # a pack has none: its games begin anew
+                self._fleet.load(fleet)
         except (KeyError, ValueError) as error:
             raise RunError(
                 f"{self._folder.path}: its checkpoint is of other settings or of another version "

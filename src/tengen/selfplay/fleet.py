@@ -150,17 +150,22 @@ class Fleet:
         search: SearchParams,
         seed: int,
         *,
+        first_game: int = 0,
         move_values: bool = False,
     ) -> None:
         """As many games as the buffers have rows, on boards of the buffers' sizes.
+
+        Games are numbered from `first_game`, which decides their random numbers, too.
 
         Buffers are stepped in turn; `SelfPlayParams.halves` says which ones are needed. With
         `move_values` the records hold what full searches found after each move they tried. Raises
         ValueError for buffers of a size that is not among those of the settings.
         """
+        if first_game:
+            seed = int(np.random.SeedSequence([seed, first_game]).generate_state(1)[0])
         self._halves = [
             _Half(each, params, search, numbering, seed, move_values)
-            for each, numbering in zip(buffers, _numberings(buffers), strict=True)
+            for each, numbering in zip(buffers, _numberings(buffers, first_game), strict=True)
         ]
         self._next = 0
         self._ticks = 0
@@ -233,13 +238,13 @@ class Fleet:
         self._next = 0
 
 
-def _numberings(halves: Sequence[InferenceBuffers]) -> list[Numbering]:
+def _numberings(halves: Sequence[InferenceBuffers], first: int) -> list[Numbering]:
     counts = [len(half.planes) for half in halves]
     sizes = [board_size_of(half) for half in halves]
     return [
         Numbering(
             sum(counts),
-            sum(counts[:k]),
+            first + sum(counts[:k]),
             sum(count for count, each in zip(counts[:k], sizes[:k], strict=True) if each == size),
         )
         for k, size in enumerate(sizes)

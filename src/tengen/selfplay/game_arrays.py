@@ -50,7 +50,7 @@ class Numbering(NamedTuple):
     """Which slots of a fleet a half has."""
 
     slots: int  # in the fleet
-    first: int  # number of its first slot
+    first: int  # number of its first slot's first game
     first_of_size: int  # number of its first slot among those of its board size
 
 

@@ -99,6 +99,17 @@ def split_games(games: Games, size: int) -> list[Games]:
     return list(map(Games, *tables))
 
 
+def games_where(games: Games, wanted: NDArray[np.bool_]) -> Games:
+    """Those of the games [games] that are wanted, in their order."""
+    played = games.games
+    n_values = played["n_targets"] if len(games.move_values) else np.zeros_like(played["n_targets"])
+    counts = (played["n_turns"], played["n_targets"], played["width"] * played["height"], n_values)
+    tables: list[Any] = [
+        table[np.repeat(wanted, count)] for table, count in zip(games[1:], counts, strict=True)
+    ]
+    return Games(played[wanted], *tables)
+
+
 def joined(parts: Sequence[Games]) -> Games:
     """All these games, in order."""
     if not parts:
