@@ -68,7 +68,7 @@ def wait() -> None:
 
 def seconds_each(call: Callable[[], object], sizes: int = 1) -> float:
     """Seconds of a call, of which so many in a row differ."""
-    portion = 60 if DEVICE == "cuda" else 20 * sizes if sizes > 1 else 1
+    portion = 60 if DEVICE == "cuda" else 4 * sizes if sizes > 1 else 1
     for _ in range(sizes):
         call()
     wait()
