@@ -17,7 +17,6 @@ from tests.search.plain_search import Search
 from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
-from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
@@ -88,8 +87,9 @@ def many_trees(data: NetworkData, trees: int) -> Work:
     """The self-play fleet: one half descends its trees while the other is evaluated."""
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
     network.publish(network_from(data).cuda())
-    buffers = [CudaBuffers(network, trees // 2, Size(9, 9)) for _ in range(2)]
-    fleet = Fleet(buffers, SelfPlayParams(visits=VISITS, fast_visits=VISITS), SelfPlaySearch(), 1)
+    params = SelfPlayParams(visits=VISITS, fast_visits=VISITS)
+    buffers = [CudaBuffers(network, half) for half in params.halves(trees)]
+    fleet = Fleet(buffers, params, SelfPlaySearch(), 1)
 
     def run() -> int:
         before, stop = fleet.counts, time.perf_counter() + SECONDS

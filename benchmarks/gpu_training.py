@@ -85,6 +85,7 @@ def measure(config: RunConfig, folder: Path, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("network", nargs="?", default="bundled")
+    parser.add_argument("--sizes", nargs="+", default=["9"], help="such as 9 13 19 or 9x13")
     parser.add_argument("--games", type=int, nargs="+", default=[8192, 16384])
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--fresh-trees", action="store_true")
@@ -100,7 +101,11 @@ def main() -> None:
         for games in options.games:
             config = RunConfig(
                 run=RunParams(start=str(start), ladders=options.ladders, device="cuda"),
-                selfplay=SelfPlayParams(games=games, keep_tree=not options.fresh_trees),
+                selfplay=SelfPlayParams(
+                    games=games,
+                    keep_tree=not options.fresh_trees,
+                    board_sizes=tuple(options.sizes),
+                ),
                 training=TrainingParams(batch=options.batch),
                 rating=RatingParams(every=0),
             )

@@ -105,7 +105,7 @@ def show_rows(games: Games) -> None:
         ("basic", BASIC),
     ]
     for name, features in sets:
-        taken = seconds(lambda: encode_games(games, features, SIDE, 1))  # noqa: B023
+        taken = seconds(lambda: encode_games(games, features, 1))  # noqa: B023
         print(f"{name:30} {rows / taken:10,.0f} rows/s   {taken / rows * 1e6:5.2f} us a row")
         if features is KATAGO_WITHOUT_LADDERS:
             rows_per_second_in_python(games, 10)

@@ -32,7 +32,7 @@ import torch
 
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
-from tengen.network.inference_buffers import EvaluatorBuffers
+from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
 from tengen.selfplay.fleet import Fleet
 from tengen.tutorial.network import TwoHeadNetwork, initial_network, network_data
 from tengen.tutorial.recipe import Recipe
@@ -291,8 +291,8 @@ class Ours:
     """Our fleet with the tutorial's recipe."""
 
     def __init__(self, evaluator: Evaluator, games: int) -> None:
-        size = Size(SIDE, SIDE)
-        buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
+        half = BufferShape(Size(SIDE, SIDE), games // 2)
+        buffers = [EvaluatorBuffers(evaluator, half) for _ in range(2)]
         self._games = games
         stage = MOVES_IN_A_GAME / SIDE**2 / 2  # on average
         params = replace(RECIPE.selfplay(), opening_share=1.0, opening_moves=stage)

@@ -1,7 +1,8 @@
 """Settings declared once, as dataclasses: read from TOML with every mistake named, and explained.
 
 A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
-a number, text, a tuple or list of these, or one of them or None, which a file writes as 0 or "".
+a number, text, a tuple or list of these (or of any of several kinds), or one of them or None, which
+a file writes as 0 or "".
 Fields made by `option` are also options of the command line (tengen.frontends.command_options). A
 class may have RETIRED: keys that earlier versions wrote, with the defaults that they had.
 """
@@ -14,10 +15,11 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import Field, field, fields, is_dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from types import MappingProxyType, NoneType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
 _WIDTH = 100  # of comments in files
@@ -116,15 +118,21 @@ def parse_settings(settings: Iterable[str], sections: Sections) -> dict[str, dic
         if section not in sections:
             raise ValueError(f"{setting}: [{section}] is no section{_nearest(section, sections)}")
         try:
-            value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text.strip()
-        try:
-            typed = _typed_keys(sections[section], {key: value}, sections)
+            typed = _typed_keys(sections[section], {key: _parsed(text)}, sections)
             found.setdefault(section, {}).update(typed)
         except ValueError as error:
             raise ValueError(f"{setting}: [{section}] {error}") from None
     return found
+
+
+def _parsed(text: str) -> Any:
+    """A value of TOML, in which quotes may be left out."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        if match := re.fullmatch(r"\s*\[([^\[\]\"']*)\]\s*", text):
+            return [_parsed(item) for item in match[1].split(",")]
+        return text.strip()
 
 
 def with_changes(
@@ -231,6 +239,11 @@ def _as(wanted: Any, value: Any) -> Any:
         if len(kinds) != len(value):
             raise TypeError
         return container(_as(kind, item) for kind, item in zip(kinds, value, strict=True))
+    if container is UnionType:
+        for kind in get_args(wanted):
+            with suppress(TypeError):
+                return _as(kind, value)
+        raise TypeError
     if wanted is float and type(value) is int:
         return float(value)
     if type(value) is not wanted:
@@ -267,7 +280,7 @@ def _called(wanted: Any) -> str:
     kinds = _items(wanted)
     if kinds[-1] is ...:
         many = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
-        return f"a list of {many[kinds[0]]}"
+        return f"a list of {' or '.join(many[kind] for kind in get_args(kinds[0]) or kinds[:1])}"
     return f"a list [{', '.join(names[kind] for kind in kinds)}]"
 
 
@@ -289,7 +302,7 @@ def _toml(value: object) -> str:
     return repr(value)
 
 
-_FIELD = re.compile(r"(\w+): [\w\[\], .]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
+_FIELD = re.compile(r"(\w+): [\w\[\], .|]+ = (?:\"[^\"]*\"|[^#\"])+?(?:\s+# (.*))?")
 
 
 def _comments(kind: type) -> dict[str, list[str]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 import torch
 from torch import Tensor
+from torch.fx import GraphModule
 
 from tengen.network.torch.compiling import compiled
 
@@ -20,7 +23,7 @@ def test_a_function_that_cannot_be_compiled_is_called_as_it_is(
 ) -> None:
     tried = []
 
-    def no_compiler(_: object) -> object:
+    def no_compiler(_: object, **_options: object) -> object:
         def fail(x: Tensor) -> Tensor:
             tried.append(x)
             raise RuntimeError("Cannot find a working triton installation\nand much more")
@@ -39,15 +42,33 @@ def test_a_function_that_cannot_be_compiled_is_called_as_it_is(
 def test_what_compiles_is_compiled_and_its_own_errors_are_heard(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(torch, "compile", lambda _: lambda x: 3 * x)
+    monkeypatch.setattr(torch, "compile", lambda _, **_options: lambda x: 3 * x)
     assert compiled(double)(torch.tensor(5)).item() == 15
 
     def broken(_: Tensor) -> Tensor:
         raise ValueError("no rows")
 
-    monkeypatch.setattr(torch, "compile", lambda function: function)
+    monkeypatch.setattr(torch, "compile", lambda function, **_options: function)
     with pytest.raises(ValueError, match="no rows"):
         compiled(broken)(torch.tensor(1))
+
+
+def test_each_shape_is_compiled_for_itself_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes: list[tuple[int, ...]] = []
+
+    def backend(graph: GraphModule, inputs: list[Tensor]) -> Callable[..., object]:
+        shapes.append(tuple(map(int, inputs[0].shape)))
+        assert all(type(side) is int for side in inputs[0].shape)  # not symbols for any size
+        return graph.forward
+
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    function = compiled(double)
+    wanted = [(2, side, other) for side in (3, 4, 5) for other in range(3, 9)]
+    for shape in 2 * wanted:
+        assert torch.equal(function(torch.ones(shape)), torch.full(shape, 2.0))
+    assert shapes == wanted
 
 
 def test_what_the_compiler_remarks_to_itself_is_not_shown() -> None:

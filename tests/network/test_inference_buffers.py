@@ -9,7 +9,7 @@ from tengen.features.feature_set import BASIC
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.network.inference_buffers import EvaluatorBuffers
+from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
 
 
 def test_buffers_ask_about_some_rows_and_keep_the_answers_of_the_others() -> None:
@@ -19,7 +19,7 @@ def test_buffers_ask_about_some_rows_and_keep_the_answers_of_the_others() -> Non
         asked.append(batch.planes[:, 0, 0, 0].copy())
         return uniform(batch)._replace(score=10 * batch.planes[:, 0, 0, 0])
 
-    buffers = EvaluatorBuffers(FakeEvaluator(script, BASIC), 3, Size(5, 5))
+    buffers = EvaluatorBuffers(FakeEvaluator(script, BASIC), BufferShape(Size(5, 5), 3))
     buffers.planes[:, 0, 0, 0] = [1, 2, 3]
     buffers.launch()
     buffers.ask_only(np.array([0, 2]))  # which must not disturb what is under way

@@ -7,7 +7,7 @@ import torch
 
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import in_half
-from tengen.network.torch.blocks import Norm, boards_of
+from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs
 from tests.network.boards import SMALL, random_boards
 
@@ -43,15 +43,14 @@ def test_a_padded_board_is_seen_as_it_is_alone(name: str, size: tuple[int, int])
     assert torch.allclose(alone.policy[:, :, -1], in_corner.policy[:, :, -1], atol=1e-4)
 
 
-def test_norms_count_only_points_on_the_board() -> None:
-    norm = Norm(4, named_architecture("b2c32").activation, momentum=1.0).train()
-    x = torch.randn(3, 4, 6, 6) * 2 + 5
-    mask = torch.zeros(3, 1, 6, 6)
-    mask[0, :, :5, :5] = mask[1, :, :6, :3] = mask[2] = 1
-    norm(x, boards_of(mask))
-    on_board = x.permute(1, 0, 2, 3)[:, mask[:, 0] == 1]  # [channels, points]
-    assert torch.allclose(norm.mean, on_board.mean(1), atol=1e-5)
-    assert torch.allclose(norm.variance, on_board.var(1, unbiased=False), atol=1e-4)
+@pytest.mark.parametrize("name", SMALL)
+def test_full_boards_are_seen_the_same_without_their_mask(name: str) -> None:
+    network = random_network(name)
+    planes, globals_ = random_boards(2, 5, 7)
+    with torch.no_grad():
+        masked, full = network(planes, globals_), network.on_full_boards(planes, globals_)
+    for one, other in zip(masked, full, strict=True):
+        assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -33,6 +33,7 @@ from tengen.network.backends.registry import (
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode, evaluate
+from tengen.network.inference_buffers import BufferShape
 from tengen.network.torch.model import Network
 
 
@@ -171,11 +172,13 @@ def test_a_cpu_with_neither_openvino_nor_torch_is_refused_with_both_remedies(
 
 
 def test_buffers_have_the_games_that_are_wanted_or_else_suit_the_device(data: NetworkData) -> None:
-    size = Size(5, 5)
-    wanted = open_selfplay_buffers(data, CPU, size, games=6, most_games=100)
-    assert [half.planes.shape for half in wanted] == [(3, 22, 5, 5)] * 2
-    few = open_selfplay_buffers(data, CPU, size, games=0, most_games=10)
-    usual = open_selfplay_buffers(data, CPU, size, games=0, most_games=10_000)
+    def shapes_for(games: int) -> list[BufferShape]:
+        return [BufferShape(Size(5, 5), games // 2), BufferShape(Size(3, 4), games // 2)]
+
+    wanted = open_selfplay_buffers(data, CPU, shapes_for, games=6, most_games=100)
+    assert [half.planes.shape for half in wanted] == [(3, 22, 5, 5), (3, 22, 4, 3)]
+    few = open_selfplay_buffers(data, CPU, shapes_for, games=0, most_games=10)
+    usual = open_selfplay_buffers(data, CPU, shapes_for, games=0, most_games=10_000)
     assert [len(few[0].globals), len(usual[0].globals)] == [5, 32]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +30,16 @@ from tengen.selfplay.record import (
 
 
 def random_games(
-    count: int, seed: int = 1, sides: tuple[int, ...] = (5, 6, 7, 8, 9), first: int = 0
+    count: int,
+    seed: int = 1,
+    sides: Sequence[int | tuple[int, int]] = (5, 6, 7, 8, 9),
+    first: int = 0,
 ) -> Games:
     choice = random.Random(seed)
     return joined([random_game(choice, choice.choice(sides), first + k) for k in range(count)])
 
 
-def random_game(choice: random.Random, side: int, number: int) -> Games:
+def random_game(choice: random.Random, side: int | tuple[int, int], number: int) -> Games:
     """Handicap or nothing, some moves without a search, then searches short and full."""
     rules = Rules(
         choice.choice(list(KoRule)),
@@ -48,11 +51,12 @@ def random_game(choice: random.Random, side: int, number: int) -> Games:
     )
     komi = choice.randrange(-20, 30) / 2
     position = Position(side, rules, komi)
+    width, area = position.width, position.size.area
     handicap = choice.choice([0, 0, 0, 1, 2, 3])
     opening = choice.randrange(5)
     turns: list[tuple[float, ...]] = []
     targets: list[tuple[int, int]] = []
-    limit = choice.randrange(3 * side * side)
+    limit = choice.randrange(3 * area)
     while not position.is_over and len(turns) < limit:
         kind = FULL if choice.random() < 0.4 else FAST
         color = position.to_play
@@ -60,8 +64,8 @@ def random_game(choice: random.Random, side: int, number: int) -> Games:
             kind, color = SETUP, Color.BLACK
         elif len(turns) < handicap + opening:
             kind = OPENING
-        legal = [y * side + x for x, y in position.legal_moves()]
-        place = choice.choice(legal) if legal and choice.random() < 0.93 else side * side
+        legal = [y * width + x for x, y in position.legal_moves()]
+        place = choice.choice(legal) if legal and choice.random() < 0.93 else area
         wanted = choice.sample(legal, min(len(legal), choice.randrange(12)))
         if place not in wanted:
             wanted.append(place)
@@ -83,18 +87,18 @@ def random_game(choice: random.Random, side: int, number: int) -> Games:
                 choice.gauss(0, 10) * searched,
             )
         )
-        point = None if place == side * side else (place % side, place // side)
+        point = None if place == area else (place % width, place // width)
         position = position.play(point, color)
     game = np.zeros(1, GAME)
     game["number"], game["step"] = number, 10 * number
-    game["width"] = game["height"] = side
+    game["width"], game["height"] = position.size
     game["terms"] = terms_of(rules, komi)
     game["move_limit"] = limit
     game["n_turns"], game["n_targets"] = len(turns), len(targets)
     game["end"] = BY_PASSES if position.is_over else choice.choice([BY_MOVE_LIMIT, BY_DECISION])
     game["no_result"] = choice.random() < 0.1
     game["score"] = choice.choice([0.0, choice.randrange(-80, 80) / 2])
-    owners = [choice.choice([-1, 0, 1]) for _ in range(side * side)]
+    owners = [choice.choice([-1, 0, 1]) for _ in range(area)]
     return Games(
         game,
         np.array(turns, TURN.descr).view(TURN),

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import BLACK
+from tengen.game.geometry import Size
 from tengen.game.kernels.board import TAX_ON_GROUPS
 from tengen.replay.estimates import Estimates
 from tengen.replay.katago_rows import katago_arrays, write_katago_rows
-from tengen.replay.rows import TrainingRows, copies_of_turns, encode_games
+from tengen.replay.rows import TrainingRows, copies_of_turns, encode_padded
 from tengen.selfplay.record import FAST, FULL, OPENING, SETUP, Games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.game.reference import PlainBoard, ReferenceGame
@@ -27,7 +28,7 @@ GAMES = random_games(3, seed=5, sides=(5, 6)) if WITHOUT_COMPILER else random_ga
 
 @pytest.fixture(scope="module")
 def rows() -> TrainingRows:
-    return encode_games(GAMES, KATAGO, SIDE, SEED)
+    return encode_padded(GAMES, KATAGO, Size(SIDE, SIDE), SEED)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,8 @@ def test_unpacked_planes_are_those_of_the_inputs(
     planes = bits[:, :, :81].reshape(-1, 22, 9, 9)
     for plane in range(22):
         np.testing.assert_array_equal(planes[:, plane], rows.planes >> np.uint32(plane) & 1)
-    np.testing.assert_array_equal(planes[:, 0].sum((1, 2)), rows.size.prod(1, dtype=int))
+    games = np.repeat(GAMES.games, rows_of_games(GAMES))
+    np.testing.assert_array_equal(planes[:, 0].sum((1, 2)), games["width"] * games["height"])
     np.testing.assert_array_equal(arrays["globalInputNC"], rows.globals)
 
 

@@ -11,20 +11,29 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
 from tengen.game.color import BLACK, Color
+from tengen.game.geometry import Size, board_size
 from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.replay.kernels.encode import half_bits
-from tengen.replay.rows import FIELDS, copies_of_turns, encode_games
-from tengen.selfplay.record import FAST, FULL, Games, joined, no_games
+from tengen.replay.rows import (
+    FIELDS,
+    Layout,
+    Rows,
+    TrainingRows,
+    copies_of_turns,
+    encode_games,
+    encode_padded,
+)
+from tengen.selfplay.record import FAST, FULL, Games, joined, no_games, split_games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games
 
 pytestmark = pytest.mark.kernel
 
 GAMES = 4 if WITHOUT_COMPILER else 300
-SIDES = (5, 6) if WITHOUT_COMPILER else (5, 6, 7, 8, 9)
-SIDE = 9
+SIDES = (5, (4, 6)) if WITHOUT_COMPILER else (5, 6, 7, 8, 9, (4, 6), (6, 4))
+NINE = Size(9, 9)
 
 
 def with_weights(games: Games, weight: float) -> Games:
@@ -72,15 +81,13 @@ def start_of(game: Any) -> Position:
 
 
 def policy_of(played: Played, t: int) -> NDArray[np.float64]:
-    policy = np.zeros((SIDE * SIDE + 1,))
-    width, area = played.game["width"], played.game["width"] * played.game["height"]
+    policy = np.zeros(played.ownership.size + 1)
     wanted = [(int(place), int(weight)) for place, weight in played.targets[t]]
     if not wanted:
         wanted = [(int(played.turns[t]["move"]), 1)]
     total = sum(weight for _, weight in wanted)
     for place, weight in wanted:
-        where = SIDE * SIDE if place == area else place // width * SIDE + place % width
-        policy[where] = weight / total
+        policy[place] = weight / total
     return policy
 
 
@@ -125,11 +132,9 @@ def reference_rows(
             color = int(turn["color"])
             if copies[at]:
                 assert position.to_play == color
-                planes = np.zeros((len(features.planes), SIDE, SIDE), np.float32)
+                planes = np.zeros((len(features.planes), height, width), np.float32)
                 globals_ = np.zeros(len(features.globals), np.float32)
                 features.encode_position(position, planes, globals_)
-                owners = np.zeros((SIDE, SIDE), np.int8)
-                owners[:height, :width] = played.ownership if color == BLACK else -played.ownership
                 outcome, search = (
                     turned(values, color) for values in (outcome_of(played.game), search_of(turn))
                 )
@@ -141,15 +146,14 @@ def reference_rows(
                     "planes": planes,
                     "globals": globals_,
                     "policy": policy_of(played, t),
-                    "reply": np.zeros(SIDE * SIDE + 1) if is_last else policy_of(played, t + 1),
+                    "reply": np.zeros(width * height + 1) if is_last else policy_of(played, t + 1),
                     "value": outcome[:3],
                     "score": outcome[3],
                     "short_values": short[:, :3],
                     "short_scores": short[:, 3],
                     "search_value": search[:3],
                     "lead": turn["score"] if color == BLACK else -turn["score"],
-                    "ownership": owners,
-                    "size": [width, height],
+                    "ownership": played.ownership * (1 if color == BLACK else -1),
                 }
                 for _ in range(copies[at]):
                     yield row
@@ -164,9 +168,17 @@ def reference_rows(
 )
 def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> None:
     games = random_games(GAMES, seed=len(features.planes), sides=SIDES)
-    rows = encode_games(games, features, SIDE, seed=5)
+    found = encode_games(games, features, seed=5)
     expected = list(reference_rows(games, features, copies_of_turns(games, 5)))
-    assert len(rows.planes) == len(expected) > 4 * GAMES
+    assert sum(len(order) for _, order in found.values()) == len(expected) > 4 * GAMES
+    assert set(found) == {board_size(side) for side in SIDES}
+    for size, (rows, order) in found.items():
+        of_size = [row for row in expected if row["ownership"].shape == (size.height, size.width)]
+        assert [expected[k] for k in order] == of_size
+        check_rows(rows, of_size, features)
+
+
+def check_rows(rows: TrainingRows, expected: list[dict[str, Any]], features: FeatureSet) -> None:
     for k, want in enumerate(expected):
         for name in FIELDS:
             got = getattr(rows, name)[k]
@@ -185,21 +197,65 @@ def test_every_field_is_what_the_slow_reference_says(features: FeatureSet) -> No
 
 @pytest.mark.skipif(WITHOUT_COMPILER, reason="a few games are enough of that")
 def test_the_samples_hold_what_could_go_wrong() -> None:
-    games = random_games(GAMES, seed=len(KATAGO.planes))
+    games = random_games(GAMES, seed=len(KATAGO.planes), sides=SIDES)
     turns, played = games.turns, games.games
     assert played["no_result"].any()
     assert ((played["score"] == 0) & (played["no_result"] == 0)).any()
     assert (turns["kind"] == 0).any()
-    assert len(set(played["width"])) == 5
+    assert len(set(zip(played["width"], played["height"], strict=True))) == len(SIDES)
     areas = np.repeat(played["width"] * played["height"], played["n_turns"])
     assert (turns["move"] == areas).any()
 
 
+def check_alike(one: TrainingRows, other: TrainingRows) -> None:
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
 def test_threads_change_nothing() -> None:
     games = random_games(4, sides=(5, 6))
-    alone, together = (encode_games(games, KATAGO, SIDE, 3, threads=n) for n in (1, 3))
-    for one, other in zip(alone, together, strict=True):
-        np.testing.assert_array_equal(one, other)
+    alone, together = (encode_games(games, KATAGO, 3, threads=n) for n in (1, 3))
+    assert alone.keys() == together.keys()
+    for size, (rows, order) in alone.items():
+        check_alike(rows, together[size].rows)
+        np.testing.assert_array_equal(order, together[size].order)
+
+
+def test_rows_of_a_size_are_those_of_its_games_alone() -> None:
+    sides = (5, 6, (4, 6))
+    games = random_games(9, seed=4, sides=sides)
+    together = encode_games(games, KATAGO, 3)
+    by_size = {
+        board_size(side): [
+            game
+            for game in split_games(games, 1)
+            if (game.games["width"][0], game.games["height"][0]) == board_size(side)
+        ]
+        for side in sides
+    }
+    for size, some in by_size.items():
+        (alone,) = encode_games(joined(some), KATAGO, 3).values()
+        check_alike(together[size].rows, alone.rows)
+        np.testing.assert_array_equal(alone.order, np.arange(len(alone.order)))
+    numbers = np.concatenate([order for _, order in together.values()])
+    np.testing.assert_array_equal(np.sort(numbers), np.arange(len(numbers)))
+
+
+def test_padded_rows_have_the_board_in_their_upper_left_corner() -> None:
+    games = random_games(9, seed=4, sides=(5, 6, (4, 6)))
+    padded = encode_padded(games, KATAGO, NINE, 3)
+    for size, (rows, order) in encode_games(games, KATAGO, 3).items():
+        for name, field in FIELDS.items():
+            own, wide = getattr(rows, name), getattr(padded, name)[order]
+            if field.shape is Layout.MOVES:
+                np.testing.assert_array_equal(wide[:, -1], own[:, -1], err_msg=name)
+                own = own[:, :-1].reshape(-1, size.height, size.width)
+                wide = wide[:, :-1].reshape(-1, 9, 9)
+            if field.shape in (Layout.MOVES, Layout.POINTS):
+                corner = np.zeros_like(wide)
+                corner[:, : size.height, : size.width] = own
+                own = corner
+            np.testing.assert_array_equal(wide, own, err_msg=name)
 
 
 def test_a_weight_is_the_mean_number_of_rows() -> None:
@@ -225,21 +281,23 @@ def test_seeds_draw_differently_and_the_same_seed_alike() -> None:
 
 
 def test_no_games_are_no_rows() -> None:
-    assert len(encode_games(no_games(), KATAGO, SIDE, 1).planes) == 0
+    assert encode_games(no_games(), KATAGO, 1) == {}
+    assert len(encode_padded(no_games(), KATAGO, NINE, 1).planes) == 0
 
 
 def test_games_do_not_depend_on_those_before_them() -> None:
     first, second = (with_weights(random_games(2, seed=seed, sides=(5, 6)), 1.0) for seed in (1, 2))
-    alone = encode_games(second, KATAGO, SIDE, 1)
-    after = encode_games(joined([first, second]), KATAGO, SIDE, 1)
-    for name in FIELDS:
-        own, both = getattr(alone, name), getattr(after, name)
-        np.testing.assert_array_equal(own, both[len(both) - len(own) :], err_msg=name)
+    alone = encode_games(second, KATAGO, 1)
+    after = encode_games(joined([first, second]), KATAGO, 1)
+    for size, (rows, _) in alone.items():
+        both = after[size].rows
+        check_alike(rows, Rows(*(array[len(array) - len(rows.score) :] for array in both)))
 
 
 def test_a_game_too_large_for_the_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match="side 9 does not fit rows of side 7"):
-        encode_games(random_games(2, sides=(9,)), KATAGO, 7, 1)
+    for size in (Size(7, 7), Size(9, 8), Size(8, 9)):
+        with pytest.raises(ValueError, match=f"a 9x9 board does not fit rows of {size}"):
+            encode_padded(random_games(2, sides=(9,)), KATAGO, size, 1)
 
 
 def test_a_move_onto_a_stone_is_refused_by_the_number_of_its_game() -> None:
@@ -247,7 +305,7 @@ def test_a_move_onto_a_stone_is_refused_by_the_number_of_its_game() -> None:
     begin = int(games.games["n_turns"][:2].sum())
     games.turns["move"][begin + 1] = games.turns["move"][begin]
     with pytest.raises(ValueError, match="game 72 plays onto a stone"):
-        encode_games(games, KATAGO, SIDE, 1)
+        encode_games(games, KATAGO, 1)
 
 
 def test_half_floats_are_rounded_as_numpy_rounds_them() -> None:

@@ -20,7 +20,7 @@ from tengen.runs.folder import RunError, RunFolder, read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.run import train
 from tengen.training import trainer
-from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
+from tengen.training.replay_buffer import Ring, TrainingBatch
 from tests.runs.test_run import SMALL, games_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -80,15 +80,15 @@ def test_a_folder_that_may_not_be_written_is_named(read_only: Path) -> None:
 def test_a_loss_that_is_no_number_costs_some_steps_and_halves_the_rate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    draw, calls = ReplayBuffer.draw, 0
+    draw, calls = Ring.draw, 0
 
-    def poisoned(rows: ReplayBuffer, count: int, key: torch.Tensor) -> TrainingBatch:
+    def poisoned(ring: Ring, count: int, key: torch.Tensor) -> TrainingBatch:
         nonlocal calls
         calls += 1
-        batch = draw(rows, count, key)
+        batch = draw(ring, count, key)
         return batch._replace(score=batch.score * math.nan) if calls == 60 else batch
 
-    monkeypatch.setattr(ReplayBuffer, "draw", poisoned)
+    monkeypatch.setattr(Ring, "draw", poisoned)
     path = tmp_path / "run"
     train(path, TINY)
     assert "not finite" in capsys.readouterr().err
@@ -107,13 +107,13 @@ def test_losses_that_are_never_numbers_end_the_run_and_leave_its_last_checkpoint
 ) -> None:
     path = tmp_path / "run"
     train(path, replace(TINY, run=replace(TINY.run, iterations=1)))
-    draw = ReplayBuffer.draw
+    draw = Ring.draw
 
-    def poisoned(rows: ReplayBuffer, count: int, key: torch.Tensor) -> TrainingBatch:
-        batch = draw(rows, count, key)
+    def poisoned(ring: Ring, count: int, key: torch.Tensor) -> TrainingBatch:
+        batch = draw(ring, count, key)
         return batch._replace(score=batch.score * math.nan)
 
-    monkeypatch.setattr(ReplayBuffer, "draw", poisoned)
+    monkeypatch.setattr(Ring, "draw", poisoned)
     monkeypatch.setattr(trainer, "MOST_ROLL_BACKS", 2)
     longer = replace(TINY, run=replace(TINY.run, iterations=9))
     with pytest.raises(RunError, match=r"run: losses or gradients were not finite"):

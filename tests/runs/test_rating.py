@@ -9,7 +9,7 @@ from pathlib import Path
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.tengen_format import save_network
-from tengen.runs.folder import RunFolder, append_line
+from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.rating import network_file, network_name, rate_network, ratings_of
 from tengen.runs.selfplay_network import evaluator_on
@@ -51,6 +51,24 @@ def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
     assert ratings_of(folder) == {}
     assert rate_network(folder, 1, params, games, on_cpu)
     assert set(ratings_of(folder)) == {"000000", "000001"}
+
+
+def test_a_match_is_played_on_every_size_of_the_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.networks.mkdir()
+    for iteration in (0, 1):
+        name = network_name(iteration)
+        data = replace(random_network("b2c32", iteration), name=name)
+        save_network(data, network_file(folder, name), half=True)
+    games = SelfPlayParams(board_sizes=(3, "3x4", 5), size_weights=(1, 1, 0))
+    params = RatingParams(games=12, visits=4)
+    assert rate_network(folder, 1, params, games, partial(evaluator_on, "cpu"))
+    (match,) = read_lines(folder.ratings)
+    assert match["wins"] + match["draws"] + match["losses"] == 12
+    by_size = {size: [*map(int, text.split("-"))] for size, text in match["by_size"].items()}
+    assert by_size.keys() == {"3x3", "3x4"}
+    assert [sum(counts) for counts in by_size.values()] == [6, 6]
+    assert sum(counts[0] for counts in by_size.values()) == match["wins"]
 
 
 def test_the_first_network_is_zero_whoever_else_plays(tmp_path: Path) -> None:

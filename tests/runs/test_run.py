@@ -20,6 +20,7 @@ from tengen.runs.run import Run, open_run_with, train
 from tengen.runs.selfplay_network import DEFAULTS
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games, joined
+from tengen.training import trainer
 from tengen.training.params import TrainingParams
 from tests.replay.games import read_shards
 
@@ -71,12 +72,15 @@ def test_games_that_are_added_in_the_background_all_count(tmp_path: Path) -> Non
     games, checkpoint = games_of(path), load_latest(RunFolder(path))
     assert checkpoint is not None
     assert checkpoint.facts["games"] == len(games.games)
-    rows = encode_games(games, KATAGO_WITHOUT_LADDERS, 4, SMALL.run.seed)
-    assert checkpoint.facts["rows"] == len(rows.score)
+    rows = encode_games(games, KATAGO_WITHOUT_LADDERS, SMALL.run.seed)
+    assert checkpoint.facts["rows"] == sum(len(ordered.order) for ordered in rows.values())
     assert int(checkpoint.arrays["trainer.steps"]) > 0
 
 
-def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
+def test_a_run_that_was_cut_equals_one_that_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "RENORM_STEPS", (60, 160))  # of about 300
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     session(whole, 6)
     for iterations in (1, 2, 3):
@@ -97,6 +101,18 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
     ]
     assert losses[0] == losses[1]
     assert len(losses[0]) == 6
+
+
+def test_a_run_learns_on_each_of_its_board_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer, "RENORM_STEPS", (20, 80))
+    config = replace(SMALL, rating=RatingParams(every=0))
+    session(tmp_path / "run", 5, config)
+    lines = read_lines(RunFolder(tmp_path / "run").metrics)
+    first, last = lines[0], lines[-1]
+    for name in ("3x3/policy", "4x4/policy", "3x3/value", "4x4/value", "loss/policy", "loss/value"):
+        assert last[name] < 0.9 * first[name]
 
 
 def test_a_rating_that_was_interrupted_is_played_when_the_run_goes_on(tmp_path: Path) -> None:
@@ -125,7 +141,8 @@ def test_a_run_keeps_its_games_where_others_would_suit_the_device(
         session(tmp_path / "run", 1, config)
     checkpoint = load_latest(RunFolder(tmp_path / "run"))
     assert checkpoint is not None
-    assert len(checkpoint.arrays["fleet.slots0"]) == 8
+    fleet = checkpoint.part("fleet.")
+    assert sum(len(fleet[f"slots{k}"]) for k in range(4)) == 16  # two halves of each size
 
 
 @pytest.mark.usefixtures("as_on_a_gpu")
@@ -205,11 +222,11 @@ def test_outsiders_are_rated_too(tmp_path: Path) -> None:
     program = (
         f"gtp:{sys.executable} {Path(__file__).parents[1] / 'evaluation' / 'passing_engine.py'}"
     )
-    rating = replace(SMALL.rating, every=1, games=2, outside=(program,))
+    rating = replace(SMALL.rating, every=1, games=4, outside=(program,))
     session(path, 1, replace(SMALL, rating=rating))
     (first, outsider) = read_lines(RunFolder(path).ratings)
     assert (first["second"], outsider["second"]) == ("000000", program.removeprefix("gtp:"))
-    assert outsider["wins"] + outsider["draws"] + outsider["losses"] == 2
+    assert outsider["wins"] + outsider["draws"] + outsider["losses"] == 4
     assert set(ratings_of(RunFolder(path))) == {"000000", "000001", program.removeprefix("gtp:")}
 
 

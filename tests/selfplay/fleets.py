@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, Size
+from tengen.game.geometry import Point
 from tengen.game.kernel_rules import rules_of
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
@@ -50,8 +50,7 @@ def new_fleet(
     move_values: bool = False,
 ) -> Fleet:
     evaluator = FakeEvaluator(script)
-    size = Size(params.largest_side, params.largest_side)
-    buffers = [EvaluatorBuffers(evaluator, games // 2, size) for _ in range(2)]
+    buffers = [EvaluatorBuffers(evaluator, shape) for shape in params.halves(games)]
     return Fleet(buffers, params, search or SelfPlaySearch(), seed, move_values=move_values)
 
 
@@ -84,7 +83,8 @@ def each_game(games: Games) -> Iterator[Played]:
 def positions(played: Played) -> list[Position]:
     """The empty board, then the position after each turn, all of which must be legal."""
     game = played.game
-    position = Position(int(game["width"]), rules_of(game["terms"]), float(game["terms"]["komi"]))
+    size = int(game["width"]), int(game["height"])
+    position = Position(size, rules_of(game["terms"]), float(game["terms"]["komi"]))
     found = [position]
     for turn in played.turns:
         place = int(turn["move"])

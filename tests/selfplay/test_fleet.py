@@ -23,6 +23,7 @@ from tengen.selfplay.record import (
     OPENING,
     SETUP,
     Games,
+    split_games,
 )
 from tengen.selfplay.sgf_text import game_record
 from tests.game.reference import ReferenceGame
@@ -31,7 +32,8 @@ from tests.selfplay.fleets import PLAIN, by_number, each_game, new_fleet, play_g
 
 # Everything that games may begin with, on boards so small that they end in many ways.
 MIXED = SelfPlayParams(
-    board_sizes=(2, 3, 4),
+    board_sizes=(2, "2x4", "4x3", 3, 4),
+    size_weights=(4, 2, 1, 1, 1),
     rules=("tromp-taylor", "stone-scoring", "aga-button", "chinese"),
     visits=16,
     fast_visits=6,
@@ -48,7 +50,7 @@ pytestmark = pytest.mark.usefixtures("one_kernel_thread")
 @pytest.fixture(scope="module")
 def mixed() -> Games:
     numba.set_num_threads(1)
-    return play_games(new_fleet(opinions(3), MIXED, games=64), 300)
+    return play_games(new_fleet(opinions(1), MIXED, games=64), 400)
 
 
 # What finished games hold
@@ -68,6 +70,8 @@ def test_games_are_legal_and_end_as_they_say(mixed: Games) -> None:
             assert outcome is not None
             assert outcome.reason is Reason.NO_RESULT
     assert set(mixed.games["end"].tolist()) == {BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION}
+    sizes = zip(mixed.games["width"].tolist(), mixed.games["height"].tolist(), strict=True)
+    assert set(sizes) == set(MIXED.sizes)
 
 
 def test_scores_and_ownership_are_those_of_the_last_board(mixed: Games) -> None:
@@ -89,13 +93,13 @@ def test_scores_and_ownership_are_those_of_the_last_board(mixed: Games) -> None:
 def test_scores_are_what_a_slow_board_counts() -> None:
     games = play_games(new_fleet(opinions(5), replace(MIXED, rules=("tromp-taylor",))), 60)
     for played in each_game(games):
-        side = int(played.game["width"])
-        slow = ReferenceGame(side, side, "positional", suicide=True)
+        width, height = int(played.game["width"]), int(played.game["height"])
+        slow = ReferenceGame(width, height, "positional", suicide=True)
         for turn in played.turns:
             place, color = int(turn["move"]), int(turn["color"])
             if slow.to_play != color:  # stones that are set up: the game begins after them
                 slow.to_play, slow.past = color, slow.past[-1:]
-            move = None if place == side * side else (place % side, place // side)
+            move = None if place == width * height else (place % width, place // width)
             assert move is None or slow.is_legal(move)
             slow.play(move)
         area = slow.settled_area()
@@ -158,17 +162,46 @@ def test_games_do_not_depend_on_threads_nor_on_when_they_are_taken() -> None:
     if numba.config.NUMBA_NUM_THREADS < 2:
         pytest.skip("there is one thread alone")
     found = []
-    for threads, ticks in ((1, 512), (2, 512), (1, 1), (2, 37)):
+    for threads, ticks in ((1, 2048), (2, 2048), (1, 1), (2, 37)):
         numba.set_num_threads(threads)
         fleet = new_fleet(opinions(1), MIXED)
         parts: dict[int, tuple[bytes, ...]] = {}
-        for tick in range(512):
+        for tick in range(2048):
             fleet.tick()
             if (tick + 1) % ticks == 0:
                 parts |= by_number(fleet.take_games())
         found.append(parts | by_number(fleet.take_games()))
     assert len(found[0]) > 30
     assert all(other == found[0] for other in found[1:])
+
+
+def test_games_do_not_depend_on_those_of_other_sizes() -> None:
+    mixed = new_fleet(opinions(1), MIXED, games=32)
+    halves = MIXED.halves(32)
+    firsts = np.cumsum([0, *(rows for _, rows in halves)])
+    found = without_numbers(play_games(mixed, 150), firsts[-1])
+    for k, (size, rows) in enumerate(halves[: len(MIXED.sizes)]):
+        other = k + len(MIXED.sizes)  # the second half of this size
+        assert halves[other] == halves[k]
+        slots = [*range(firsts[k], firsts[k] + rows), *range(firsts[other], firsts[other] + rows)]
+        params = replace(MIXED, board_sizes=(str(size),), size_weights=())
+        alone = new_fleet(opinions(1), params, games=2 * rows)
+        wanted: dict[tuple[int, int], tuple[bytes, ...]] = {}
+        games = {
+            (slots.index(slot), turn): game for (slot, turn), game in found.items() if slot in slots
+        }
+        assert len(games) > 8
+        while not games.keys() <= wanted.keys():
+            wanted |= without_numbers(play_games(alone, 1), 2 * rows)
+        assert {key: wanted[key] for key in games} == games
+
+
+def without_numbers(games: Games, slots: int) -> dict[tuple[int, int], tuple[bytes, ...]]:
+    """All that is known of each game, by its slot and how many games were played there before."""
+    numbers = games.games["number"].tolist()
+    games.games["number"] = 0
+    each = (next(iter(by_number(game).values())) for game in split_games(games, 1))
+    return {(n % slots, n // slots): game for n, game in zip(numbers, each, strict=True)}
 
 
 def test_another_seed_makes_other_games() -> None:
@@ -180,7 +213,7 @@ def test_another_seed_makes_other_games() -> None:
 
 def test_a_fleet_that_was_saved_goes_on_as_its_copy() -> None:
     saved = new_fleet(opinions(1), MIXED)
-    for _ in range(201):
+    for _ in range(1001):
         saved.tick()
     saved.take_games()
     arrays = saved.save()
@@ -199,6 +232,15 @@ def test_a_fleet_of_another_size_is_refused() -> None:
     arrays = new_fleet(uniform).save()
     with pytest.raises(ValueError, match="another kind or size"):
         new_fleet(uniform, games=8).load(arrays)
+    begun = new_fleet(uniform)
+    for _ in range(2):
+        begun.tick()
+    for sizes, complaint in ((("4x5",), "4x4 board in place of 4x5"), ((4, 5), "another kind or")):
+        with pytest.raises(ValueError, match=complaint):
+            new_fleet(uniform, replace(PLAIN, board_sizes=sizes)).load(begun.save())
+    two_sizes = new_fleet(uniform, replace(PLAIN, board_sizes=(4, 5)), games=32).save()
+    with pytest.raises(ValueError, match="more board sizes"):
+        new_fleet(uniform, games=2 * len(two_sizes["slots0"])).load(two_sizes)
 
 
 def test_counts_are_what_was_done() -> None:
@@ -215,10 +257,12 @@ def test_a_full_tray_stalls_games_and_loses_none(monkeypatch: pytest.MonkeyPatch
     plenty = new_fleet(opinions(1), MIXED, games=32)
     monkeypatch.setattr(fleet_module, "FINISHED_GAMES_ROOM", 1)
     tight = new_fleet(opinions(1), MIXED, games=32)
-    shards = 2 * fleet_module.CHUNKS_PER_THREAD * numba.get_num_threads()
+    halves = MIXED.halves(32)
+    most = fleet_module.CHUNKS_PER_THREAD * numba.get_num_threads()
+    shards = sum(min(rows, most) for _, rows in halves)  # each with room for a game
     found: dict[int, tuple[bytes, ...]] = {}
     for _ in range(6):
-        for _ in range(200):
+        for _ in range(500):
             tight.tick()
         taken = by_number(tight.take_games())
         assert 0 < len(taken) <= shards

@@ -61,12 +61,23 @@ def assert_share(count: int, total: int, share: float) -> None:
 # How games begin
 
 
-def test_boards_are_drawn_by_their_weights() -> None:
-    params = replace(PLAIN, board_sizes=(2, 3, 4), size_weights=(1.0, 2.0, 5.0), visits=2)
-    games = begun_games(params, 800)
-    sides = Counter(games["width"].tolist())
-    for side, weight in ((2, 1), (3, 2), (4, 5)):
-        assert_share(sides[side], len(games), weight / 8)
+def test_games_on_each_board_are_as_many_as_its_weight() -> None:
+    weights = {(3, 3): 1.0, (5, 3): 2.0, (5, 5): 5.0}
+    params = replace(
+        PLAIN,
+        board_sizes=tuple(f"{width}x{height}" for width, height in weights),
+        size_weights=tuple(weights.values()),
+        visits=2,
+        fast_visits=1,
+        # No passes: all games are as long as their board is large.
+        move_limit=1.0,
+        pass_from=2.0,
+        handicap_stones=0,
+    )
+    games = play_games(new_fleet(uniform, params, games=512), 3000).games
+    sizes = Counter(zip(games["width"].tolist(), games["height"].tolist(), strict=True))
+    for size, weight in weights.items():
+        assert_share(sizes[size], len(games), weight / 8)
 
 
 def begun_games(params: object, count: int) -> NDArray[np.void]:

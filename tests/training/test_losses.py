@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tengen.features.feature_set import KATAGO
+from tengen.game.geometry import Size
 from tengen.network.architecture import named_architecture
 from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs, decode
@@ -32,7 +33,7 @@ MOVES = SIDE * SIDE + 1
 
 
 def new_batch(seed: int = 1) -> TrainingBatch:
-    """Boards of 4x4 and, the last two, of 3x3; the last row has no reply."""
+    """Boards of 4x4; the last row has no reply."""
     draw = torch.Generator().manual_seed(seed)
 
     def chances(*shape: int) -> Tensor:
@@ -40,13 +41,11 @@ def new_batch(seed: int = 1) -> TrainingBatch:
 
     planes = torch.zeros(ROWS, 22, SIDE, SIDE)
     planes[:, 0] = 1
-    planes[-2:, 0, 3:] = planes[-2:, 0, :, 3:] = 0
-    on_board = torch.cat([planes[:, 0].flatten(1), torch.ones(ROWS, 1)], 1)
-    policy, reply = (chances(ROWS, MOVES) * on_board for _ in range(2))
+    policy, reply = (chances(ROWS, MOVES) for _ in range(2))
     policy[:, 3] = 0
     reply[-1] = 0
     owners = torch.randint(-1, 2, (ROWS, SIDE, SIDE), generator=draw).float()
-    zeros = TrainingBatch(*map(torch.from_numpy, new_rows(ROWS, KATAGO, SIDE)))
+    zeros = TrainingBatch(*map(torch.from_numpy, new_rows(ROWS, KATAGO, Size(SIDE, SIDE))))
     return zeros._replace(
         planes=planes,
         policy=policy / policy.sum(1, keepdim=True),
@@ -57,8 +56,7 @@ def new_batch(seed: int = 1) -> TrainingBatch:
         short_scores=10 * torch.randn(ROWS, HORIZONS, generator=draw),
         search_value=chances(ROWS, 3),
         lead=10 * torch.randn(ROWS, generator=draw),
-        ownership=owners * planes[:, 0],
-        size=planes[:, 0, 0].sum(1, keepdim=True).expand(-1, 2),
+        ownership=owners,
     )
 
 
@@ -118,9 +116,7 @@ Fitted = tuple[Heads, TrainingBatch, dict[str, float]]
 
 def test_policies_learn_their_targets(fitted: Fitted) -> None:
     heads, batch, losses = fitted
-    policy = heads.outputs.policy[:, 0].detach()
-    on_board = torch.cat([batch.planes[:, 0].flatten(1), torch.ones(ROWS, 1)], 1)
-    policy = policy.masked_fill(on_board == 0, -torch.inf).softmax(1)
+    policy = heads.outputs.policy[:, 0].detach().softmax(1)
     torch.testing.assert_close(policy, batch.policy, atol=0.01, rtol=0)
     assert losses["policy"] == pytest.approx(float(entropy(batch.policy).mean()), abs=0.01)
     # The row without a reply counts as nothing.
@@ -151,13 +147,10 @@ def test_points_are_learned_as_they_are_decoded(fitted: Fitted) -> None:
     torch.testing.assert_close(scores, batch.short_scores, atol=0.1, rtol=0)
 
 
-def test_ownership_is_learned_on_the_board(fitted: Fitted) -> None:
+def test_ownership_is_learned(fitted: Fitted) -> None:
     heads, batch, _ = fitted
-    mask = batch.planes[:, 0].numpy() == 1
     owned = decoded(heads, batch).ownership
-    np.testing.assert_allclose(owned[mask], batch.ownership.numpy()[mask], atol=0.05)
-    untouched = new_heads().outputs.ownership.detach().numpy()
-    np.testing.assert_array_equal(heads.outputs.ownership.detach().numpy()[~mask], untouched[~mask])
+    np.testing.assert_allclose(owned, batch.ownership.numpy(), atol=0.05)
 
 
 def test_variance_time_is_left_alone(fitted: Fitted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
+from tengen.game.geometry import Size
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
@@ -19,11 +21,12 @@ from tengen.training import trainer as trainer_module
 from tengen.training.heads_and_losses import LOSSES
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams, rate_at
-from tengen.training.replay_buffer import ReplayBuffer
+from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tengen.training.trainer import DivergedError, Trainer
 from tests.training.samples import positions_of_random_games, rows_of
 
 SIDE = 5
+FIVE = Size(SIDE, SIDE)
 SMALL = TrainingParams(batch=32, warm_up=5)
 OTHER_HEADS: dict[str, Any] = {
     f"{name}_weight": 0.0 for name in LOSSES if name not in ("policy", "value")
@@ -39,9 +42,9 @@ def one_thread() -> None:
 def new_buffer(
     count: int = 200, sides: tuple[int, ...] = (SIDE,), symmetries: bool = True, device: str = "cpu"
 ) -> ReplayBuffer:
-    side = max(sides)
-    replay = ReplayBuffer(count, side, KATAGO, device, len(sides) == 1, symmetries)
-    replay.add(rows_of(positions_of_random_games(1, count, sides), 1, side))
+    sizes = {Size(side, side): 1.0 for side in sides}
+    replay = ReplayBuffer(count, sizes, KATAGO, device, symmetries)
+    replay.add(rows_of(positions_of_random_games(1, count, sides), 1))
     replay.set_window(count)
     return replay
 
@@ -60,7 +63,9 @@ def test_two_thousand_positions_are_learned_by_heart() -> None:
     steps = 550
     for step in range(steps):
         trainer.step(rate_at(params, step, 0.5 + 0.5 * step / steps))
-    batch = replay.gathered(torch.arange(2000), torch.zeros(2000, dtype=torch.int64))
+    batch = replay.rings[Size(4, 4)].gathered(
+        torch.arange(2000), torch.zeros(2000, dtype=torch.int64)
+    )
     with torch.no_grad():
         said = trainer.ema(batch.planes, batch.globals)
     target = batch.policy / batch.policy.sum(1, keepdim=True)
@@ -72,11 +77,16 @@ def test_two_thousand_positions_are_learned_by_heart() -> None:
 
 
 @pytest.mark.parametrize("sides", [(SIDE,), (3, SIDE)])
-def test_every_loss_falls(sides: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("renorm_steps", [(500, 2000), (10, 30)])
+def test_every_loss_falls(
+    sides: tuple[int, ...], renorm_steps: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer_module, "RENORM_STEPS", renorm_steps)
     trainer = new_trainer(new_buffer(64, sides, symmetries=False))
-    trainer.step(SMALL.rate)
+    for _ in range(10):
+        trainer.step(0.0)
     first = trainer.metrics()
-    for _ in range(60):
+    for _ in range(150):
         trainer.step(SMALL.rate)
     trainer.metrics()
     for _ in range(20):
@@ -86,6 +96,48 @@ def test_every_loss_falls(sides: tuple[int, ...]) -> None:
     # What foretells errors of others that are being learned has a test of its own.
     moving = {"spread", "value_error", "score_error"}
     assert [name for name in LOSSES if last[name] >= first[name] and name not in moving] == []
+    by_size = {f"{side}x{side}/{name}" for side in sides for name in ("policy", "value")}
+    assert {name for name in last if "/" in name} == (by_size if len(sides) > 1 else set())
+    assert [name for name in by_size & last.keys() if last[name] >= first[name]] == []
+
+
+def test_losses_of_sizes_add_up_to_those_of_all() -> None:
+    replay = new_buffer(200, (3, SIDE))
+    trainer = new_trainer(replay)
+    drawn = Counter(replay.size_at(step) for step in range(30))
+    assert min(drawn.values()) > 5
+    for _ in range(30):
+        trainer.step(1e-3)
+    found = trainer.metrics()
+    for name in ("policy", "value"):
+        total = sum(count * found[f"{size}/{name}"] for size, count in drawn.items())
+        assert found[name] == pytest.approx(total / 30, rel=1e-5)
+
+
+def policy_loss(network: Any, batch: TrainingBatch) -> float:
+    with torch.no_grad():
+        said = network(batch.planes, batch.globals).policy[:, 0]
+    return float(-(batch.policy * said.log_softmax(1)).sum(1).mean())
+
+
+def test_what_is_learned_on_alternating_sizes_is_known_in_play(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Play normalises all sizes alike, so learning must, too."""
+    monkeypatch.setattr(trainer_module, "RENORM_STEPS", (20, 60))
+    replay = new_buffer(100, (2, 7), symmetries=False)
+    trainer = new_trainer(replay, replace(SMALL, ema=0.5, ema_share=0.0))
+    for _ in range(200):
+        trainer.step(2e-3)
+    trainer.metrics()
+    for _ in range(50):
+        trainer.step(0.0)  # the average catches up
+    learned = trainer.metrics()
+    for size, ring in replay.rings.items():
+        batch = ring.gathered(torch.arange(ring.window), torch.zeros(ring.window, dtype=torch.long))
+        in_play = policy_loss(trainer.ema, batch)
+        # By batch norm alone the difference is 0.3 to 0.8.
+        assert in_play == pytest.approx(learned[f"{size}/policy"], abs=0.1)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
@@ -167,7 +219,7 @@ def test_a_row_that_is_no_number_is_survived_and_said(
         trainer.step(1e-3)
     assert trainer.metrics()["spoiled"] == 0
     good = trainer.state()
-    replay.rows.score[:50] = torch.nan  # as if the device's memory had gone bad
+    replay.rings[FIVE].rows.score[:50] = torch.nan  # as if the device's memory had gone bad
     for _ in range(3):
         trainer.step(1e-3)
     metrics = trainer.metrics()
@@ -191,7 +243,7 @@ def test_a_row_that_is_no_number_is_survived_and_said(
 def test_spoiled_weights_are_never_published() -> None:
     replay = new_buffer(50)
     trainer = new_trainer(replay)
-    replay.rows.value[:] = torch.nan
+    replay.rings[FIVE].rows.value[:] = torch.nan
     trainer.step(1e-3)
     weights = trainer.ema_data("network", {}).weights
     assert all(np.isfinite(values).all() for values in weights.values())
@@ -200,7 +252,7 @@ def test_spoiled_weights_are_never_published() -> None:
 def test_training_that_cannot_go_on_gives_up() -> None:
     replay = new_buffer(50)
     trainer = new_trainer(replay)
-    replay.rows.value[:] = torch.nan
+    replay.rings[FIVE].rows.value[:] = torch.nan
 
     def go_on() -> None:
         for _ in range(20):
@@ -212,7 +264,7 @@ def test_training_that_cannot_go_on_gives_up() -> None:
 
 
 def test_nothing_is_learned_from_no_rows() -> None:
-    trainer = new_trainer(ReplayBuffer(10, SIDE, KATAGO))
+    trainer = new_trainer(ReplayBuffer(10, {FIVE: 1}, KATAGO))
     with pytest.raises(ValueError, match="add rows"):
         trainer.step(1e-3)
 
@@ -223,7 +275,7 @@ def test_unused_planes_keep_weights_of_zero() -> None:
     network = initial_network(architecture, 1)
     replay = new_buffer(50)
     for plane in unused:
-        replay.rows.planes.bitwise_and_(~(1 << plane))
+        replay.rings[FIVE].rows.planes.bitwise_and_(~(1 << plane))
     trainer = Trainer(network, replay, SMALL, 1)
     for _ in range(5):
         trainer.step(1e-3)
@@ -234,9 +286,8 @@ def test_unused_planes_keep_weights_of_zero() -> None:
 
 @pytest.mark.parametrize("name", ["b6c96", "b2c32nbt", "b2c32h2tf"])
 def test_a_new_network_is_calm(name: str) -> None:
-    replay = new_buffer(64, (4, SIDE))
     network = initial_network(named_architecture(name), 3)
-    batch = replay.draw(64, torch.tensor(1))
+    batch = new_buffer(64).rings[FIVE].draw(64, torch.tensor(1))
     with torch.no_grad():
         x, _ = network.network.trunk(batch.planes, batch.globals)
         outputs, _ = network(batch.planes, batch.globals)
@@ -276,7 +327,7 @@ def test_a_captured_trainer_resumes_and_rolls_back() -> None:
     one, other = first.state(), second.state()
     for name in one:
         torch.testing.assert_close(one[name], other[name], rtol=0.05, atol=1e-3)
-    replay.rows.score[:] = torch.nan
+    replay.rings[FIVE].rows.score[:] = torch.nan
     torch.cuda.synchronize()
     first.step(1e-3)
     assert not first.check()

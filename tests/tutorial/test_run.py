@@ -13,6 +13,7 @@ import pytest
 from tengen.features.feature_set import BASIC
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
+from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
@@ -73,7 +74,7 @@ def test_the_recipe_is_the_tutorials() -> None:
     network = initial_network(recipe.side, recipe.blocks, recipe.channels, recipe.seed)
     architecture = network_data(network, "initial", {}).architecture
     assert (architecture.features, architecture.planes) == ("basic", 7)
-    assert recipe.selfplay().most_turns == 200
+    assert recipe.selfplay().most_turns(Size(9, 9)) == 200
 
 
 def test_every_turn_of_every_game_is_searched_in_full_and_learned_from_once() -> None:

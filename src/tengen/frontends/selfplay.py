@@ -11,7 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tengen.engine.engine import Engine
 from tengen.frontends.options import SelfPlayOptions
-from tengen.game.geometry import Size
 from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
 from tengen.replay.estimates import estimate_turns
@@ -32,9 +31,8 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     Raises ValueError.
     """
     data = load_network(model)
-    size = Size(params.largest_side, params.largest_side)
     buffers = open_selfplay_buffers(
-        data, options.device, size, params.games, most_games=2 * options.games
+        data, options.device, params.halves, params.games, most_games=2 * options.games
     )
     search = SelfPlaySearch()
     wants_rows = options.rows is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import EllipsisType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,15 @@ from tengen.game.geometry import Size
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, feeding_threads
 
 
+class BufferShape(NamedTuple):
+    """What buffers hold: boards of one size, without padding."""
+
+    size: Size
+    rows: int
+
+
 class InferenceBuffers(Protocol):
-    """A network with the buffers for half of the games; all rows are evaluated at a time."""
+    """A network with buffers for games on boards of one size; all are evaluated at a time."""
 
     @property
     def features(self) -> FeatureSet:
@@ -46,7 +53,8 @@ class InferenceBuffers(Protocol):
 class EvaluatorBuffers:
     """Inference buffers around any evaluator."""
 
-    def __init__(self, evaluator: Evaluator, rows: int, size: Size) -> None:
+    def __init__(self, evaluator: Evaluator, shape: BufferShape) -> None:
+        size, rows = shape
         self._evaluator = evaluator
         self.features = evaluator.features
         self.threads = feeding_threads(evaluator)

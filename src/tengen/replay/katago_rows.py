@@ -14,12 +14,13 @@ from tengen.atomic_files import replace_file
 from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
 from tengen.game.color import BLACK
+from tengen.game.geometry import Size
 from tengen.game.kernels.board import new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history
 from tengen.replay.estimates import Estimates
 from tengen.replay.kernels.boards import GameBoards, replay_boards
-from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_games, game_index
+from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_padded, game_index
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, SETUP, Games, offsets
 
 FORMAT_VERSION = 3
@@ -107,7 +108,7 @@ def katago_arrays(
     games: Games, side: int, seed: int, run: str, estimates: Estimates | None = None
 ) -> dict[str, NDArray[Any]]:
     """The arrays of such a file, by KataGo's names."""
-    rows = encode_games(games, KATAGO, side, seed)
+    rows = encode_padded(games, KATAGO, Size(side, side), seed)
     sources, boards = _sources(games, seed), _boards(games, side)
     has_reply = rows.reply.any(axis=1)
     targets = _global_targets(rows, games, sources, boards)

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from tengen.features.feature_set import FeatureSet
 from tengen.features.scratch import new_feature_scratch
+from tengen.game.geometry import Size
 from tengen.game.kernels.board import TERMS, new_boards
 from tengen.game.kernels.moves import new_history
 from tengen.replay.kernels.encode import HORIZON_SCALES, EncodeScratch, GameIndex, encode_span
@@ -40,16 +41,20 @@ class Field(NamedTuple):
     dtype: DTypeLike
     shape: Layout | tuple[int, ...]  # of one row; a tuple is the same for all boards
 
-    def shape_on(self, side: int, features: FeatureSet) -> tuple[int, ...]:
-        """The shape of one row, for boards of up to this side."""
-        if not isinstance(self.shape, Layout):
-            return self.shape
-        points, moves, globals_ = (side, side), (side * side + 1,), (features.packed_globals,)
-        return {Layout.POINTS: points, Layout.MOVES: moves, Layout.GLOBALS: globals_}[self.shape]
+    def shape_on(self, size: Size, features: FeatureSet) -> tuple[int, ...]:
+        """The shape of one row on boards of this size."""
+        match self.shape:
+            case Layout.POINTS:
+                return size.height, size.width
+            case Layout.MOVES:
+                return (size.area + 1,)
+            case Layout.GLOBALS:
+                return (features.packed_globals,)
+        return self.shape
 
 
 class Rows(NamedTuple, Generic[Array]):
-    """Training rows, all from the view of the side to play; boards lie in the upper left corner."""
+    """Training rows of boards of one size, all from the view of the side to play."""
 
     # Bit k of a point is plane k of the inputs; in batches [planes, H, W].
     planes: Annotated[Array, Field(np.uint32, Layout.POINTS)]
@@ -65,7 +70,6 @@ class Rows(NamedTuple, Generic[Array]):
     search_value: Annotated[Array, Field(np.float32, (3,))]  # of this turn's search
     lead: Annotated[Array, Field(np.float32, ())]  # final points that the search expects
     ownership: Annotated[Array, Field(np.int8, Layout.POINTS)]  # 1 own, -1 the opponent's, else 0
-    size: Annotated[Array, Field(np.uint8, (2,))]  # width and height of the board
 
 
 TrainingRows: TypeAlias = Rows[NDArray[Any]]
@@ -75,32 +79,90 @@ FIELDS: dict[str, Field] = {
 }
 
 
-def new_rows(count: int, features: FeatureSet, side: int) -> TrainingRows:
-    """Rows of zeros for boards of up to this side."""
+class OrderedRows(NamedTuple):
+    """The rows of one board size, and where they stood among the rows of all sizes."""
+
+    rows: TrainingRows
+    order: NDArray[np.int64]  # [rows] growing; the games' order, whatever their sizes
+
+
+def new_rows(count: int, features: FeatureSet, size: Size) -> TrainingRows:
+    """Rows of zeros for boards of this size."""
     return Rows(
         *(
-            np.zeros((count, *field.shape_on(side, features)), field.dtype)
+            np.zeros((count, *field.shape_on(size, features)), field.dtype)
             for field in FIELDS.values()
         )
     )
 
 
 def encode_games(
-    games: Games, features: FeatureSet, side: int, seed: int, *, threads: int = 1
-) -> TrainingRows:
-    """The rows of these games in their order, for boards of up to `side`.
+    games: Games, features: FeatureSet, seed: int, *, threads: int = 1
+) -> dict[Size, OrderedRows]:
+    """The rows of these games by board size, for sizes that have games, the smallest first.
 
     The seed decides how often each turn appears, see `copies_of_turns`. Raises ValueError for
-    records that are broken or boards that are larger.
+    records that are broken.
     """
     check_games(games)
     played = games.games
-    largest = max(played["width"].max(initial=0), played["height"].max(initial=0))
-    if largest > side:
-        raise ValueError(f"a game on a board of side {largest} does not fit rows of side {side}")
     copies = copies_of_turns(games, seed)
+    of_game = np.diff(game_index(games, copies).rows)  # [games] rows
+    found = {}
+    for size in _sizes(games):
+        chosen = (played["width"] == size.width) & (played["height"] == size.height)
+        order = np.flatnonzero(np.repeat(chosen, of_game))
+        some, turns = (games, copies) if chosen.all() else _selected(games, copies, chosen)
+        found[size] = OrderedRows(_encoded(some, turns, features, size, threads), order)
+    return found
+
+
+def encode_padded(
+    games: Games, features: FeatureSet, size: Size, seed: int, *, threads: int = 1
+) -> TrainingRows:
+    """The rows of these games in their order, smaller boards in the upper left corner.
+
+    For trainers that want all sizes in one array; else as `encode_games`. Also raises ValueError
+    for boards that are larger.
+    """
+    check_games(games)
+    for own in _sizes(games):
+        if own.width > size.width or own.height > size.height:
+            raise ValueError(f"a game on a {own} board does not fit rows of {size}")
+    return _encoded(games, copies_of_turns(games, seed), features, size, threads)
+
+
+def _sizes(games: Games) -> list[Size]:
+    """The board sizes of these games, the smallest first."""
+    sides = np.unique(np.stack([games.games["width"], games.games["height"]], 1), axis=0)
+    return sorted((Size(int(x), int(y)) for x, y in sides), key=lambda size: (size.area, size))
+
+
+def _selected(
+    games: Games, copies: NDArray[np.int32], chosen: NDArray[np.bool_]
+) -> tuple[Games, NDArray[np.int32]]:
+    """The chosen games [games], without values of moves, and the copies of their turns."""
+    played = games.games
+    of_turns = np.repeat(chosen, played["n_turns"])
+    some = Games(
+        played[chosen],
+        games.turns[of_turns],
+        games.targets[np.repeat(chosen, played["n_targets"])],
+        games.ownership[np.repeat(chosen, played["width"] * played["height"])],
+    )
+    return some, copies[of_turns]
+
+
+def _encoded(
+    games: Games,
+    copies: NDArray[np.int32],  # [turns]
+    features: FeatureSet,
+    size: Size,
+    threads: int,
+) -> TrainingRows:
+    """The rows of games whose records were checked, on boards of up to this size."""
     index = game_index(games, copies)
-    rows = new_rows(int(index.rows[-1]), features, side)
+    rows = new_rows(int(index.rows[-1]), features, size)
     kernel_rows = Rows(
         *(array.view(np.uint16) if array.dtype == np.float16 else array for array in rows)
     )

@@ -8,7 +8,6 @@
 - `checkpoint`: the state of a run in a file, saved in the background
 - `pack`: what goes into files that travel, and going on from them
 - `pack_file`, `packed_state`, `packed_games`: those files, and weights and games in fewer bytes
-- `later_fleet`: self-play of a run that goes on from a pack
 - `rating`: matches between a run's networks
 - `progress`: counters, metrics, and the live table
 - `tensorboard_events`: the file format of its curves

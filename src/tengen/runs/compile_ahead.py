@@ -21,7 +21,7 @@ def _compile_self_play(features: FeatureSet) -> None:
 
     from tengen.game.geometry import Size
     from tengen.network.fake import FakeEvaluator
-    from tengen.network.inference_buffers import EvaluatorBuffers
+    from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
     from tengen.selfplay.fleet import Fleet
     from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
@@ -31,7 +31,7 @@ def _compile_self_play(features: FeatureSet) -> None:
         def launch(self) -> None:
             """Evaluate nothing."""
 
-    buffers = BitBuffers(FakeEvaluator(features=features), 2, Size(3, 3))
+    buffers = BitBuffers(FakeEvaluator(features=features), BufferShape(Size(3, 3), 2))
     buffers.planes = np.zeros((2, 3, 3), np.uint32)
     buffers.globals = np.zeros((2, features.packed_globals), np.float32)
     Fleet([buffers], SelfPlayParams(board_sizes=(3,)), SelfPlaySearch(), 1).tick()
@@ -39,10 +39,11 @@ def _compile_self_play(features: FeatureSet) -> None:
 
 def _compile_rows(features: FeatureSet) -> None:
     """Encode no games."""
-    from tengen.replay.rows import encode_games
+    from tengen.game.geometry import Size
+    from tengen.replay.rows import encode_padded
     from tengen.selfplay.record import no_games
 
-    encode_games(no_games(), features, 3, 1)
+    encode_padded(no_games(), features, Size(3, 3), 1)
 
 
 def _compile_matches(features: FeatureSet) -> None:

@@ -273,17 +273,16 @@ def _write_games(folder: RunFolder, groups: list[Games], config: RunConfig, sour
                 provenance = {"run": source, "group": number}
                 write_shard(folder.shards, games_where(games, fits), provenance)
     if left_out:
-        sizes = ", ".join(f"{side}x{side}" for side in config.selfplay.board_sizes)
+        sizes = ", ".join(map(str, config.selfplay.played_sizes))
         say(f"{folder.path}: left out {left_out:,} packed games on other boards than {sizes}")
     return max(map(shard_number, shard_files(folder.shards)), default=0)
 
 
 def _still_played(games: Games, params: SelfPlayParams) -> NDArray[np.bool_]:
     """[games] Which of them are on boards that self-play still uses."""
-    weights = params.size_weights or (1.0,) * len(params.board_sizes)
-    sides = [side for side, weight in zip(params.board_sizes, weights, strict=True) if weight]
-    width, height = games.games["width"], games.games["height"]
-    return np.asarray((width == height) & np.isin(width, sides))
+    sizes = zip(games.games["width"].tolist(), games.games["height"].tolist(), strict=True)
+    played = params.played_sizes
+    return np.array([size in played for size in sizes], bool)
 
 
 def _draw_curves(folder: RunFolder) -> None:

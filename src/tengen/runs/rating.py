@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from tengen.evaluation.elo import Rating, Result, fit
-from tengen.evaluation.lockstep import openings, tally_of
+from tengen.evaluation.lockstep import Played, openings, tally_of
 from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
@@ -16,7 +18,7 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits
-from tengen.selfplay.params import SelfPlayParams, fair_komi
+from tengen.selfplay.params import SelfPlayParams
 
 
 def network_name(iteration: int) -> str:
@@ -40,8 +42,9 @@ def rate_network(
 ) -> bool:
     """Let an iteration's network, already kept, play earlier ones and opponents from outside.
 
-    `playing` names a network that is always among the opponents. Returns whether all matches were
-    played; a match that `should_stop` ends is not counted.
+    Every match is played on all board sizes of the run, the same number of games on each, so that
+    ratings are comparable. `playing` names a network that is always among the opponents. Returns
+    whether all matches were played; a match that `should_stop` ends is not counted.
     """
     name = network_name(iteration)
     kept = (file.stem for file in folder.networks.glob("*.safetensors"))
@@ -56,23 +59,36 @@ def rate_network(
     opponents |= {spec.name: spec for spec in map(parse_engine, params.outside)}
     if not opponents:
         return True
-    side = games.largest_side
-    komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
-    empty = Position(side, games.rules[0], komi, move_limit=games.most_turns)
+    boards = _empty_boards(games)
     mine = opened(load_network_file(network_file(folder, name)))
     me = EngineSpec(name, limits=Limits(visits=params.visits))
     for number, (label, opponent) in enumerate(opponents.items()):
-        seed = 1000 * iteration + number
-        starts = openings(mine, empty, params.opening_moves, params.games // 2, seed=seed)
         theirs = opened(load_network(opponent.model)) if opponent.model else None
         sides = [(me, mine), (opponent, theirs)]
-        numbers = range(2 * len(starts))
-        played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
-        if should_stop():
-            return False
-        match = {"iteration": iteration, "first": name, "second": label}
-        append_line(folder.ratings, match | tally_of(played)._asdict())
+        by_size: dict[str, list[Played]] = {}
+        for k, empty in enumerate(boards):
+            seed = 1000 * iteration + 100 * k + number
+            pairs = max(1, params.games // 2 // len(boards))
+            starts = openings(mine, empty, params.opening_moves, pairs, seed=seed)
+            numbers = range(2 * len(starts))
+            played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
+            if should_stop():
+                return False
+            by_size[str(empty.size)] = played
+        match: dict[str, Any] = {"iteration": iteration, "first": name, "second": label}
+        match |= tally_of(chain.from_iterable(by_size.values()))._asdict()
+        if len(by_size) > 1:
+            match["by_size"] = {size: str(tally_of(played)) for size, played in by_size.items()}
+        append_line(folder.ratings, match)
     return True
+
+
+def _empty_boards(games: SelfPlayParams) -> list[Position]:
+    """The boards of a run's ratings: all sizes that are played, by the first of its rules."""
+    return [
+        Position(size, games.rules[0], games.mean_komi(size), move_limit=games.most_turns(size))
+        for size in games.played_sizes
+    ]
 
 
 def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool:

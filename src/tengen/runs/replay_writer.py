@@ -5,7 +5,8 @@ from __future__ import annotations
 import numba
 
 from tengen.features.feature_set import FeatureSet
-from tengen.replay.rows import TrainingRows, encode_games
+from tengen.game.geometry import Size
+from tengen.replay.rows import OrderedRows, encode_games
 from tengen.replay.shard import read_or_set_aside, shard_files
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.folder import RunFolder
@@ -57,13 +58,13 @@ class ReplayWriter(BackgroundThread):
                 found.append(read)
                 count += float(read.turns["weight"].sum())
         rows = self._encoded(joined(found[::-1]), numba.get_num_threads())
-        self.buffer.total = max(0, total - len(rows.score))
+        self._held = sum(len(ordered.order) for ordered in rows.values())
+        self.buffer.total = max(0, total - self._held)
         self.buffer.add(rows)
         self.buffer.total = total
-        self._held = len(rows.score)
         self.buffer.set_window(min(wanted, self._held))
         self.games = games
 
-    def _encoded(self, games: Games, threads: int) -> TrainingRows:
+    def _encoded(self, games: Games, threads: int) -> dict[Size, OrderedRows]:
         threads = min(threads, max(1, len(games.games)))
-        return encode_games(games, self._features, self.buffer.side, self._seed, threads=threads)
+        return encode_games(games, self._features, self._seed, threads=threads)

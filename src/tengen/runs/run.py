@@ -36,7 +36,6 @@ from tengen.runs.folder import (
     is_run,
     open_or_create_run,
 )
-from tengen.runs.later_fleet import LaterFleet
 from tengen.runs.pack import Packer, pack_run, unpack_run
 from tengen.runs.pack_file import check_target, read_pack
 from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams, Session
@@ -44,7 +43,7 @@ from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
 from tengen.runs.replay_writer import ReplayWriter
 from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on, learning_device
-from tengen.selfplay.fleet import Fleet
+from tengen.selfplay.fleet import Fleet, games_saved
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
 from tengen.training.initial import initial_network, resumed_network
 from tengen.training.params import rate_at, steps_allowed
@@ -125,8 +124,8 @@ class Run(Closeable):
         network, self._started_from = _starting_network(config.run, checkpoint)
         self._numbers_from = 0 if checkpoint is None else checkpoint.facts.get("numbers_from", 0)
         self._games_at_a_time = config.selfplay.games or self._defaults.games
-        if checkpoint is not None and checkpoint.part("fleet."):  # perhaps of another device
-            self._games_at_a_time = sum(len(checkpoint.arrays[f"fleet.slots{k}"]) for k in (0, 1))
+        if checkpoint is not None and (fleet := checkpoint.part("fleet.")):
+            self._games_at_a_time = games_saved(fleet)  # perhaps of another device
         with ExitStack() as opened:
             self._open_parts(network, opened)
             if checkpoint is not None:
@@ -143,26 +142,26 @@ class Run(Closeable):
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
         """Create the trainer, the replay buffer, the network that plays, and the fleet."""
-        config, seed, side = self._config, self._config.run.seed, self._config.selfplay.largest_side
+        config, seed = self._config, self._config.run.seed
         features = FEATURE_SETS[network.network.architecture.features]
         on_gpu = self._device == CUDA
         compiling = opened.enter_context(CompileAhead(features)) if on_gpu else None
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
-            side,
+            config.selfplay.expected_rows,
             features,
             self._device,
-            one_size=len(config.selfplay.board_sizes) == 1,
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
-        self._network = SelfPlayNetwork(self._trainer, self._games_at_a_time, side)
+        halves = config.selfplay.halves(self._games_at_a_time)
+        self._network = SelfPlayNetwork(self._trainer, halves)
         if compiling is not None:
             compiling.wait()
-        self._fleet = Fleet(self._network.buffers, config.selfplay, config.search, seed)
-        if first := self._numbers_from:
-            buffers, games = self._network.buffers, config.selfplay
-            self._fleet = LaterFleet(buffers, games, config.search, seed, first)
+        games, first = config.selfplay, self._numbers_from
+        if first:  # none is cut short: that is for the first games of a network that knows nothing
+            games = replace(games, stagger=False)
+        self._fleet = Fleet(self._network.buffers, games, config.search, seed, first_game=first)
 
     def close(self) -> None:
         """End threads and processes, close files."""
@@ -299,7 +298,8 @@ class Run(Closeable):
             "steps": now.steps,
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
-            "batch fill": filled / (self._games_at_a_time / 2),
+            "batch fill": filled * len(self._network.buffers) / self._games_at_a_time,
+            **{name: loss for name, loss in learned.items() if "/" in name},  # by board size
         }
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numba
 import torch
 
-from tengen.game.geometry import Size
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.registry import AUTO, CPU, CUDA, open_evaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.inference_buffers import EvaluatorBuffers
+from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
 from tengen.network.torch.model import network_from
 from tengen.training.heads_and_losses import SCALING
 from tengen.training.trainer import Trainer
@@ -40,15 +40,14 @@ class SelfPlayNetwork:
     On a GPU weights are copied while the device is idle; on the CPU they need a new evaluator.
     """
 
-    def __init__(self, trainer: Trainer, games: int, side: int) -> None:
-        rows, size = games // 2, Size(side, side)
+    def __init__(self, trainer: Trainer, halves: Sequence[BufferShape]) -> None:
         self._on_gpu = PlayingNetwork(trainer.ema, SCALING) if trainer.stream else None
         self.buffers: list[CudaBuffers] | list[EvaluatorBuffers]  # one for each half of the fleet
         if self._on_gpu is not None:
-            self.buffers = [CudaBuffers(self._on_gpu, rows, size) for _ in range(2)]
+            self.buffers = [CudaBuffers(self._on_gpu, half) for half in halves]
         else:
             evaluator = evaluator_on(CPU, trainer.ema_data("playing", {}))
-            self.buffers = [EvaluatorBuffers(evaluator, rows, size) for _ in range(2)]
+            self.buffers = [EvaluatorBuffers(evaluator, half) for half in halves]
 
     def publish(self, trainer: Trainer) -> None:
         """Play with the trainer's weights from now on."""

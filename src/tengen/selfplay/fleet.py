@@ -1,32 +1,36 @@
 """The fleet: thousands of games that a network plays against itself, in lockstep.
 
-It has two halves: while the network evaluates the leaves of one, the CPU steps the games of the
-other.
+The games of each board size are two halves: while the network evaluates the leaves of all others,
+the CPU steps the games of one. A slot never changes its size, so that a batch has no padding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.kernel_rules import terms_of
-from tengen.game.kernels.board import TERMS
+from tengen.game.geometry import Size
 from tengen.game.kernels.moves import PASS
 from tengen.game.kernels.point_sets import words_for
-from tengen.game.rules import parse_rules
 from tengen.network.inference_buffers import InferenceBuffers
 from tengen.search.kernels.descent_scratch import new_descent_scratches
 from tengen.search.kernels.forest import MAX_DEPTH, PATH, new_forest, reset_tree
 from tengen.search.leaf_batch import LeafBatch
 from tengen.search.params import SearchParams, settings_array
+from tengen.selfplay.game_arrays import (
+    Numbering,
+    new_finished_games,
+    new_game_params,
+    new_game_slots,
+    take_from,
+)
 from tengen.selfplay.kernels.step import COUNTS, ENDED, EVALUATED, MOVED, step_games
-from tengen.selfplay.params import SelfPlayParams, fair_komi
-from tengen.selfplay.record import GAME, MOVE_VALUE, TARGET, TURN, Games, Records, joined
+from tengen.selfplay.params import SelfPlayParams
+from tengen.selfplay.record import Games, joined
 
 # Threads step games in chunks. Small chunks, so that no thread waits long for another; not smaller,
 # since a thread prefetches no further than its next chunk. Small fleets still have some chunks for
@@ -47,19 +51,19 @@ class Counts(NamedTuple):
 
 
 class _Half:
-    """Half of the games, their trees, and the buffers between them and the network."""
+    """Half of a size's games, their trees, and the buffers between them and the network."""
 
     def __init__(
         self,
         buffers: InferenceBuffers,
         params: SelfPlayParams,
         search: SearchParams,
-        slots: int,
-        first: int,
+        numbering: Numbering,
         seed: int,
         move_values: bool,
     ) -> None:
-        games, side = len(buffers.planes), params.largest_side
+        games, self.size = len(buffers.planes), board_size_of(buffers)
+        area, most_turns = self.size.area, params.most_turns(self.size)
         features = buffers.features
         node_room = max(params.visits, params.fast_visits) + _SPARE_NODES
         threads = buffers.threads
@@ -67,20 +71,26 @@ class _Half:
         self.buffers = buffers
         self.forest = new_forest(
             games,
-            side * side,
+            area,
             node_room=node_room,
-            candidate_room=node_room * (side * side + 2),
-            moves=params.most_turns + MAX_DEPTH,
+            candidate_room=node_room * (area + 2),
+            moves=most_turns + MAX_DEPTH,
             ladders=features.sees_ladders,
             ownership=False,
             biases=search.value_bias > 0,
         )
-        self.game_params = new_game_params(params, slots, first)
-        self.slots = new_game_slots(params, games, first, seed, move_values)
+        self.game_params = new_game_params(params, self.size, numbering)
+        self.slots = new_game_slots(games, area, most_turns, move_values)
+        for k in range(games):
+            key = [seed, *self.size, numbering.first_of_size + k]
+            state = np.random.SeedSequence(key).generate_state(1, np.uint64)
+            self.slots.slots["rng"][k] = state | 1
         self.forest.trees["rng"] = self.slots.slots["rng"] ^ np.uint64(2**40)
-        self.finished = new_finished_games(params, chunks, FINISHED_GAMES_ROOM, move_values)
+        self.finished = new_finished_games(
+            chunks, FINISHED_GAMES_ROOM, area, most_turns, move_values
+        )
         self.tally = np.zeros((chunks, COUNTS), np.int64)
-        caught_words = words_for(side * side) if features.sees_ladders else 0
+        caught_words = words_for(area) if features.sees_ladders else 0
         caught = np.zeros((games, caught_words), np.uint64)
         self._arguments = (
             self.forest,
@@ -111,6 +121,14 @@ class _Half:
         step_games(*self._arguments)
         numba.set_num_threads(before)
 
+    def check_boards(self) -> None:
+        """Raise ValueError if a game is on a board of another size, for which there is no room."""
+        boards = self.forest.boards[self.slots.slots["begun"] > 0]
+        for width, height in zip(boards["width"].tolist(), boards["height"].tolist(), strict=True):
+            if (width, height) != self.size:
+                found = f"{width}x{height} board in place of {self.size}"
+                raise ValueError(f"a {found} was saved by a fleet of another kind or size")
+
     def drop_trees(self) -> None:
         """Forget all trees and evaluations under way."""
         self.slots.slots["waiting"] = 0
@@ -119,10 +137,10 @@ class _Half:
 
 
 class Fleet:
-    """Games of a network against itself, in two halves.
+    """Games of a network against itself, in two halves for each board size.
 
     Each game has a random generator of its own, so games depend neither on the number of threads
-    nor on when `take_games` is called.
+    nor on when `take_games` is called, nor on games of other sizes.
     """
 
     def __init__(
@@ -132,24 +150,29 @@ class Fleet:
         search: SearchParams,
         seed: int,
         *,
+        first_game: int = 0,
         move_values: bool = False,
     ) -> None:
-        """As many games as the buffers have rows, a half for each buffer.
+        """As many games as the buffers have rows, on boards of the buffers' sizes.
 
-        With `move_values` the records hold what full searches found after each move they tried.
+        Games are numbered from `first_game`, which decides their random numbers, too.
+
+        Buffers are stepped in turn; `SelfPlayParams.halves` says which ones are needed. With
+        `move_values` the records hold what full searches found after each move they tried. Raises
+        ValueError for buffers of a size that is not among those of the settings.
         """
-        sizes = [len(buffers.planes) for buffers in buffers]
-        firsts = np.cumsum([0, *sizes[:-1]]).tolist()
+        if first_game:
+            seed = int(np.random.SeedSequence([seed, first_game]).generate_state(1)[0])
         self._halves = [
-            _Half(buffers, params, search, sum(sizes), first, seed, move_values)
-            for buffers, first in zip(buffers, firsts, strict=True)
+            _Half(each, params, search, numbering, seed, move_values)
+            for each, numbering in zip(buffers, _numberings(buffers, first_game), strict=True)
         ]
         self._next = 0
         self._ticks = 0
         self._launched = [False] * len(buffers)
 
     def tick(self) -> None:
-        """Step one half while the network evaluates the other."""
+        """Step one half while the network evaluates the others."""
         k, half = self._next, self._halves[self._next]
         if self._launched[k]:
             half.buffers.wait()
@@ -187,12 +210,15 @@ class Fleet:
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Resume the games that were saved; raises ValueError if they are of another fleet."""
         self._settle()
+        if f"slots{len(self._halves)}" in arrays:
+            raise ValueError("games were saved by a fleet with more board sizes")
         for k, half in enumerate(self._halves):
             for name, array in _whole(half).items():
                 saved = _records(arrays[f"{name}{k}"], array.dtype)
                 if saved.shape != array.shape:
                     raise ValueError(f"{name} was saved by a fleet of another kind or size")
                 array[...] = saved
+            half.check_boards()
             for name, (rows, lengths) in _ragged(half).items():
                 rows[_used(rows, lengths)] = _records(arrays[f"{name}{k}"], rows.dtype)
             half.drop_trees()
@@ -210,6 +236,30 @@ class Fleet:
                 self._launched[k] = False
             half.drop_trees()
         self._next = 0
+
+
+def _numberings(halves: Sequence[InferenceBuffers], first: int) -> list[Numbering]:
+    counts = [len(half.planes) for half in halves]
+    sizes = [board_size_of(half) for half in halves]
+    return [
+        Numbering(
+            sum(counts),
+            first + sum(counts[:k]),
+            sum(count for count, each in zip(counts[:k], sizes[:k], strict=True) if each == size),
+        )
+        for k, size in enumerate(sizes)
+    ]
+
+
+def board_size_of(buffers: InferenceBuffers) -> Size:
+    """The size of the boards in these buffers."""
+    height, width = buffers.planes.shape[-2:]
+    return Size(width, height)
+
+
+def games_saved(arrays: Mapping[str, NDArray[Any]]) -> int:
+    """How many games at a time the fleet played that saved these arrays."""
+    return sum(len(array) for name, array in arrays.items() if name.startswith("slots"))
 
 
 def _whole(half: _Half) -> dict[str, NDArray[Any]]:
@@ -250,139 +300,3 @@ def _used(rows: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     longest = int(lengths.max(initial=0))
     row, entry = np.nonzero(np.arange(min(longest, rows.shape[1])) < lengths[:, None])
     return row, entry
-
-
-# The arrays that kernels work on
-
-_SLOT_FIELDS = [
-    ("number", "u8"),  # of the game
-    ("begun", "i8"),  # games begun in this slot
-    ("step", "i8"),  # of the network when the game began
-    ("button", "i4"),  # was there one at the start?
-    ("kind", "i4"),  # of the turn being searched: FAST or FULL
-    ("n_turns", "i4"),
-    ("n_targets", "i4"),
-    ("opening", "i4"),  # opening moves still to be drawn from the policy
-    ("fair", "i4"),  # 1: the komi is to be made fair after the opening
-    ("decided", "i4"),  # turns in a row whose outcome was clear
-    ("played_out", "i4"),  # 1: searched as if it were never decided
-    ("waiting", "i4"),  # 1: its leaf is with the network
-    ("over", "i4"),  # 1: the game has ended and is not recorded yet
-    ("rng", "u8", (1,)),
-]
-SLOT = np.dtype((np.record, np.dtype(_SLOT_FIELDS, align=True)))
-
-# The settings that are numbers, as kernels read them.
-_NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.default, int | float)]
-
-
-class GameParams(NamedTuple):
-    """The settings of self-play, for kernels."""
-
-    numbers: Records  # [1] _NUMBERS; slots in all, number of the first one, training step
-    sizes: NDArray[np.int32]  # [sizes]
-    komi: NDArray[np.float32]  # [sizes]
-    size_chances: NDArray[np.float64]  # [sizes] cumulative
-    terms: Records  # [rules] of TERMS
-
-
-class GameSlots(NamedTuple):
-    """The games under way."""
-
-    slots: Records  # [games] of SLOT
-    turns: NDArray[np.void]  # [games, most turns] of TURN
-    targets: NDArray[np.void]  # [games, room] of TARGET
-    move_values: NDArray[np.void]  # [games, room] of MOVE_VALUE, or [games, 0]
-
-
-class FinishedGames(NamedTuple):
-    """Finished games by the chunk that played them, until they are taken away."""
-
-    counts: NDArray[np.int64]  # [chunks, 3] games, turns, targets
-    games: NDArray[np.void]  # [chunks, games] of GAME
-    turns: NDArray[np.void]  # [chunks, turns] of TURN
-    targets: NDArray[np.void]  # [chunks, targets] of TARGET
-    ownership: NDArray[np.int8]  # [chunks, games, area]
-    move_values: NDArray[np.void]  # [chunks, targets] of MOVE_VALUE, or [chunks, 0]
-
-
-def new_game_params(params: SelfPlayParams, slots: int, first: int) -> GameParams:
-    """The settings for slots first, first + 1, ... of so many in all."""
-    kinds = [(name, "f8") for name in _NUMBERS]
-    extra = [("slots", "u8"), ("first", "u8"), ("step", "i8")]
-    numbers = np.zeros(1, np.dtype((np.record, np.dtype([*kinds, *extra], align=True))))
-    for name in _NUMBERS:
-        numbers[name] = getattr(params, name)
-    numbers["slots"], numbers["first"] = slots, first
-    sides = params.board_sizes
-    weights = np.array(params.size_weights or [1.0] * len(sides))
-    komi = params.komi or [fair_komi(side) for side in sides]
-    terms = np.zeros(len(params.rules), TERMS)
-    for k, name in enumerate(params.rules):
-        terms[k] = terms_of(parse_rules(name), 0.0)
-    terms["friendly_pass"] = 0  # stones left on the board count as alive
-    return GameParams(
-        numbers,
-        np.array(sides, np.int32),
-        np.array(komi, np.float32),
-        np.cumsum(weights / weights.sum()),
-        terms,
-    )
-
-
-def new_game_slots(
-    params: SelfPlayParams, games: int, first: int, seed: int, move_values: bool
-) -> GameSlots:
-    """Empty slots, each with a random generator of its own."""
-    turns = params.most_turns
-    slots = np.zeros(games, SLOT)
-    for k in range(games):
-        slots["rng"][k] = np.random.SeedSequence([seed, first + k]).generate_state(1, np.uint64) | 1
-    room = turns * (params.largest_side**2 + 1)
-    return GameSlots(
-        slots,
-        np.zeros((games, turns), TURN),
-        np.zeros((games, room), TARGET),
-        np.zeros((games, room if move_values else 0), MOVE_VALUE),
-    )
-
-
-def new_finished_games(
-    params: SelfPlayParams, chunks: int, games: int, move_values: bool
-) -> FinishedGames:
-    """Room for this many games of each chunk, even if all are as long as possible."""
-    turns, area = params.most_turns, params.largest_side**2
-    room = games * turns * (area + 1)
-    return FinishedGames(
-        np.zeros((chunks, 3), np.int64),
-        np.zeros((chunks, games), GAME),
-        np.zeros((chunks, games * turns), TURN),
-        np.zeros((chunks, room), TARGET),
-        np.zeros((chunks, games, area), np.int8),
-        np.zeros((chunks, room if move_values else 0), MOVE_VALUE),
-    )
-
-
-def take_from(finished: FinishedGames) -> Games:
-    """Take all finished games, chunk by chunk."""
-    n_games, n_turns, n_targets = finished.counts.T.copy()
-    finished.counts[:] = 0
-    games = _first_of_each(finished.games, n_games)
-    ownership = _first_of_each(finished.ownership, n_games)  # [games, area of the largest board]
-    on_board = np.arange(ownership.shape[1]) < (games["width"] * games["height"])[:, None]
-    return Games(
-        games,
-        _first_of_each(finished.turns, n_turns),
-        _first_of_each(finished.targets, n_targets),
-        ownership[on_board],
-        _first_of_each(finished.move_values, np.minimum(n_targets, finished.move_values.shape[1])),
-    )
-
-
-def _first_of_each(rows: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """The first counts[k] entries of each row k, concatenated."""
-    starts = np.arange(len(counts)) * rows.shape[1]
-    before = np.cumsum(counts) - counts
-    entries = np.arange(counts.sum()) + np.repeat(starts - before, counts)
-    taken: NDArray[Any] = rows.reshape(-1, *rows.shape[2:])[entries]
-    return taken

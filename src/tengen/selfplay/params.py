@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from tengen.game.geometry import MAX_SIDE
+from tengen.game.geometry import MAX_SIDE, Size
 from tengen.game.rules import Scoring, parse_rules
+from tengen.network.inference_buffers import BufferShape
 from tengen.search.params import SearchParams
 
-# Komi by board side that makes games close; up to 7x7 from perfect play.
+# Komi by the side of a square board that makes games close; up to 7x7 from perfect play.
 _FAIR_KOMI = {2: 1.0, 3: 9.0, 4: 2.0, 5: 25.0, 6: 4.0, 7: 9.0, 8: 10.0}
 _USUAL_KOMI = 7.0
+_ROWS_AT_A_TIME = 8  # large halves have a multiple of this many games, which suits GPUs
 
 
-def fair_komi(side: int) -> float:
-    """The komi with which games on a square board are about even, by area scoring."""
-    return _FAIR_KOMI.get(side, _USUAL_KOMI)
+def fair_komi(size: Size) -> float:
+    """The komi with which games on a board are about even, by area scoring, as far as is known."""
+    if size.width != size.height:
+        return min(_USUAL_KOMI, float(size.area))
+    return _FAIR_KOMI.get(size.width, _USUAL_KOMI)
+
+
+def parse_size(text: int | str) -> Size:
+    """The size that 9 or "9x13" (width x height) names; raises ValueError."""
+    match = re.fullmatch(r"(\d+)(?: *[x×] *(\d+))?", str(text).strip(), re.ASCII)
+    if match is None:
+        raise ValueError(f'a board size is a number or a text such as "9x13", not {text!r}')
+    size = Size(int(match[1]), int(match[2] or match[1]))
+    if not 2 <= min(size) <= max(size) <= MAX_SIDE:
+        raise ValueError(f"sides of boards must be from 2 to {MAX_SIDE}, not {text!r}")
+    return size
 
 
 @dataclass(frozen=True)
@@ -58,8 +75,12 @@ class SelfPlayParams:
     gumbel: int = 0
     keep_tree: bool = True  # start a search from the subtree of the move played
 
-    board_sizes: tuple[int, ...] = (9,)  # sides of the boards, drawn for each game
-    size_weights: tuple[float, ...] = ()  # how often each size is played; empty: equally often
+    # Sides of the boards, or "9x13" (width x height) for rectangles. Games of a size keep to their
+    # share of the games played at a time, and are evaluated together, without padding.
+    board_sizes: tuple[int | str, ...] = (9,)
+    # How often each size is played; empty: equally often. Games are as long as boards are large,
+    # so most of the games played at a time are on large boards.
+    size_weights: tuple[float, ...] = ()
     rules: tuple[str, ...] = ("tromp-taylor",)  # drawn for each game; with area scoring
     komi: tuple[float, ...] = ()  # mean komi for each board size; empty: an even one
     # Standard deviation of the komi in points. Now and then it is far from fair, so that the
@@ -106,8 +127,14 @@ class SelfPlayParams:
         for name in ("visits", "fast_visits", "decided_visits", "decided_turns", "move_limit"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be over 0")
-        if not self.board_sizes or not all(2 <= side <= MAX_SIDE for side in self.board_sizes):
-            raise ValueError(f"board_sizes must be from 2 to {MAX_SIDE}, not {self.board_sizes!r}")
+        try:
+            sizes = self.sizes
+        except ValueError as error:
+            raise ValueError(f"board_sizes: {error}") from None
+        if not sizes:
+            raise ValueError("board_sizes must name at least one board size")
+        if twice := {str(size) for size in sizes if sizes.count(size) > 1}:
+            raise ValueError(f"board_sizes must name each size once, not {min(twice)} twice")
         for name in ("size_weights", "komi"):
             values = getattr(self, name)
             if values and len(values) != len(self.board_sizes):
@@ -122,13 +149,63 @@ class SelfPlayParams:
                 raise ValueError(f"rules: {name} counts territory, but self-play counts area")
 
     @property
-    def largest_side(self) -> int:
-        """The side of the largest board."""
-        return max(self.board_sizes)
+    def sizes(self) -> tuple[Size, ...]:
+        """The board sizes, in their order."""
+        return tuple(map(parse_size, self.board_sizes))
 
     @property
-    def most_turns(self) -> int:
-        """The most turns of a game, handicap stones included."""
-        area = self.largest_side**2
+    def played_sizes(self) -> dict[Size, float]:
+        """The board sizes that are played at all, and how often."""
+        weights = self.size_weights or (1.0,) * len(self.sizes)
+        return {size: w for size, w in zip(self.sizes, weights, strict=True) if w > 0}
+
+    @property
+    def expected_rows(self) -> dict[Size, float]:
+        """How many rows each size that is played makes, in any unit: large boards, long games."""
+        return {size: weight * size.area for size, weight in self.played_sizes.items()}
+
+    @property
+    def largest_size(self) -> Size:
+        """The board with the most points."""
+        return max(self.sizes, key=lambda size: size.area)
+
+    @property
+    def largest_side(self) -> int:
+        """The longest side of all boards."""
+        return max(max(size) for size in self.sizes)
+
+    def mean_komi(self, size: Size) -> float:
+        """The komi around which games on such a board have theirs."""
+        return self.komi[self.sizes.index(size)] if self.komi else fair_komi(size)
+
+    def most_turns(self, size: Size) -> int:
+        """The most turns of a game on such a board, handicap stones included."""
         first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
-        return max(8, int(self.move_limit * area)) + first_stones
+        return max(8, int(self.move_limit * size.area)) + first_stones
+
+    def halves(self, games: int) -> list[BufferShape]:
+        """How so many games at a time are divided: the two halves of every size, sizes in turn.
+
+        Sizes share them by weight and area. Every size that is played has a game in each half, so
+        there may be more games than asked for. The sum of all halves is divided in the same way.
+        """
+        turns = self.expected_rows
+        rows = _divided(games // 2, list(turns.values()))
+        half = [BufferShape(size, count) for size, count in zip(turns, rows, strict=True)]
+        return [*half, *half]
+
+
+def _divided(total: int, weights: Sequence[float]) -> list[int]:
+    """Divide a number by weights, by largest remainders, so that nobody gets nothing."""
+    total = max(total, len(weights))
+    unit = _ROWS_AT_A_TIME if total >= 8 * _ROWS_AT_A_TIME * len(weights) else 1
+    units = total // unit - len(weights)  # beside one for each
+    wanted = [max(0.0, weight / sum(weights) * (total // unit) - 1) for weight in weights]
+    shares = [units * each / (sum(wanted) or 1) for each in wanted]
+    given = [int(share) for share in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda k: given[k] - shares[k])
+    for k in by_remainder[: units - sum(given)]:
+        given[k] += 1
+    divided = [unit * (1 + each) for each in given]
+    divided[weights.index(max(weights))] += total % unit
+    return divided

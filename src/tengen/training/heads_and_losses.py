@@ -28,7 +28,6 @@ LOSSES = tuple(name.removesuffix("_weight") for name in _WEIGHTS)
 SCALING = Scaling()  # of all networks that are trained here
 SHORTEST = 0  # the horizon whose errors the error heads predict
 SOFTNESS = 0.25  # the power that flattens policies, as KataGo's
-OFF_BOARD = -1e4  # logit of a point that does not exist
 # From where on an error counts by its size instead of its square: KataGo's, in points.
 SCORE_BEND, SPREAD_BEND, LEAD_BEND = 12.0, 10.0, 8.0
 VALUE_ERROR_BEND, SCORE_ERROR_BEND = 0.4, 100.0  # of squared errors
@@ -45,7 +44,7 @@ class TrainingOutputs(NamedTuple):
 
 
 class TrainingNetwork(nn.Module):
-    """A network with its training heads; `network` alone plays."""
+    """A network with its training heads, for boards of one size; `network` alone plays."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -59,7 +58,7 @@ class TrainingNetwork(nn.Module):
     def forward(self, planes: Tensor, globals: Tensor) -> tuple[Outputs, TrainingOutputs]:  # noqa: A002
         """All outputs; the trunk and the shared parts of the heads are computed once."""
         network = self.network
-        x, boards = network.trunk(planes, globals)
+        x, boards = network.trunk(planes, globals, full_boards=True)
         policy, value = network.policy, network.value
         assert isinstance(policy, PolicyHead)
         seen, pooled = policy.look(x, boards)
@@ -114,8 +113,6 @@ def _policy_losses(
     outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch
 ) -> dict[str, Tensor]:
     """The four losses of policies in one go, since on a GPU each small kernel costs a launch."""
-    mask = _on_board(batch).flatten(1)
-    off_board = functional.pad((1 - mask) * OFF_BOARD, (0, 1))  # a pass is always possible
     logits = torch.stack(
         [outputs.policy[:, 0], training.reply, training.soft_policy, training.soft_reply]
     )
@@ -124,15 +121,8 @@ def _policy_losses(
     targets = torch.cat([targets, targets**SOFTNESS])  # [4, batch, moves]
     total = targets.sum(2, keepdim=True)
     targets = targets / torch.where(total > 0, total, 1)  # a row without a reply stays zero
-    losses = _cross_entropy(logits + off_board, targets).mean(1)
+    losses = _cross_entropy(logits, targets).mean(1)
     return dict(zip(("policy", "reply", "soft_policy", "soft_reply"), losses, strict=True))
-
-
-def _on_board(batch: TrainingBatch) -> Tensor:
-    """[batch, H, W] 1 on the board, 0 off it."""
-    line = torch.arange(batch.ownership.shape[1], device=batch.size.device)
-    x, y = (line < batch.size[:, k : k + 1] for k in range(2))
-    return (y[:, :, None] & x[:, None]).float()
 
 
 def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
@@ -164,9 +154,7 @@ def _ownership_loss(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     points = functional.binary_cross_entropy_with_logits(
         2 * outputs.ownership, target, reduction="none"
     )
-    mask = _on_board(batch)
-    boards = (points * mask).sum((1, 2)) / mask.sum((1, 2))
-    return (boards * (1 - batch.value[:, 2])).mean()
+    return (points.mean((1, 2)) * (1 - batch.value[:, 2])).mean()
 
 
 def _short_term_losses(

@@ -1,7 +1,8 @@
 """The trainer: draws batches, steps the optimizer, averages the weights for self-play.
 
-On CUDA the network and its losses are compiled, and a whole step is captured as one graph, so that
-it costs the host one launch.
+A batch has boards of one size, and sizes alternate; with several, norms are renormalised, see
+`tengen.network.torch.blocks.Norm`. On CUDA the network and its losses are compiled, and a whole
+step is captured as one graph for each size, so that it costs the host one launch.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tengen.game.geometry import Size
 from tengen.network.data import NetworkData
-from tengen.network.torch.blocks import Norm
+from tengen.network.torch.blocks import Norm, follow_batches, renormalise
 from tengen.network.torch.compiling import compiled
 from tengen.training.heads_and_losses import (
     LOSSES,
@@ -29,10 +31,12 @@ from tengen.training.params import TrainingParams, average_weight
 from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tengen.user_messages import say
 
+BY_SIZE = ("policy", "value")  # losses that are reported for each board size
 METRICS = (*LOSSES, "total", "accuracy", "gradient", "spoiled", "steps")  # sums over steps
 SNAPSHOT_STEPS = 200  # between two snapshots to roll back to: seconds on a GPU
 MOST_ROLL_BACKS = 8  # in a row, before training gives up
-WARM_UP_STEPS = 3  # before the graph is captured, while torch chooses its kernels
+WARM_UP_STEPS = 3  # before a graph is captured, while torch chooses its kernels
+RENORM_STEPS = 500, 2000  # steps over which batch renormalization replaces batch norm
 
 
 class DivergedError(RuntimeError):
@@ -50,6 +54,7 @@ class Trainer:
         self, network: TrainingNetwork, replay: ReplayBuffer, params: TrainingParams, seed: int
     ) -> None:
         self.replay, self.params, self.device = replay, params, replay.device
+        self._sizes = list(replay.rings)
         self.steps = 0
         self.rate_factor = 1.0  # halved by each roll-back
         self.stream = replay.stream  # None, which changes nothing, unless on CUDA
@@ -58,18 +63,21 @@ class Trainer:
             self._network = network.to(self.device).train()
             self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
             if self._cuda:
-                torch.backends.cudnn.benchmark = True  # batches are all of one shape
-            for module in network.modules():
-                if isinstance(module, Norm):
-                    module.prepare_to_learn(replay.one_size)
+                torch.backends.cudnn.benchmark = True  # batches have few shapes
+            self._norms = [module for module in network.modules() if isinstance(module, Norm)]
+            for norm in self._norms:
+                norm.prepare_to_learn()
             self.ema = copy.deepcopy(network.network).eval().requires_grad_(False)
+            self._renorm = torch.zeros((), device=self.device)
+            if len(self._sizes) > 1:
+                renormalise(self._norms, self._renorm)
             self._rate = torch.zeros((), device=self.device)
             self._newest = torch.ones((), device=self.device)  # their weight in the average
             self._parameters = list(network.parameters())
             self._optimizer = self._new_optimizer()
             self._weights = loss_weights(params).to(self.device)
             self._key = torch.full((), seed << 32, dtype=torch.int64, device=self.device)
-            self._sums = torch.zeros(len(METRICS), device=self.device)
+            self._sums = torch.zeros(len(self._sizes), len(METRICS), device=self.device)
             self._live = self._named_tensors()
             names = self.ema.state_dict()
             self._averaged = [self._live[f"network.network.{name}"] for name in names]
@@ -78,7 +86,7 @@ class Trainer:
         self._losses_of = compiled(self._losses) if self._cuda else self._losses
         self._good_step = 0
         self._roll_backs = 0  # since the last good state
-        self._graph: torch.cuda.CUDAGraph | None = None
+        self._graphs: dict[Size, torch.cuda.CUDAGraph] = {}
         if self._cuda:
             self._done = torch.cuda.Event()  # type: ignore[no-untyped-call]
             self._capture()
@@ -88,19 +96,19 @@ class Trainer:
 
         Raises ValueError if the replay buffer is empty.
         """
-        if not self.replay.window:
-            raise ValueError("the replay buffer is empty: add rows and set the window first")
         rate *= self.rate_factor
         with self.replay.changing, torch.cuda.stream(self.stream):
+            size = self.replay.size_at(self.steps)
             self._newest.fill_(average_weight(self.params, self.steps))
-            if self._graph is None:
+            self._renorm.fill_(renorm_share(self.steps))
+            if self._cuda:
+                self._rate.fill_(rate)
+                self._graphs[size].replay()
+                self._done.record(self.stream)
+            else:
                 for group in self._optimizer.param_groups:
                     group["lr"] = rate
-                self._step()
-            else:
-                self._rate.fill_(rate)
-                self._graph.replay()
-                self._done.record(self.stream)
+                self._step(size)
         self.steps += 1
 
     def ready(self) -> bool:
@@ -110,26 +118,41 @@ class Trainer:
     def metrics(self) -> dict[str, float]:
         """Mean losses over the steps since the last call, and their number; waits for the device.
 
+        With several board sizes also each size's losses of policy and value, as "9x9/policy".
         Rolls back if a loss was not finite; then there are no means, and `spoiled` is not 0.
         """
-        with torch.cuda.stream(self.stream):
-            sums = dict(zip(METRICS, self._sums.tolist(), strict=True))
+        by_size = self._metrics_by_size()
+        sums = {name: sum(found[name] for found in by_size.values()) for name in METRICS}
         steps, spoiled = sums.pop("steps"), sums.pop("spoiled")
         if not self.check():
             return {"steps": steps, "spoiled": spoiled}
         with torch.cuda.stream(self.stream):
             self._sums.zero_()
         means = {name: value / steps for name, value in sums.items()} if steps else {}
+        if len(by_size) > 1:
+            means |= {
+                f"{size}/{name}": found[name] / found["steps"]
+                for size, found in by_size.items()
+                for name in BY_SIZE
+                if found["steps"]
+            }
         return {**means, "steps": steps, "spoiled": 0.0}
+
+    def _metrics_by_size(self) -> dict[Size, dict[str, float]]:
+        """The sums of METRICS so far; waits for the device."""
+        with torch.cuda.stream(self.stream):
+            sums = self._sums.tolist()
+        return {
+            size: dict(zip(METRICS, row, strict=True))
+            for size, row in zip(self._sizes, sums, strict=True)
+        }
 
     def check(self) -> bool:
         """Roll back if a loss was not finite since the last snapshot; returns whether all is well.
 
         Waits for the device. Takes a new snapshot every SNAPSHOT_STEPS steps.
         """
-        with torch.cuda.stream(self.stream):
-            spoiled = self._sums[METRICS.index("spoiled")].item()
-        if spoiled:
+        if any(found["spoiled"] for found in self._metrics_by_size().values()):
             self.roll_back()
             return False
         if self.steps - self._good_step >= SNAPSHOT_STEPS:
@@ -186,13 +209,14 @@ class Trainer:
         self.rate_factor = float(state["rate_factor"])
         self._keep()
 
-    def _step(self) -> None:
-        """One whole step, without waiting for the device."""
-        batch = self.replay.draw(self.params.batch, self._key)
+    def _step(self, size: Size) -> None:
+        """One whole step on boards of this size, without waiting for the device."""
+        batch = self.replay.rings[size].draw(self.params.batch, self._key)
         self._key.add_(1)
         self._optimizer.zero_grad(set_to_none=True)
         losses = self._losses_of(batch)
         losses.total.backward()  # type: ignore[no-untyped-call]
+        follow_batches(self._norms)
         gradient = nn.utils.clip_grad_norm_(self._parameters, self.params.clip, foreach=True)
         self._optimizer.step()
         with torch.no_grad():
@@ -202,7 +226,7 @@ class Trainer:
             total = losses.total.detach()
             spoiled = ~(total.isfinite() & gradient.isfinite())
             rest = (total, losses.accuracy, gradient, spoiled.float(), torch.ones_like(total))
-            self._sums.add_(torch.cat([losses.heads, torch.stack(rest)]))
+            self._sums[self._sizes.index(size)].add_(torch.cat([losses.heads, torch.stack(rest)]))
 
     def _losses(self, batch: TrainingBatch) -> Losses:
         """The losses of a batch."""
@@ -214,22 +238,30 @@ class Trainer:
         return losses_of(outputs, training, batch, self._weights, self.params.search_share)
 
     def _capture(self) -> None:
-        """Capture a step as a CUDA graph, then undo what it learned."""
-        assert self.stream is not None
+        """Compile and capture a step for each board size, then undo what they learned."""
+        if len(self._sizes) > 1:
+            say(f"compiling training for {len(self._sizes)} board sizes, up to a minute each")
         with torch.cuda.stream(self.stream):
             key = self._key.clone()
-            for _ in range(WARM_UP_STEPS):
-                self._step()
-        torch.cuda.synchronize(self.device)
-        graph = torch.cuda.CUDAGraph()
-        # Thread-local: other threads may use the device meanwhile.
-        with torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
-            self._step()
-        self._graph = graph
+        for size in self._sizes:
+            self._graphs[size] = self._captured(size)
         self._restore(self._good)
         with torch.cuda.stream(self.stream):
             self._key.copy_(key)
             self._done.record(self.stream)
+
+    def _captured(self, size: Size) -> torch.cuda.CUDAGraph:
+        """A step on boards of this size as a CUDA graph."""
+        assert self.stream is not None
+        with torch.cuda.stream(self.stream):
+            for _ in range(WARM_UP_STEPS):
+                self._step(size)
+        torch.cuda.synchronize(self.device)
+        graph = torch.cuda.CUDAGraph()
+        # Thread-local: other threads may use the device meanwhile.
+        with torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
+            self._step(size)
+        return graph
 
     def _new_optimizer(self) -> torch.optim.Optimizer:
         """The optimizer with its state allocated, so that it can be saved and captured."""
@@ -272,3 +304,12 @@ class Trainer:
             for name, tensor in self._live.items():
                 tensor.copy_(tensors[name])
             self._sums.zero_()
+
+
+def renorm_share(steps: int) -> float:
+    """How far norms are from batch norm to batch renormalization, after this many steps.
+
+    At first running statistics are far behind the weights, which change quickly.
+    """
+    first, last = RENORM_STEPS
+    return min(1.0, max(0.0, (steps - first) / (last - first)))

@@ -15,7 +15,7 @@ from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.inference_buffers import EvaluatorBuffers
+from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
 from tengen.replay.rows import encode_games
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.record import Games, joined, split_games
@@ -47,7 +47,7 @@ def play_games(
     """
     halves = [(recipe.games + 1) // 2, recipe.games // 2]
     size = Size(recipe.side, recipe.side)
-    buffers = [EvaluatorBuffers(evaluator, rows, size) for rows in halves if rows]
+    buffers = [EvaluatorBuffers(evaluator, BufferShape(size, rows)) for rows in halves if rows]
     fleet = Fleet(buffers, recipe.selfplay(), recipe.search(), seed)
     found: dict[int, Games] = {}
     while len(found) < recipe.games:
@@ -69,7 +69,7 @@ def play_games(
 def examples_of(games: Games, side: int) -> Examples:
     """One example for each turn of the games."""
     threads = min(numba.get_num_threads(), len(games.games))
-    rows = encode_games(games, BASIC, side, seed=0, threads=threads)
+    rows, _ = encode_games(games, BASIC, seed=0, threads=threads)[Size(side, side)]
     planes, _ = BASIC.unpacked(rows.planes, rows.globals)
     return Examples(planes, rows.policy.astype(np.float32), rows.value[:, 0] - rows.value[:, 1])
 

@@ -174,7 +174,7 @@ def test_a_folder_in_which_nothing_is_yet_has_a_state(tmp_path: Path) -> None:
     add_iteration(folder, 1)
     state.refresh()
     content = state.state()
-    assert content["facts"]["side"] == 3
+    assert (content["facts"]["width"], content["facts"]["height"]) == (3, 3)
     assert content["share"] == 0.1  # one iteration of ten
     assert content["series"]["loss/policy"] == [3.0]
 

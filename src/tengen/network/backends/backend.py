@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.game.geometry import Size
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
-    from tengen.network.inference_buffers import InferenceBuffers
+    from tengen.network.inference_buffers import BufferShape, InferenceBuffers
+
+    BuffersOpener = Callable[[NetworkData, Sequence[BufferShape]], list[InferenceBuffers]]
 
 
 class Probe(NamedTuple):
@@ -48,16 +49,18 @@ class Backend:
     falls_back: bool = False
     # Self-play: how many games at a time suit the device, and buffers faster than an evaluator's.
     selfplay_games: int = 64
-    open_own_buffers: Callable[[NetworkData, int, Size], list[InferenceBuffers]] | None = None
+    open_own_buffers: BuffersOpener | None = None
 
-    def open_buffers(self, data: NetworkData, rows: int, size: Size) -> list[InferenceBuffers]:
-        """Two sets of inference buffers, so that one is filled while the other is evaluated."""
+    def open_buffers(
+        self, data: NetworkData, shapes: Sequence[BufferShape]
+    ) -> list[InferenceBuffers]:
+        """Inference buffers of these shapes, for one network."""
         if self.open_own_buffers is not None:
-            return self.open_own_buffers(data, rows, size)
+            return self.open_own_buffers(data, shapes)
         from tengen.network.inference_buffers import EvaluatorBuffers
 
         evaluator = self.open_evaluator(data, ProcessorOptions())
-        return [EvaluatorBuffers(evaluator, rows, size) for _ in range(2)]
+        return [EvaluatorBuffers(evaluator, shape) for shape in shapes]
 
 
 def is_installed(package: str) -> bool:

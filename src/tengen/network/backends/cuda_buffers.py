@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import prepared
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Evaluation, check_boards
+from tengen.network.inference_buffers import BufferShape
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
 from tengen.network.torch.decoding import decode, unpack_inputs
@@ -46,7 +46,7 @@ class PlayingNetwork:
 
     def _evaluate(self, bits: Tensor, packed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         planes, globals_ = unpack_inputs(self.features, bits, packed, torch.bfloat16)
-        outputs = self._half(planes, globals_.to(torch.bfloat16))
+        outputs = self._half.on_full_boards(planes, globals_.to(torch.bfloat16))
         return decode(outputs, globals_, self._scaling)
 
 
@@ -61,9 +61,10 @@ def _copy_tensors(target: Network, source: Network) -> None:
 
 
 class CudaBuffers:
-    """The buffers for half of the games: pinned memory, a stream and a captured graph."""
+    """Buffers for games on boards of one size: pinned memory, a stream and a captured graph."""
 
-    def __init__(self, network: PlayingNetwork, rows: int, size: Size) -> None:
+    def __init__(self, network: PlayingNetwork, shape: BufferShape) -> None:
+        size, rows = shape
         check_boards("this network", network.board_size, (size.height, size.width))
         self._network = network  # a graph does not keep the weights that it reads
         self.features = network.features

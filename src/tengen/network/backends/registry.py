@@ -5,7 +5,7 @@ To add a back end, write a file with `probe` and `open_evaluator`, and add it to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tengen.network.backends import onnxruntime, openvino, torch_devices
@@ -13,10 +13,9 @@ from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, fi
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.game.geometry import Size
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
-    from tengen.network.inference_buffers import InferenceBuffers
+    from tengen.network.inference_buffers import BufferShape, InferenceBuffers
 
 AUTO, CPU, CUDA, MPS, ONNX_RUNTIME = "auto", "cpu", "cuda", "mps", "onnxruntime"
 BACKENDS = (  # the best first
@@ -80,16 +79,21 @@ def open_evaluator(
 
 
 def open_selfplay_buffers(
-    data: NetworkData, device: str, size: Size, games: int, most_games: int
+    data: NetworkData,
+    device: str,
+    shapes_for: Callable[[int], Sequence[BufferShape]],
+    games: int,
+    most_games: int,
 ) -> list[InferenceBuffers]:
-    """Two sets of buffers for so many games, or if 0, for as many as suit the device up to a limit.
+    """Buffers for so many games, or if 0, for as many as suit the device up to a limit.
 
-    Chooses the device, and raises, as `open_evaluator` does.
+    `shapes_for` says which buffers a number of games needs. Chooses the device, and raises, as
+    `open_evaluator` does.
     """
 
     def open_buffers(backend: Backend) -> list[InferenceBuffers]:
         chosen = games or min(backend.selfplay_games, most_games)
-        return backend.open_buffers(data, max(1, chosen // 2), size)
+        return backend.open_buffers(data, shapes_for(chosen))
 
     return _open_on_first(device, open_buffers)
 

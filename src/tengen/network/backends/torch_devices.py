@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from tengen.game.geometry import Size
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
-    from tengen.network.inference_buffers import InferenceBuffers
+    from tengen.network.inference_buffers import BufferShape, InferenceBuffers
 
 SELFPLAY_GAMES = 8192
 # Files of the drivers of NVIDIA, of AMD and of Windows' Linux.
@@ -92,10 +91,10 @@ def opener(device: str) -> Callable[[NetworkData, ProcessorOptions], Evaluator]:
     return open_evaluator
 
 
-def open_cuda_buffers(data: NetworkData, rows: int, size: Size) -> list[InferenceBuffers]:
-    """Two sets of pinned buffers, each evaluated by one graph launch."""
+def open_cuda_buffers(data: NetworkData, shapes: Sequence[BufferShape]) -> list[InferenceBuffers]:
+    """Pinned buffers of these shapes, each evaluated by one graph launch."""
     from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
     from tengen.network.torch.model import network_from
 
     network = PlayingNetwork(network_from(data).cuda(), data.scaling)
-    return [CudaBuffers(network, rows, size) for _ in range(2)]
+    return [CudaBuffers(network, shape) for shape in shapes]

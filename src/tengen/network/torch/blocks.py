@@ -7,7 +7,8 @@ Whatever lies off the board is zero after each activation. A tensor of channels 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Rope
 
 EPSILON = 1e-5  # of norms in training
+MOST_STRETCH, MOST_SHIFT = 3.0, 5.0  # of batch renormalization, in deviations: the paper's
 
 
 class Boards(NamedTuple):
@@ -46,8 +48,16 @@ def activate(x: Tensor, kind: Activation) -> Tensor:
             return x
 
 
+class Renorm(NamedTuple):
+    """Batch renormalization of one norm, and what it has seen of the latest batch."""
+
+    share: Tensor  # [] how far training is from batch norm, 0, to batch renormalization, 1
+    mean: Tensor  # [channels] of the latest batch
+    variance: Tensor  # [channels]
+
+
 class Norm(nn.Module):
-    """Batch norm over the points on the boards, then activation and mask."""
+    """Batch norm, then activation and mask. While it learns, boards must fill their tensor."""
 
     mean: Tensor
     variance: Tensor
@@ -61,11 +71,11 @@ class Norm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(channels))
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("variance", torch.ones(channels))
-        self.full_boards = False
+        self.renorm: Renorm | None = None  # None: batch norm, for batches of one board size
 
     def forward(self, x: Tensor, boards: Boards) -> Tensor:
         if self.training:
-            return self._learn(x, boards)
+            return activate(self._learn(x), self.activation)
         scale = self.scale * torch.rsqrt(self.variance + self.epsilon)
         bias = self.bias - self.mean * scale
         x = x * scale.view(1, -1, 1, 1) + bias.view(1, -1, 1, 1)
@@ -81,65 +91,61 @@ class Norm(nn.Module):
             self.variance.fill_(1)
             self.epsilon.zero_()
 
-    def prepare_to_learn(self, full_boards: bool) -> None:
-        """Prepare for training: set whether all boards fill their tensor, and use `EPSILON`."""
-        self.full_boards = full_boards
-        with torch.no_grad():  # evaluations stay the same
+    def prepare_to_learn(self) -> None:
+        """Use `EPSILON`, as training does; evaluations stay the same."""
+        with torch.no_grad():
             self.variance.add_(self.epsilon - EPSILON).clamp_min_(0)
             self.epsilon.fill_(EPSILON)
 
-    def _learn(self, x: Tensor, boards: Boards) -> Tensor:
-        """Normalise by the batch's statistics, and update the running ones."""
-        if self.full_boards:
+    def _learn(self, x: Tensor) -> Tensor:
+        """Normalise by the batch's statistics; batch norm also updates the running ones."""
+        if self.renorm is None:
             # torch's own is fastest; its running variance is the unbiased one.
             running = self.mean, self.variance
-            x = functional.batch_norm(
+            return functional.batch_norm(
                 x, *running, self.scale, self.bias, True, self.momentum, EPSILON
             )
-            return activate(x, self.activation)
-        x, mean, variance = NormOnBoards.apply(x, boards, self.scale, self.bias)  # type: ignore[no-untyped-call]
-        with torch.no_grad():
-            self.mean.lerp_(mean.to(self.mean.dtype), self.momentum)
-            self.variance.lerp_(variance.to(self.variance.dtype), self.momentum)
-        return activate(x, self.activation) * boards.mask
+        return self._renormalised(x, self.renorm)
 
+    def _renormalised(self, x: Tensor, renorm: Renorm) -> Tensor:
+        """Batch renormalization (Ioffe 2017): batch norm, corrected to the running statistics.
 
-class NormOnBoards(torch.autograd.Function):
-    """Batch norm with statistics of the points on the boards alone.
+        With the full correction the output is that of play, which knows no batches, while
+        gradients are still those of batch norm. Without it each board size would learn by
+        statistics of its own, and play by those of all sizes.
 
-    Returns the normed tensor, mean and variance. The gradient that comes back must be zero off the
-    boards, as it is behind a mask. x may be coarser than scale and bias; statistics are as fine as
-    these, and no finer copy of x is made.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, boards: Boards, scale: Tensor, bias: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        with torch.autocast(x.device.type, enabled=False):
-            total = boards.area.sum().to(scale.dtype)
-            on_board = x * boards.mask
-            mean = on_board.sum((0, 2, 3), dtype=scale.dtype) / total
-            length = torch.linalg.vector_norm(on_board, dim=(0, 2, 3), dtype=scale.dtype)
-            variance = (length.square() / total - mean.square()).clamp_min(0)
-            y = functional.batch_norm(x, mean, variance, scale, bias, False, 0.0, EPSILON)
-        ctx.save_for_backward(x, boards.mask, scale, mean, variance, total)
-        ctx.mark_non_differentiable(mean, variance)
-        return y, mean, variance
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
-        x, mask, scale, mean, variance, total = ctx.saved_tensors
-        factor = torch.rsqrt(variance + EPSILON)
-        straight, to_scale, to_bias = torch.ops.aten.native_batch_norm_backward(
-            grad, x, scale, mean, variance, mean, factor, False, EPSILON, [True, True, True]
+        The batch's statistics are left in `renorm`, for `follow_batches` after the backward pass:
+        torch's compiler would compute that from running statistics that the forward pass changed.
+        """
+        y, mean, inverse = torch.native_batch_norm(
+            x, self.scale, None, None, None, True, 0.0, EPSILON
         )
-        # The gradient through mean and variance: a constant and a slope for each channel.
-        slope = -scale * factor.square() * to_scale / total
-        constant = -scale * factor * to_bias / total - slope * mean
-        none, one = torch.zeros_like(mean), torch.full_like(mean, 1 - EPSILON)
-        by_statistics = functional.batch_norm(x, none, one, slope, constant, False, 0.0, EPSILON)
-        return torch.addcmul(straight, by_statistics, mask), None, to_scale, to_bias
+        with torch.no_grad():
+            running = torch.rsqrt(self.variance + EPSILON)
+            most, far = 1 + renorm.share * (MOST_STRETCH - 1), renorm.share * MOST_SHIFT
+            stretch = torch.clamp(running / inverse, 1 / most, most)
+            shift = torch.clamp((mean - self.mean) * running, -far, far)
+            renorm.mean.copy_(mean)
+            renorm.variance.copy_(inverse.pow(-2) - EPSILON)
+        bias = self.bias + self.scale * shift
+        return torch.addcmul(bias.view(1, -1, 1, 1), y, stretch.view(1, -1, 1, 1)).to(x.dtype)
+
+
+def renormalise(norms: Iterable[Norm], share: Tensor) -> None:
+    """Train norms by batch renormalization from now on, by this share [] that may change."""
+    for norm in norms:
+        norm.renorm = Renorm(share, norm.mean.clone(), norm.variance.clone())
+
+
+def follow_batches(norms: Iterable[Norm]) -> None:
+    """Move the running statistics of renormalised norms towards those of the latest batch."""
+    learning = [(norm, norm.renorm) for norm in norms if norm.renorm is not None]
+    if not learning:
+        return
+    running = [tensor for norm, _ in learning for tensor in (norm.mean, norm.variance)]
+    seen = [tensor for _, renorm in learning for tensor in (renorm.mean, renorm.variance)]
+    with torch.no_grad():
+        torch._foreach_lerp_(running, seen, learning[0][0].momentum)
 
 
 class RmsNorm(nn.Module):

@@ -14,12 +14,21 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+# Shapes of inputs, and networks, that a function is compiled for. Torch's own limit of 8 is soon
+# reached with several board sizes, and further ones would run uncompiled without a word.
+_MOST_SHAPES = 64
+
+
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function at its first call, or warn and run it uncompiled where that fails."""
+    """Compile a function at its first call, or warn and run it uncompiled where that fails.
+
+    Each shape of its inputs is compiled for itself: code for shapes of any size is slower.
+    """
+    torch._dynamo.config.recompile_limit = _MOST_SHAPES
     # The compiler warns about its own choices, also later, when gradients are first computed.
     # The user can do nothing about these warnings.
     warnings.filterwarnings("ignore", module=r"torch\._inductor")
-    chosen: Callable[P, R] = torch.compile(function)
+    chosen: Callable[P, R] = torch.compile(function, dynamic=False)
     settled = False
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

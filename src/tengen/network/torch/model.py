@@ -201,15 +201,26 @@ class Network(nn.Module):
         x, boards = self.trunk(planes, globals, metadata)
         return Outputs(self.policy(x, boards), *self.value(x, boards))
 
+    def on_full_boards(
+        self,
+        planes: Tensor,
+        globals: Tensor,  # noqa: A002
+    ) -> Outputs:
+        """The outputs where all boards fill their planes; a compiler leaves out the mask."""
+        x, boards = self.trunk(planes, globals, full_boards=True)
+        return Outputs(self.policy(x, boards), *self.value(x, boards))
+
     def trunk(
         self,
         planes: Tensor,
         globals: Tensor,  # noqa: A002
         metadata: Tensor | None = None,
+        *,
+        full_boards: bool = False,
     ) -> tuple[Tensor, Boards]:
         """The output of the trunk and the boards of the batch."""
-        features = FEATURE_SETS[self.architecture.features]
-        boards = boards_of(features.on_board(planes)[:, None])
+        mask = FEATURE_SETS[self.architecture.features].on_board(planes)[:, None]
+        boards = boards_of(torch.ones_like(mask) if full_boards else mask)
         x = self.conv(planes)
         if self.globals is not None:
             x = x + self.globals(globals)[:, :, None, None]

@@ -197,8 +197,6 @@ def _fill_values(game, turn, row, rows):
     rows.score[row] = np.float32(0) if game.no_result else sign * game.score
     # The search's score, not its lead: a lead learned from itself alone would stay at 0.
     rows.lead[row] = sign * turn.score
-    rows.size[row, 0] = game.width
-    rows.size[row, 1] = game.height
 
 
 @kernel(inline=True)

@@ -64,8 +64,8 @@ from tengen.search.kernels.utility import utility_of
 
 VISITS_PER_LEAF = 24
 
-# What became of a descent.
-BACKED_UP, TO_EVALUATE, BLOCKED = 0, 1, 2
+# What became of a descent: its leaf was known without the network, waits for it, or is taken.
+KNOWN, TO_EVALUATE, BLOCKED = 0, 1, 2
 
 
 @kernel
@@ -142,7 +142,16 @@ def enough(forest, g):
 
 @kernel(inline=True)
 def find_leaf(forest, g, path, settings, scratch):
-    """Walk down tree g once, up to a leaf; returns what became of it."""
+    """Walk down tree g once, up to a leaf; returns what became of it. KNOWN is backed up."""
+    found = _walk_down(forest, g, path, settings, scratch)
+    if found == KNOWN:  # once for all cases: what is inlined here is large
+        back_up(forest, path, path.depth, settings)
+    return found
+
+
+@kernel(inline=True)
+def _walk_down(forest, g, path, settings, scratch):
+    """Follow the best moves from the root to a leaf; a leaf that is KNOWN is not backed up yet."""
     board, history = scratch.boards[0], forest.histories[g]  # written to behind what was played
     tree = forest.trees[g]
     copy_board(board, forest.boards[g])
@@ -190,13 +199,13 @@ def find_leaf(forest, g, path, settings, scratch):
             and edge.visits < forest.nodes[edge.child].visits
         ):
             edge.visits += 1  # visits without weight found out already what it is worth
-            back_up(forest, path, depth, settings)
-            return BACKED_UP
+            path.depth = depth
+            return KNOWN
         if settings.graph and not _may_go_on(path, depth, board, history, point, edge.child):
             if chooser != WEIGHTLESS:
                 edge.visits += 1  # so that another move's turn comes
-            back_up(forest, path, depth, settings)
-            return BACKED_UP
+            path.depth = depth
+            return KNOWN
         goes_on = point == PASS and (
             (settings.conservative_pass and depth == 0 and not board.territory)
             or (settings.friendly_passes and passes_in_friendship(board, history))
@@ -222,8 +231,7 @@ def find_leaf(forest, g, path, settings, scratch):
     if status == TERMINAL:
         tree.terminal += 1
     forest.nodes[index].own_visits += 1  # the end of a game, or of what a path can hold
-    back_up(forest, path, depth, settings)
-    return BACKED_UP
+    return KNOWN
 
 
 @kernel(inline=True)
@@ -308,8 +316,7 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
     if over and not _judged_by_agreement(board):
         tree.terminal += 1
         _settle(forest, leaf, board, scratch.features.life[0], settings, tree)
-        back_up(forest, path, depth, settings)
-        return BACKED_UP
+        return KNOWN
     path.key = _list_legal_moves(board, history, path)
     if over:
         path.key = ~path.key
@@ -322,8 +329,7 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
             _join(forest, g, path, depth, transposition)
         else:
             _copy_evaluation(forest, g, leaf, transposition)
-        back_up(forest, path, depth, settings)
-        return BACKED_UP
+        return KNOWN
     tree.evaluated += 1
     forest.nodes[leaf].status = WAITING
     return TO_EVALUATE

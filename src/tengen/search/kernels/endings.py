@@ -88,6 +88,8 @@ def _connects(board, settled, p):
 @kernel(inline=True)
 def ending_value(forest, g, edge, sign, settings):
     """What a root move's points at the end of a game add to its value for the side to play."""
+    if settings.ending_bonus == 0:  # first: thousands of trees do not keep `bonus` in the caches
+        return np.float32(0)
     points = forest.bonus[g, packed_point(edge.packed)]
     if points == 0:
         return np.float32(0)

@@ -97,10 +97,12 @@ def _evaluate(forest, path, n, evaluation, settings):
     node.uncertainty[VALUE_ERROR] = evaluation.value_error[n]
     node.uncertainty[SCORE_ERROR] = evaluation.score_error[n]
     node.uncertainty[VARIANCE_TIME] = evaluation.variance_time[n]
-    point = utility_of_a_point(settings, score, tree.centre, root_area)
-    node.own_weight = _weight_of(
-        evaluation.value_error[n], point * evaluation.score_error[n], settings
-    )
+    node.own_weight = np.float32(1)
+    if settings.uncertainty > 0:
+        point = utility_of_a_point(settings, score, tree.centre, root_area)
+        node.own_weight = _weight_of(
+            evaluation.value_error[n], point * evaluation.score_error[n], settings
+        )
     if forest.ownership.shape[0]:
         owner = forest.ownership[leaf]
         for y in range(board.height):
@@ -114,7 +116,7 @@ def _weight_of(value_error, score_error, settings):
     """How much an evaluation weighs: less where the network expects to be wrong; 1 where it does
     not say. Both errors are in units of utility.
     """
-    if settings.uncertainty <= 0 or (value_error == 0 and score_error == 0):
+    if value_error == 0 and score_error == 0:
         return np.float32(1)
     error = settings.win_utility * value_error + score_error
     if settings.uncertainty_exponent != 1:

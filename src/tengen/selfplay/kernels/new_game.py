@@ -20,11 +20,10 @@ def begin_game(forest, g, slots, game_params, settings):
     """Begin a new game in slot g, and its first search."""
     slot, tree, numbers = slots.slots[g], forest.trees[g], game_params.numbers[0]
     board, history, rng = forest.boards[g], forest.histories[g], slot.rng
-    kind = _draw_size(game_params, rng)
-    side = game_params.sizes[kind]
+    area = numbers.width * numbers.height
     terms = game_params.terms[next_random(rng, game_params.terms.shape[0])]
-    start_game(board, history, side, side, terms)
-    board.komi = np.float32(_draw_komi(game_params.komi[kind], side, numbers, rng))
+    start_game(board, history, numbers.width, numbers.height, terms)
+    board.komi = np.float32(_draw_komi(numbers, area, rng))
     slot.number = np.uint64(slot.begun) * numbers.slots + numbers.first + np.uint64(g)
     slot.begun += 1
     slot.step = numbers.step
@@ -36,12 +35,12 @@ def begin_game(forest, g, slots, game_params, settings):
     slot.played_out = uniform(rng) < numbers.played_out_share
     slot.opening = 0
     if uniform(rng) < numbers.opening_share:
-        slot.opening = np.int32(-np.log(uniform(rng)) * numbers.opening_moves * side * side)
+        slot.opening = np.int32(-np.log(uniform(rng)) * numbers.opening_moves * area)
     handicap = uniform(rng) < numbers.handicap_share and numbers.handicap_stones > 0
     if handicap:
         _place_handicap(forest, g, slots, 1 + next_random(rng, np.int64(numbers.handicap_stones)))
     slot.fair = (handicap or slot.opening > 0) and uniform(rng) < numbers.fair_share
-    limit = max(np.int64(8), np.int64(numbers.move_limit * side * side))
+    limit = max(np.int64(8), np.int64(numbers.move_limit * area))
     if slot.begun == 1 and numbers.stagger:
         limit = min(limit, limit // 4 + next_random(rng, limit))
     tree.move_limit = board.ply + limit
@@ -51,23 +50,13 @@ def begin_game(forest, g, slots, game_params, settings):
 
 
 @kernel
-def _draw_size(game_params, rng):
-    """Index of a board size, drawn by the sizes' chances."""
-    chance = uniform(rng)
-    for k in range(game_params.sizes.shape[0]):
-        if chance < game_params.size_chances[k]:
-            return k
-    return game_params.sizes.shape[0] - 1
-
-
-@kernel
-def _draw_komi(fair, side, numbers, rng):
-    """Draw around the fair komi, in steps of half a point, up to `_most_komi`."""
+def _draw_komi(numbers, area, rng):
+    """Draw around the mean komi, in steps of half a point, up to `_most_komi`."""
     spread = numbers.komi_spread
     if uniform(rng) < numbers.wide_komi_share:
         spread = numbers.wide_komi_spread
-    komi = np.rint(2 * (fair + spread * normal(rng))) / 2
-    return max(-_most_komi(side * side), min(_most_komi(side * side), komi))
+    komi = np.rint(2 * (numbers.komi + spread * normal(rng))) / 2
+    return max(-_most_komi(area), min(_most_komi(area), komi))
 
 
 @kernel(inline=True)

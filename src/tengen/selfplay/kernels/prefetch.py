@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from tengen.game.kernels.board import BOARD
 from tengen.jit import kernel
-from tengen.search.kernels.forest import CACHE_LINE, EDGE, PATH
+from tengen.search.kernels.forest import CACHE_LINE, EDGE, PATH, TREE
 
 # How many games ahead each kind of memory is fetched.
 _ROW, _PATH, _MOVES, _CHILDREN = 6, 4, 3, 2
@@ -29,7 +29,7 @@ def _offset(kind: np.dtype[np.void], field: str) -> int:
 
 
 _EDGES_OF_PATH, _LEGAL_OF_PATH = _offset(PATH, "edges"), _offset(PATH, "legal")
-_EDGE_SIZE = EDGE.itemsize
+_EDGE_SIZE, _TREE_SIZE = EDGE.itemsize, TREE.itemsize
 _WIDE_ARRAYS = tuple(
     _offset(BOARD, name) for name in ("empties", "slot", "head", "next", "libs", "stones")
 )
@@ -99,6 +99,7 @@ def _fetch_row(forest, batch, policy, g):
     _prefetch(batch.paths, g, _LEGAL_OF_PATH + CACHE_LINE)
     _prefetch(forest.trees, g, 0)
     _prefetch(forest.trees, g, CACHE_LINE)
+    _prefetch(forest.trees, g, _TREE_SIZE - 1)
     for offset in range(0, 4 * policy.shape[1], CACHE_LINE):
         _prefetch(policy, g, offset)
     for offset in range(0, 4 * forest.table_room, CACHE_LINE):

@@ -94,7 +94,7 @@ class NetworkOutputs:
     def _of_empty_board(self, number: int, path: Path, facts: RunFacts) -> dict[str, Any] | None:
         try:
             evaluator = open_evaluator(load_network_file(path), CPU)
-            empty = Position(facts.side, facts.rules, facts.komi)
+            empty = Position((facts.width, facts.height), facts.rules, facts.komi)
             opinion = evaluate(evaluator, encode(evaluator.features, [empty]))
         except Exception:  # a file from elsewhere fails in many ways, and none may end the thread
             return None
@@ -148,5 +148,5 @@ def _owned(evaluator: Evaluator, positions: Sequence[Position]) -> list[list[int
     return owned
 
 
-def _board(facts: RunFacts) -> tuple[int, str, float]:
-    return facts.side, facts.rules, facts.komi
+def _board(facts: RunFacts) -> tuple[int, int, str, float]:
+    return facts.width, facts.height, facts.rules, facts.komi

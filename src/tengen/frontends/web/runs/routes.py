@@ -59,8 +59,8 @@ def router(folder: Path) -> APIRouter:
             state.refresh()
             facts = state.facts
         known = networks.on_empty_board(facts) if facts else []
-        side = facts.side if facts else None
-        return _answer({"side": side, "networks": known}, if_none_match)
+        width, height = (facts.width, facts.height) if facts else (None, None)
+        return _answer({"width": width, "height": height, "networks": known}, if_none_match)
 
     @routes.get("/api/run/games/{number}", responses=NO_GAME)
     def game(number: GameNumber) -> Response:

@@ -18,7 +18,6 @@ from tengen.game.sgf.records import SgfGame, SgfNode, load_sgf
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
-from tengen.selfplay.params import fair_komi
 from tengen.tutorial import recipe as textbook
 
 LATEST_GAMES = 12  # that are listed
@@ -31,7 +30,8 @@ class RunFacts(NamedTuple):
     """The settings of a run that the page shows."""
 
     model: str
-    side: int  # of the largest board
+    width: int  # of the largest board
+    height: int
     rules: str
     komi: float
     minutes: float  # at which the run ends; 0: no limit
@@ -121,15 +121,15 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
         content = tomllib.loads(folder.config.read_text("utf-8"))
         if "tutorial" in content:
             recipe = load_sections(folder.config, textbook.SECTIONS)["tutorial"]
-            terms = recipe.side, recipe.rules, recipe.komi
+            terms = recipe.side, recipe.side, recipe.rules, recipe.komi
             return RunFacts("tutorial", *terms, 0, 0, recipe.iterations)
         config = RunConfig(**load_sections(folder.config, SECTIONS))
     except (OSError, ValueError):
         return None
     run, games = config.run, config.selfplay
-    side = games.largest_side
-    komi = games.komi[games.board_sizes.index(side)] if games.komi else fair_komi(side)
-    return RunFacts(run.model, side, games.rules[0], komi, run.minutes, run.games, run.iterations)
+    size = games.largest_size
+    terms = *size, games.rules[0], games.mean_komi(size)
+    return RunFacts(run.model, *terms, run.minutes, run.games, run.iterations)
 
 
 def game_files(folder: RunFolder) -> dict[int, Path]:

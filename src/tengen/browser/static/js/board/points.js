@@ -6,18 +6,18 @@ export function columnName(column) {
   return LETTERS[column];
 }
 
-/** The name of a point, from its index on a square board. */
-export function pointName(index, size) {
-  return LETTERS[index % size] + (size - Math.floor(index / size));
+/** The name of a point, from its index. */
+export function pointName(index, width, height = width) {
+  return LETTERS[index % width] + (height - Math.floor(index / width));
 }
 
 /** The index of a point; null for a pass or anything off the board. */
-export function pointIndex(name, size) {
+export function pointIndex(name, width, height = width) {
   if (!name || name === "pass") return null;
   const column = LETTERS.indexOf(name[0].toUpperCase());
-  const row = size - Number(name.slice(1));
-  if (column < 0 || column >= size || !(row >= 0 && row < size)) return null;
-  return row * size + column;
+  const row = height - Number(name.slice(1));
+  if (column < 0 || column >= width || !(row >= 0 && row < height)) return null;
+  return row * width + column;
 }
 
 /** The lines that star points lie on, in one direction. */

@@ -17,7 +17,7 @@ function pictureOf(game, at, owned) {
   const over = at === game.turns.length - 1;
   return {
     stones: turn.stones,
-    last: pointIndex(turn.move, game.width),
+    last: pointIndex(turn.move, game.width, game.height),
     owner: owned && over ? game.owner : null,
     ownership: owned && !over ? game.ownership?.[at] ?? null : null,
   };
@@ -104,6 +104,7 @@ export function createGames(section) {
     const said = thoughtWords(game, at);
     view.show({
       width: game.width,
+      height: game.height,
       picture: pictureOf(game, at, shading.checked),
       label: t("game.board", { number: game.number, turn: words }),
     });
@@ -147,7 +148,8 @@ export function createGames(section) {
       if (!shown) continue;
       const words = t("game.name", { number, result: resultText(shown.result) });
       const end = shown.turns.length - 1;
-      picture.view.show({ width: shown.width, picture: { ...pictureOf(shown, end, true), last: null }, label: words });
+      const { width, height } = shown;
+      picture.view.show({ width, height, picture: { ...pictureOf(shown, end, true), last: null }, label: words });
       picture.view.element.title = words;
       picture.view.element.setAttribute("aria-pressed", String(shown === game));
       picture.caption.textContent = shown.result;

@@ -48,7 +48,7 @@ function showStatus() {
   if (!state) return;
   const { last, facts, share } = state;
   const parts = [];
-  if (facts) parts.push(t("fact.board", { side: facts.side }), facts.model);
+  if (facts) parts.push(t("fact.board", { width: facts.width, height: facts.height }), facts.model);
   if (last.step !== undefined) parts.push(t("at.step", { step: whole(last.step) }));
   if (last.minutes !== undefined) parts.push(t("at.minutes", { minutes: clock(last.minutes) }));
   at("facts").textContent = parts.join(" · ");

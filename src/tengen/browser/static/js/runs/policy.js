@@ -20,7 +20,7 @@ export function createPolicy(section) {
   section.append(view.element, element("div", { class: "policy-side" }, heading, thought, keys));
 
   const askPolicies = watched("/api/run/policies");
-  let side = 0;
+  let [width, height] = [0, 0];
   let networks = [];
   let wanted = null; // the iteration that is shown; null: the latest
   let timer = null;
@@ -39,7 +39,7 @@ export function createPolicy(section) {
       .map((chance, index) => ({ chance, index }))
       .sort((one, other) => other.chance - one.chance)
       .slice(0, 3)
-      .map(({ chance, index }) => `${pointName(index, side)} ${percentage(chance)}`);
+      .map(({ chance, index }) => `${pointName(index, width, height)} ${percentage(chance)}`);
     const words = t("policy.network", { step: network.step });
     const said = t("policy.thought", {
       winrate: percentage(network.winrate),
@@ -47,8 +47,9 @@ export function createPolicy(section) {
       pass: percentage(network.pass, 1),
     });
     view.show({
-      width: side,
-      picture: { stones: ".".repeat(side * side), heat: network.policy },
+      width,
+      height,
+      picture: { stones: ".".repeat(width * height), heat: network.policy },
       label: `${words}. ${t("policy.favourites", { moves: favourites.join(", ") })}`,
     });
     heading.textContent = words;
@@ -91,7 +92,7 @@ export function createPolicy(section) {
       if (count === 0 && networks.length === 0) return;
       const answer = await askPolicies();
       if (!answer) return;
-      ({ side, networks } = answer);
+      ({ width, height, networks } = answer);
       paint();
     },
   };
