@@ -5,13 +5,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.selfplay.record import check_games, no_games
+from tengen.selfplay.record import check_games, games_where, joined, no_games, split_games
 from tests.replay.games import random_games
 
 
 def test_games_as_they_are_played_hold_together() -> None:
     check_games(random_games(30))
     check_games(no_games())
+
+
+def test_wanted_games_keep_all_that_is_theirs() -> None:
+    games = random_games(9)
+    wanted = np.arange(9) % 3 != 1
+    single = split_games(games, 1)
+    expected = joined([each for each, is_wanted in zip(single, wanted, strict=True) if is_wanted])
+    for found, table in zip(games_where(games, wanted), expected, strict=True):
+        np.testing.assert_array_equal(found, table)
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,8 @@ def _write_games(folder: RunFolder, groups: list[Games], config: RunConfig, sour
 def _still_played(games: Games, params: SelfPlayParams) -> NDArray[np.bool_]:
     """[games] Which of them are on boards that self-play still uses."""
     sizes = zip(games.games["width"].tolist(), games.games["height"].tolist(), strict=True)
-    return np.array([size in params.played_sizes for size in sizes], bool)
+    played = params.played_sizes
+    return np.array([size in played for size in sizes], bool)
 
 
 def _draw_curves(folder: RunFolder) -> None:

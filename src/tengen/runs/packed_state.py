@@ -63,7 +63,7 @@ def unpacked_state(content: bytes) -> dict[str, NDArray[Any]]:
         codings[name] = coding
     for name, coding in codings.items():
         if coding == _DIFFERENCE:
-            arrays[name] = arrays[_live_name(name)] + arrays[name]
+            arrays[name] = np.asarray(arrays[_live_name(name)] + arrays[name])
     return arrays
 
 
