@@ -104,7 +104,8 @@ def after(position: Position, step: Step) -> Position:
     mover = position.to_play if step.color is None else step.color
     match step.kind:
         case "play" if position.is_legal(point, mover):
-            return position.play(point, mover)
+            # Out of turn as records have it: there nothing before such a move counts.
+            return position.play(point, mover, strict=mover is position.to_play)
         case "play on" if position.at(point) is None:
             return position.play(point, mover, strict=False)
         case "pass":

@@ -329,7 +329,7 @@ def test_a_run_serves_its_page_while_it_trains(
 ) -> None:
     seen: list[Any] = []
 
-    def train(path: str, _: object) -> None:
+    def train(path: str, *_: object) -> None:
         address = capsys.readouterr().err.split()[-1]
         connection = HTTPConnection(urlsplit(address).netloc, timeout=LIMIT)
         connection.request("GET", "/api/run")
