@@ -18,6 +18,10 @@ def test_the_fewest_leaves_that_are_nearly_as_fast_are_recommended() -> None:
     assert recommended([Rate(1, 100, 1), Rate(2, 90, 1)]).leaves == 1
 
 
+def test_evaluations_are_counted_by_visit() -> None:
+    assert Rate(1, visits=200, evaluations=150).evaluations_per_visit == 0.75
+
+
 def test_it_shows_rates_and_writes_settings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

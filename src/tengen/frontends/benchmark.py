@@ -31,6 +31,11 @@ class Rate(NamedTuple):
     visits: float  # a second
     evaluations: float  # a second
 
+    @property
+    def evaluations_per_visit(self) -> float:
+        """Below 1: transpositions, ends of games and the cache make visits without the network."""
+        return self.evaluations / self.visits
+
 
 def measure(evaluator: Evaluator, position: Position, leaves: int, seconds: float) -> Rate:
     """Search for some seconds with so many leaves in flight."""
@@ -65,10 +70,13 @@ def run_benchmark(options: BenchmarkOptions) -> None:
             if leaves >= 4 * evaluator.best_batch:
                 break  # far beyond what the device likes
     best = recommended(rates)
-    table = Table("leaves in flight", "visits/s", "evaluations/s", "")
+    table = Table("leaves in flight", "visits/s", "evaluations/s", "evaluations/visit", "")
     for rate in rates:
         mark = "recommended" if rate is best else ""
-        table.add_row(str(rate.leaves), f"{rate.visits:,.0f}", f"{rate.evaluations:,.0f}", mark)
+        cost = f"{rate.evaluations_per_visit:.2f}"
+        table.add_row(
+            str(rate.leaves), f"{rate.visits:,.0f}", f"{rate.evaluations:,.0f}", cost, mark
+        )
     console = Console()
     console.print(
         f"{evaluator.name} on {evaluator.device}, {board_size}x{board_size}", markup=False
