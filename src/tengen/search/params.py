@@ -91,6 +91,9 @@ class SearchParams:
     prune_useless: bool = False  # no root moves in pass-alive areas after four passes in a row
     fill_dame: bool = False  # under territory scoring, before a pass that is no better
 
+    # Look for moves that punish an opponent who mirrors every move; see mirror_play.py.
+    anti_mirror: bool = False
+
     # The root, where games are made for learning (tree.noisy).
     noise_share: float = 0.25
     noise_alpha: float = 0.0  # Dirichlet's; 0: by the number of legal moves

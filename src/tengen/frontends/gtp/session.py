@@ -200,7 +200,9 @@ class GtpSession:
         """The parameters in force, for playing or for analysis; raises GtpError."""
         settings = self.settings
         changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
-        if analysis:
+        if not analysis:
+            changes["anti_mirror"] = settings.plays_anti_mirror
+        else:
             changes |= {"temperature": 0.0, "temperature_early": 0.0}
             changes["wide_root_noise"] = settings.analysis_noise
         if settings.noisy_root:

@@ -249,6 +249,8 @@ def _param(name: str) -> KataGoParam:
 def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
     if param.name == "resignThreshold":
         return round(2 * settings.resign_winrate - 1, 6)
+    if param.name == "genmoveAntiMirror":
+        return settings.plays_anti_mirror
     if not param.field:
         return settings.without_effect.get(param.name, param.usual)
     if param.of_human:

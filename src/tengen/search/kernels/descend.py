@@ -59,6 +59,7 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.human import SEARCH, WEIGHTLESS, human_child, next_chooser
 from tengen.search.kernels.local_pattern import local_key, mixed
+from tengen.search.kernels.mirror import centre_counts, last_move_mirrors, mirror_child
 from tengen.search.kernels.select import best_child, root_child
 from tengen.search.kernels.utility import utility_of
 
@@ -117,6 +118,7 @@ def _show_root(forest, g, path, scratch):
     path.final = 0
     path.counts_from = 0
     path.extra = 0
+    path.mirrored = 0
     path.nodes[0] = tree.root
     path.key = _list_legal_moves(board, forest.histories[g], path)
     tree.renew = 2
@@ -149,7 +151,9 @@ def find_leaf(forest, g, path, settings, scratch):
     path.tree = g
     path.counts_from = 0
     path.extra = 0
+    path.mirrored = 0
     depth = 0
+    broken = MAX_DEPTH if settings.anti_mirror else NONE  # the first move that is no mirror image
     goes_on = False
     index = tree.root
     path.nodes[0] = index
@@ -160,6 +164,8 @@ def find_leaf(forest, g, path, settings, scratch):
             chooser = next_chooser(forest, g, index, depth)
         if chooser != SEARCH:
             choice = human_child(forest, g, index, chooser == WEIGHTLESS, settings)
+        elif broken >= depth:
+            choice = mirror_child(forest, g, index, depth, board, history, settings)
         elif depth == 0:
             choice = root_child(forest, g, settings)
         else:
@@ -207,6 +213,8 @@ def find_leaf(forest, g, path, settings, scratch):
         forest.nodes[index].pending += 1
         board.end = GOING_ON  # passes that ended the game did not
         play(board, history, point)
+        if broken >= depth and depth % 2 == 0 and not last_move_mirrors(board, history):
+            broken = depth - 1
     path.depth = depth
     status = forest.nodes[index].status
     if status == WAITING:
@@ -217,6 +225,8 @@ def find_leaf(forest, g, path, settings, scratch):
         tree.full = 1  # its subtree was given up; its candidates need room again
         take_back(forest, path, depth)
         return BLOCKED
+    if status == FRESH and settings.anti_mirror:
+        path.mirrored = centre_counts(forest, g, board, depth, broken)
     if status == FRESH:
         return _meet_leaf(forest, g, path, goes_on, settings, scratch)
     if status == TERMINAL:
@@ -313,6 +323,8 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
     path.key = _list_legal_moves(board, history, path)
     if over:
         path.key = ~path.key
+    if path.mirrored:
+        path.key ^= mixed(np.uint64(path.mirrored))  # another evaluation than without the centre
     forest.nodes[leaf].key = path.key
     transposition = find_transposition(forest, g, path.key)
     # A node whose subtree was given up keeps its visits and its place: it takes over nothing.
