@@ -59,7 +59,7 @@ class SearchParams:
     noise_pruning_cap: float = 1e50
     # Evaluations are corrected by this share of the error that was found after the same two moves
     # in the same surroundings elsewhere in the tree, where each subtree speaks with a power of its
-    # weight. 0: not at all.
+    # weight. 0: not at all. A pass has no surroundings, and nothing is corrected after it.
     value_bias: float = 0.45
     value_bias_exponent: float = 0.85
     value_bias_freed: float = 0.8  # the share that a dropped subtree does not leave to others

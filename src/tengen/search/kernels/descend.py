@@ -180,8 +180,9 @@ def find_leaf(forest, g, path, settings, scratch):
             if settings.graph and not _next_is_legal(forest, index, board, history):
                 continue
             choice = _try_next(forest, g, index)
-            if forest.biases.shape[0] and board.ply > 0:
-                key = local_key(board, history, packed_point(forest.edges[choice].packed))
+            point = packed_point(forest.edges[choice].packed)
+            if forest.biases.shape[0] and board.ply > 0 and point != PASS:
+                key = local_key(board, history, point)
                 forest.nodes[forest.edges[choice].child].bias = bias_by_key(forest, g, key)
         if choice == NONE:
             break

@@ -150,21 +150,26 @@ def play_weights(forest, g, settings, weights):
 
     Returns the index of the best. Visits that were forced, or that the search would not make again,
     do not count; a move that is better even at the lower end of what is known about it counts as if
-    it had the visits for that.
+    it had the visits for that. All else is measured by the move that was explored most steadily:
+    without its latest visit, which may weigh too much, and with its prior, as visits may be few.
     """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
     if tree.gumbel:
         return _gumbel_weights(forest, g, weights)
-    best = 0
+    best, steadiest = 0, np.float32(-1)
     early = NONE
     if settings.fill_dame and forest.boards[g].territory:
         early = early_pass(forest, g, node)
     for k in range(node.n_tried):
         edge = forest.edges[nth_edge(forest, node, k)]
         weights[k] = np.float32(0) if k == early else edge_weight(edge, forest.nodes[edge.child])
-        if weights[k] > weights[best]:
-            best = k
+        steady = weights[k]
+        if not tree.noisy:
+            steady *= np.float32(max(edge.visits - 1, 0)) / np.float32(max(edge.visits, 1))
+            steady += np.float32(2) * packed_prior(edge.packed)
+        if steady > steadiest:
+            best, steadiest = k, steady
     targets = tree.noisy and tree.forced == 0  # self-play learns from all visits, then
     if not targets:
         _take_off_unwanted(forest, g, settings, weights, best)
@@ -223,6 +228,8 @@ def _take_off_unwanted(forest, g, settings, weights, best):
         if bar <= value:
             continue
         wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
+        if not tree.noisy:
+            wanted = np.ceil(wanted)
         if tree.forced > 0:
             wanted = max(wanted, weights[k] - np.sqrt(tree.forced * prior * node.child_weight))
         weights[k] = min(weights[k], wanted)
@@ -239,10 +246,10 @@ def lower_bound(child, sign, settings):
     if child.visits == 0 or weight <= 0:
         return sign * mean - np.float32(2) * radius
     square = max(child.means[UTILITY_SQUARE], mean * mean + np.float32(1e-8))
-    # Little data says little about its own spread: some of the widest possible is mixed in.
+    # Little data says little about its own spread: some of the widest possible comes on top.
     sample = weight * weight / weight_square
     prior = weight / (sample * sample * sample)
-    square = (square * weight + (mean * mean + radius * radius) * prior) / (weight + prior)
+    square += radius * radius * prior / (weight + prior)
     weight += prior
     weight_square += prior * prior
     sample = weight * weight / weight_square
