@@ -28,6 +28,7 @@ from tengen.search.kernels.endings import weigh_endings
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
     AS_ASKED,
+    AT_ROOT,
     EXPANDED,
     MAX_DEPTH,
     Forest,
@@ -270,7 +271,7 @@ class TreeBatch:
             tree["mirror_asymmetry"] = mirror_asymmetry(position)
         tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
         avoid = [*root.avoid, *self._more_to_avoid(position, root)]
-        tree["avoids"] = AS_ASKED if avoid else 0
+        tree["avoids"] = AS_ASKED if root.avoid else AT_ROOT if avoid else 0
         forest.avoid[g] = 0
         for color, move, depth in avoid:
             point = _point_index(move, position)

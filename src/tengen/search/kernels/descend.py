@@ -30,6 +30,8 @@ from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up, take_back
 from tengen.search.kernels.forest import (
+    AS_ASKED,
+    EARLY_PASSES,
     EXPANDED,
     FRESH,
     LEAD,
@@ -255,7 +257,7 @@ def _try_both_kinds(forest, g, index, choice, path, depth):
     """
     node = forest.nodes[index]
     first, end = node.block + node.n_tried, node.block + node.n_candidates
-    if choice == NONE or first == end or forest.trees[g].avoids:
+    if choice == NONE or first == end or forest.trees[g].avoids in (EARLY_PASSES, AS_ASKED):
         return choice
     if node.visits - node.own_visits < 2:
         return choice
@@ -316,7 +318,7 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
     leaf = path.nodes[depth]
     over = (board.end != GOING_ON and not goes_on) or board.ply >= tree.move_limit
     path.final = over
-    if over and not _judged_by_agreement(board):
+    if over and not _judged_by_agreement(board, settings):
         tree.terminal += 1
         _settle(forest, leaf, board, scratch.features.life[0], settings, tree)
         back_up(forest, path, depth, settings)
@@ -343,9 +345,14 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
 
 
 @kernel(inline=True)
-def _judged_by_agreement(board):
-    """Do the players, not the board as it stands, say at the end what is dead?"""
-    return board.end != ENDED_BY_REPETITION and (board.territory or board.friendly_pass)
+def _judged_by_agreement(board, settings):
+    """Do the players, not the board as it stands, say at the end what is dead?
+
+    Not where passes in friendship do not end the game: there a third one ends it, and there was
+    time to capture what is dead, as KataGo has it.
+    """
+    friendly = board.friendly_pass and not settings.friendly_passes
+    return board.end != ENDED_BY_REPETITION and (board.territory or friendly)
 
 
 @kernel(inline=True)

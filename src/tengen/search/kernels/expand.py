@@ -152,7 +152,7 @@ def _expand(forest, path, n, evaluation, settings, shares):
     # People have priors of their own, and a mirrored move any.
     keeps_all = path.depth == 0 or keeps_all_human(forest) or settings.anti_mirror
     least = np.float32(-1) if keeps_all else settings.least_prior * total
-    if tree.avoids == AS_ASKED:
+    if tree.avoids >= AS_ASKED:
         _strike_avoided(shares, points, moves, avoid, path.depth)
     at = block
     for k in range(moves):

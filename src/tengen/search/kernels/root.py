@@ -66,7 +66,7 @@ def prepare_root(forest, g, settings):
                     alpha = settings.noise_total * _alpha_share(own, p, *shape)
                 forest.gumbel[g, p] = gamma(tree.rng, alpha)
                 noise_total += forest.gumbel[g, p]
-    if tree.avoids == AS_ASKED:
+    if tree.avoids >= AS_ASKED:
         total /= kept
     node.tried_prior = np.float32(0)
     for k in range(node.n_tried):
@@ -206,7 +206,7 @@ def _gumbel_weights(forest, g, weights):
 def _take_off_unwanted(forest, g, settings, weights, best):
     """Lower the weights of all but the best move to what the search would want in hindsight.
 
-    Where playouts were forced, by no more than these.
+    Where playouts were forced, by no more than these; elsewhere to whole numbers, rounded up.
     """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
@@ -225,15 +225,15 @@ def _take_off_unwanted(forest, g, settings, weights, best):
         prior = packed_prior(edge.packed)
         value = sign * forest.nodes[edge.child].means[UTILITY]
         value += ending_value(forest, g, edge, sign, settings)
-        if bar <= value:
-            continue
-        wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
-        if not tree.noisy:
-            wanted = np.ceil(wanted)
+        wanted = weights[k]
+        if bar > value:
+            wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
         if tree.forced > 0:
             wanted = max(wanted, weights[k] - np.sqrt(tree.forced * prior * node.child_weight))
         weights[k] = min(weights[k], wanted)
-        if tree.forced > 0 and weights[k] <= 1:
+        if not tree.noisy:
+            weights[k] = np.ceil(weights[k])
+        if tree.forced > 0 and weights[k] <= 1 and bar > value:
             weights[k] = 0
 
 
