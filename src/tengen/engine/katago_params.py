@@ -247,6 +247,18 @@ def needs_people(name: str) -> bool:
     return name.startswith("humanSL")
 
 
+def with_root_optimism(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of SearchParams that were set, with the root no more optimistic than other positions.
+
+    As in KataGo, unless the root's optimism was set, too.
+    """
+    from tengen.search.params import SearchParams
+
+    usual = SearchParams().root_optimism
+    least = min(usual, given.get("optimism", usual))
+    return {**given} if least == usual else {"root_optimism": least, **given}
+
+
 def parse_value(param: KataGoParam, value: object) -> Any:
     """A value of JSON, or its text, as the field's type; raises ValueError for any other."""
     if param.kind is bool:

@@ -165,6 +165,19 @@ def test_moves_to_play_are_against_mirrors_unless_told_otherwise(
         assert tuple(str(each).lower() for each in found) == told
 
 
+@pytest.mark.parametrize(
+    ("given", "root"), [("0", "0.0"), ("0.1", "0.1"), ("0.7", "0.2"), ("", "0.2")]
+)
+def test_the_root_is_no_more_optimistic_than_other_positions(given: str, root: str) -> None:
+    """Witness: KataGo 1.17.2, asked the same."""
+    with session() as client:
+        client.body(f"kata-set-param policyOptimism {given}")
+        assert client.body("kata-get-param rootPolicyOptimism") == root
+        assert params(client).root_optimism == float(root)
+        client.body("kata-set-param rootPolicyOptimism 0.3")
+        assert params(client).root_optimism == 0.3
+
+
 def test_analysis_looks_at_the_board_without_its_history() -> None:
     """KataGo's default."""
     with session() as client:

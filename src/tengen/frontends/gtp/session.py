@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tengen.engine.katago_params import with_root_optimism
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.positions import (
     anew,
@@ -199,7 +200,7 @@ class GtpSession:
     def params(self, *, analysis: bool = False) -> SearchParams:
         """The parameters in force, for playing or for analysis; raises GtpError."""
         settings = self.settings
-        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
+        changes: dict[str, Any] = {**GTP_SEARCH, **with_root_optimism(settings.search)}
         if not analysis:
             changes["anti_mirror"] = settings.plays_anti_mirror
         else:

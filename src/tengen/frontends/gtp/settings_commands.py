@@ -20,6 +20,7 @@ from tengen.engine.katago_params import (
     KataGoParam,
     needs_people,
     parse_value,
+    with_root_optimism,
 )
 from tengen.frontends.gtp.protocol import GtpError, command, note, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands, GtpSession
@@ -260,7 +261,7 @@ def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
         return param.kind(param.high) if value is None else value
     from tengen.search.params import SearchParams
 
-    search = {**vars(SearchParams()), **GTP_SEARCH, **settings.search}
+    search = {**vars(SearchParams()), **GTP_SEARCH, **with_root_optimism(settings.search)}
     return param.kind(search[param.field])
 
 

@@ -1,4 +1,4 @@
-"""The end of a game, and history, as KataGo shows them to a network: its answers as literals.
+"""The end of a game, history and settings, as KataGo has them: its answers as literals.
 
 They are those of `katago analysis` 1.17.2 with nnRandomize=false and the network that is named.
 """
@@ -11,12 +11,9 @@ from typing import Any
 
 import pytest
 
-from tengen.frontends.analysis.query import QuerySettings
-from tengen.game.color import Color
-from tengen.game.position import Position
+from tengen.frontends.analysis.query import QuerySettings, read_query
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
-from tengen.search.request import Limits
 from tengen.search.result import SearchResult
 from tests.frontends.analysis.conversation import Conversation
 from tests.katago_data import needs_katago_data, network_path
@@ -173,26 +170,34 @@ def test_games_end_where_katago_ends_them() -> None:
         assert abs(visits.get("pass", 0) - passes) <= 20
 
 
-# Visits of 64 and the best move, where settings or moves before differ: passes among friends and
-# the hacks, settled areas, useless moves, dame.
-CASES = json.loads(Path("tests/data/katago_endings.json").read_text())
+# Visits of each move and the best one, where settings or the moves before differ: passes among
+# friends and the hacks, settled areas, useless moves, dame; in openings what else clients set.
+CASES = json.loads(Path("tests/data/katago_searches.json").read_text())
 
 
 def searched(case: dict[str, Any]) -> SearchResult:
     """Our search, which like KataGo's looks for one leaf at a time."""
-    changes = {"useGraphSearch": False, "wideRootNoise": 0.0, "ignorePreRootHistory": False}
-    settings, unknown = QuerySettings().overridden({**changes, **case["settings"]})
-    assert not unknown
-    start = Position(9, case["rules"], 7)
-    if case["board"]:
-        first = Color.WHITE if case["moves"] else Color.BLACK
-        diagram = BOARDS[case["board"]]
-        start = Position.from_diagram(diagram, rules=case["rules"], komi=7, to_play=first)
-    position = start.play_all(case["moves"])
+    plain = {"useGraphSearch": False, "wideRootNoise": 0.0, "ignorePreRootHistory": False}
+    first = 1 if case["board"] and case["moves"] else 0
+    query = {
+        "id": "x",
+        "initialStones": stones(case["board"]) if case["board"] else [],
+        "initialPlayer": "BW"[first],
+        "moves": [["BW"[(first + k) % 2], move] for k, move in enumerate(case["moves"].split())],
+        "rules": case["rules"],
+        "komi": 7,
+        "boardXSize": 9,
+        "boardYSize": 9,
+        "maxVisits": case["total"],
+        "overrideSettings": {**plain, **case["settings"]},
+    }
+    found = read_query(query, QuerySettings())
+    assert not found.notices
+    request = found.request(found.turns[0])
     evaluator = OpenVinoEvaluator(load_network(network_path(case["network"])), Precision.FLOAT32)
-    search = Search(evaluator, settings.search_params(), ownership=False, leaves=1)
-    search.set_position(position)
-    return search.run(Limits(visits=64))
+    search = Search(evaluator, request.params, ownership=False, leaves=1)
+    search.set_position(request.position, request.root)
+    return search.run(request.limits)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +211,7 @@ def searched(case: dict[str, Any]) -> SearchResult:
         for number, case in enumerate(CASES)
     ],
 )
-def test_katago_s_visits_and_choice_at_the_end_of_a_game(case: dict[str, Any]) -> None:
+def test_katago_s_visits_and_choice(case: dict[str, Any]) -> None:
     result = searched(case)
     found = {result.position.text(each.move): each.visits for each in result.moves}
     assert result.position.text(result.move) == case["best"]
