@@ -139,7 +139,8 @@ def test_the_turns_of_a_game_keep_their_trees() -> None:
     line = likely_game(80)
     alone = Search(ONE_LEAF)
     fresh = kept = 0
-    results = found(opinions(), line, 80, best_batch=1, max_searches=TREES)
+    # Without looks at passes, which are evaluations beyond the visits.
+    results = found(opinions(), line, 80, best_batch=1, params=alone.params, max_searches=TREES)
     for position, many in zip(line, results, strict=True):
         alone.forget()
         alone.set_position(position)

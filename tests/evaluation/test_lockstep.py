@@ -94,7 +94,7 @@ def test_two_threads_play_the_games_that_one_plays() -> None:
 
 
 def test_who_can_count_beats_who_cannot() -> None:
-    players = player(by_area, visits=30), player(misjudging, visits=30)
+    players = player(by_area, visits=60), player(misjudging, visits=60)
     games = play_in_lockstep(players, starts(4))
     for game in games:
         outcome = game.end.outcome()

@@ -38,7 +38,10 @@ def only_game(text: str) -> SgfGame:
 
 
 def _two_points_count(batch: Batch) -> Evaluation:
-    """The centre is worth 10 points to who has it, the lower right corner 3; all want them."""
+    """The centre is worth 10 points to who has it, the lower right corner 3; all want them.
+
+    Nobody wants to pass, for the end of a game is counted by the rules.
+    """
     evaluation = uniform(batch)
     own, other = batch.planes[:, 1], batch.planes[:, 2]
     height, width = own.shape[1:]
@@ -47,7 +50,7 @@ def _two_points_count(batch: Batch) -> Evaluation:
     lead = 10 * owned[:, centre] + 3 * owned[:, -1]
     win = (1 + 0.8 * np.sign(lead)) / 2
     policy = evaluation.policy.copy()
-    policy[:, centre], policy[:, -2] = 7, 6
+    policy[:, centre], policy[:, -2], policy[:, -1] = 7, 6, -20
     return evaluation._replace(
         policy=policy,
         value=np.stack([win, 1 - win, np.zeros_like(win)], 1).astype(np.float32),

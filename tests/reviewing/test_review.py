@@ -59,8 +59,8 @@ def test_white_losing_points_is_a_loss_for_white() -> None:
 
 
 def test_moves_that_make_no_difference_lose_nothing() -> None:
-    """A network that finds all moves alike gives nobody a mistake."""
-    game = only_game("(;SZ[5]KM[0]RU[chinese];B[aa];W[ee];B[ab];W[de];B[];W[cc])")
+    """A network that finds all moves alike gives nobody a mistake, where it judges the end, too."""
+    game = only_game("(;SZ[5]KM[0]RU[japanese];B[aa];W[ee];B[ab];W[de];B[];W[cc])")
     review = review_by(FakeEvaluator(), game, 60)
     assert [turn.points_lost for turn in review.turns] == pytest.approx([0] * 6, abs=0.01)
     assert (review.black.accuracy, review.white.accuracy) == (100, 100)

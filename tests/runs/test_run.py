@@ -237,7 +237,9 @@ def test_outsiders_must_be_engines() -> None:
 
 @pytest.mark.parametrize("gate", [0.001, 0.999])
 def test_a_gate_decides_which_network_plays(tmp_path: Path, gate: float) -> None:
-    config = replace(SMALL, rating=replace(SMALL.rating, every=2, opponents=0, gate=gate))
+    # So many games that no network wins, or loses, all of them.
+    rating = replace(SMALL.rating, every=2, opponents=0, gate=gate, games=16)
+    config = replace(SMALL, rating=rating)
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     session(whole, 4, config)
     for iterations in (3, 1):

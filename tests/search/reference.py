@@ -164,7 +164,7 @@ class ReferenceSearch:
         if best == tried:
             point = node.candidates[tried].point
             child = Node(play(node.position, point))
-            if self.params.value_bias and node.position.move_number:
+            if self.params.value_bias and node.position.move_number and point != PASS:
                 child.pattern = pattern(node.position, point)
                 self.biases.setdefault(child.pattern, [0.0, 0.0])
             node.children.append(child)
@@ -397,8 +397,6 @@ def pattern(position: Position, point: int) -> Situation:
     """What a move has in common with others: see `local_key`."""
     last = position.last_move
     key = (position.to_play, last, position.ko, point)
-    if point == PASS:
-        return key
     x0, y0 = index_point(point, position.width)
     around = []
     for dy in range(-2, 3):

@@ -128,8 +128,10 @@ def test_points_taken_off_lower_the_value_of_a_move() -> None:
     def script(batch: Batch) -> Evaluation:
         return opinions()(batch)._replace(ownership=owners(batch).ownership)
 
-    search = searching(Position.from_diagram(SETTLED), script, ending_bonus=0.5)
-    search.run(Limits(visits=100))
+    search = searching(
+        Position.from_diagram(SETTLED), script, ending_bonus=0.5, root_fpu_reduction=0
+    )
+    search.run(Limits(visits=400))
     forest, settings = forest_of(search), settings_of_tree(search)
     centre, lowered = float(forest.trees[0]["centre"]), 0
     root = forest.nodes[int(forest.trees[0]["root"])]

@@ -116,7 +116,6 @@ _MANAGED_OTHERWISE = (
     _inert("minPlayoutsPerThread", 8.0, 0, 1e20),
     _inert("numSearchThreads", 1, 1, 4096),
     _inert("treeReuseCarryOverTimeFactor", 0.0),
-    _inert("genmoveAntiMirror", True),
     _inert("subtreeValueBiasTableNumShards", 65536, 65536, 65536),  # which KataGo keeps fixed
 )
 _ALL = (
@@ -126,6 +125,7 @@ _ALL = (
     KataGoParam("analysisPVLen", "pv_length", int, BOTH, 1, LONGEST_PV),
     KataGoParam("analysisWideRootNoise", "analysis_noise", float, GTP, 0, 5),
     KataGoParam("analysisIgnorePreRootHistory", "analysis_ignore_history", bool, GTP),
+    KataGoParam("genmoveAntiMirror", "anti_mirror", bool, GTP_ALONE),
     KataGoParam("ignorePreRootHistory", "ignore_history", bool, BOTH),
     KataGoParam("ignoreAllHistory", "ignore_all_history", bool, BOTH),
     KataGoParam("lagBuffer", "lag", float, GTP, 0, 3600),
@@ -204,6 +204,7 @@ _ALL = (
     _search("valueWeightExponent", "value_weight"),
     _search("wideRootNoise", "wide_root_noise", 0, 5),
     _search("winLossUtilityFactor", "win_utility"),
+    _switch("antiMirror", "anti_mirror"),
     _switch("conservativePass", "conservative_pass"),
     _switch("enableMorePassingHacks", "more_passing_hacks"),
     _switch("enablePassingHacks", "passing_hacks"),
@@ -219,7 +220,6 @@ _ALL = (
     KataGoParam(
         "alwaysComputePassAliveUnderSuicideRules", "", str, GTP, words=_AUTO_WORDS, usual="auto"
     ),
-    _inert("antiMirror", False),
     _inert("fpuParentWeight", 0.0, 0, 0),  # KataGo does not let it be set
     _inert("graphSearchCatchUpLeakProb", 0.0),
     _inert("graphSearchRepBound", 11, 3, 50),
@@ -245,6 +245,18 @@ FIELDS_IN_FILES = {p.name: p.field for p in _ALL if (p.of_search and not p.is_sw
 def needs_people(name: str) -> bool:
     """Does KataGo take this parameter only where there is a network that imitates people?"""
     return name.startswith("humanSL")
+
+
+def with_root_optimism(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of SearchParams that were set, with the root no more optimistic than other positions.
+
+    As in KataGo, unless the root's optimism was set, too.
+    """
+    from tengen.search.params import SearchParams
+
+    usual = SearchParams().root_optimism
+    least = min(usual, given.get("optimism", usual))
+    return {**given} if least == usual else {"root_optimism": least, **given}
 
 
 def parse_value(param: KataGoParam, value: object) -> Any:

@@ -27,6 +27,7 @@ from tengen.engine.task import KeptTree, SearchTask
 from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode_for, join_batches
+from tengen.search.mirror_play import params_at
 from tengen.search.params import SearchParams
 from tengen.search.people import check_style
 from tengen.search.request import CANCELLED, RUNNING, TIME
@@ -261,7 +262,8 @@ class Scheduler(Closeable):
             return
         try:
             check_style(task.request.root.human, self.evaluator, self._human)
-            pool, g = self._pools.tree_for(task, task.request.params or self.params)
+            params = params_at(task.request.params or self.params, task.request.position)
+            pool, g = self._pools.tree_for(task, params)
             self._begin_in(pool, g, task)
         except Exception as error:  # whoever asked must hear of it, and the thread go on
             self._end(task, error)

@@ -80,6 +80,9 @@ class GtpOptions(EngineOptions):
     analysis_ignore_history: bool = True  # so that analysis judges the board alone
     ignore_history: bool = False  # the same for moves to play
     ignore_all_history: bool = False  # show networks no moves at all, not even those searched
+    # Look for moves that punish an opponent who mirrors; None: as analysis does, if [search] says
+    # so, else true.
+    anti_mirror: bool | None = None
     symmetry_pruning: bool = True  # search one of several moves that a symmetry makes equal
     symmetries: int = 1  # of the board, over which the root's evaluation is averaged
     playout_advantage: float = 0.0  # log2 of the playouts that the network is told one side has
@@ -108,6 +111,12 @@ class GtpOptions(EngineOptions):
             if not getattr(self, name) >= 1:
                 raise ValueError(f"{name} must be 1 or more, not {getattr(self, name)!r}")
         _check_perspective(self.perspective)
+
+    @property
+    def plays_anti_mirror(self) -> bool:
+        """Do moves to play punish an opponent who mirrors? By default so, unlike analyses."""
+        asked = self.anti_mirror
+        return bool(self.search.get("anti_mirror", True)) if asked is None else asked
 
     @property
     def noisy_root(self) -> bool:

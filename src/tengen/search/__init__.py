@@ -11,6 +11,7 @@
 - root_symmetry: symmetric moves at the root
 - human_style: how a search follows people; people: the network that imitates them
 - human_choice: a move chosen as people choose
+- mirror_play: is the opponent mirroring every move?
 - useless_moves: moves that are not searched when one side only passes
 - clock: time controls, and how long to think
 - warmup: compile all kernels before a clock runs

@@ -59,7 +59,7 @@ class SearchParams:
     noise_pruning_cap: float = 1e50
     # Evaluations are corrected by this share of the error that was found after the same two moves
     # in the same surroundings elsewhere in the tree, where each subtree speaks with a power of its
-    # weight. 0: not at all.
+    # weight. 0: not at all. A pass has no surroundings, and nothing is corrected after it.
     value_bias: float = 0.45
     value_bias_exponent: float = 0.85
     value_bias_freed: float = 0.8  # the share that a dropped subtree does not leave to others
@@ -90,6 +90,9 @@ class SearchParams:
     ending_bonus: float = 0.0
     prune_useless: bool = False  # no root moves in pass-alive areas after four passes in a row
     fill_dame: bool = False  # under territory scoring, before a pass that is no better
+
+    # Look for moves that punish an opponent who mirrors every move; see mirror_play.py.
+    anti_mirror: bool = False
 
     # The root, where games are made for learning (tree.noisy).
     noise_share: float = 0.25

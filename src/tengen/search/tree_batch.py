@@ -28,6 +28,7 @@ from tengen.search.kernels.endings import weigh_endings
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
     AS_ASKED,
+    AT_ROOT,
     EXPANDED,
     MAX_DEPTH,
     Forest,
@@ -39,6 +40,7 @@ from tengen.search.kernels.parallel import expand_leaves_in_parallel, find_leave
 from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
 from tengen.search.kernels.root import prepare_root
 from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
+from tengen.search.mirror_play import mirror_advantage, mirror_asymmetry
 from tengen.search.params import SearchParams, settings_array
 from tengen.search.people import HumanQuestion, People, leaf_metadata
 from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions, Wanted
@@ -264,9 +266,12 @@ class TreeBatch:
         tree["leaves"] = self.leaves
         tree["draw_komi"] = self.params.white_draw_wins - 0.5 if may_be_drawn(position) else 0.0
         side = position.to_play if root.advantage_of is None else root.advantage_of
+        if self.params.anti_mirror:
+            tree["mirror_advantage"] = mirror_advantage(position)
+            tree["mirror_asymmetry"] = mirror_asymmetry(position)
         tree["black_advantage"] = root.playout_advantage * (1 if side is Color.BLACK else -1)
         avoid = [*root.avoid, *self._more_to_avoid(position, root)]
-        tree["avoids"] = AS_ASKED if avoid else 0
+        tree["avoids"] = AS_ASKED if root.avoid else AT_ROOT if avoid else 0
         forest.avoid[g] = 0
         for color, move, depth in avoid:
             point = _point_index(move, position)

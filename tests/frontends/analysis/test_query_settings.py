@@ -24,6 +24,7 @@ from tests.frontends.analysis.conversation import Conversation, query
         ("useLcbForSelection", False, "lcb_stdevs", 0.0),
         ("useUncertainty", "false", "uncertainty", 0.0),
         ("useGraphSearch", True, "graph", True),
+        ("antiMirror", True, "anti_mirror", True),
     ],
 )
 def test_known_search_settings_are_honoured(
@@ -78,7 +79,7 @@ def test_what_is_not_known_is_a_warning_and_no_more(name: str, value: Any) -> No
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("antiMirror", True), ("rootEndingBonusPoints", 0.5), ("numSearchThreads", 4)],
+    [("genmoveAntiMirror", True), ("rootEndingBonusPoints", 0.5), ("numSearchThreads", 4)],
 )
 def test_what_katago_knows_and_has_no_effect_here_is_taken_silently(name: str, value: Any) -> None:
     assert QuerySettings().overridden({name: value}) == (QuerySettings(), [])

@@ -142,6 +142,42 @@ def test_moves_are_drawn_as_katago_draws_them_but_analysis_knows_one_best() -> N
         assert (analysing.temperature_early, analysing.temperature) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, ("false", "true")),
+        ({"antiMirror": True}, ("true", "true")),
+        ({"antiMirror": False}, ("false", "false")),
+        ({"genmoveAntiMirror": False}, ("false", "false")),
+        ({"antiMirror": False, "genmoveAntiMirror": True}, ("false", "true")),
+        ({"antiMirror": True, "genmoveAntiMirror": False}, ("true", "false")),
+    ],
+)
+def test_moves_to_play_are_against_mirrors_unless_told_otherwise(
+    given: dict[str, bool], told: tuple[str, str]
+) -> None:
+    """Witness: KataGo 1.17.2, asked the same."""
+    with session() as client:
+        client.body(f"kata-set-params {json.dumps(given)}")
+        names = "antiMirror", "genmoveAntiMirror"
+        assert tuple(client.body(f"kata-get-param {name}") for name in names) == told
+        found = (params(client, analysis=True).anti_mirror, params(client).anti_mirror)
+        assert tuple(str(each).lower() for each in found) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "root"), [("0", "0.0"), ("0.1", "0.1"), ("0.7", "0.2"), ("", "0.2")]
+)
+def test_the_root_is_no_more_optimistic_than_other_positions(given: str, root: str) -> None:
+    """Witness: KataGo 1.17.2, asked the same."""
+    with session() as client:
+        client.body(f"kata-set-param policyOptimism {given}")
+        assert client.body("kata-get-param rootPolicyOptimism") == root
+        assert params(client).root_optimism == float(root)
+        client.body("kata-set-param rootPolicyOptimism 0.3")
+        assert params(client).root_optimism == 0.3
+
+
 def test_analysis_looks_at_the_board_without_its_history() -> None:
     """KataGo's default."""
     with session() as client:

@@ -14,6 +14,7 @@ from tengen.engine.katago_params import (
     Takers,
     needs_people,
     parse_value,
+    with_root_optimism,
 )
 from tengen.frontends.analysis.query_fields import (
     Fields,
@@ -103,6 +104,9 @@ class QuerySettings:
                 unknown.append(name[:80])
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
+        if "policyOptimism" in given and "rootPolicyOptimism" not in given:
+            changed = with_root_optimism({"optimism": settings.params.optimism})
+            settings = replace(settings, params=replace(settings.params, **changed))
         return settings, unknown
 
     def changed(self, name: str, value: Any) -> QuerySettings:

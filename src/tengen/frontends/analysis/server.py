@@ -13,7 +13,7 @@ from queue import Queue, SimpleQueue
 from typing import TYPE_CHECKING
 
 from tengen.closeable import Closeable
-from tengen.engine.katago_params import PROFILE
+from tengen.engine.katago_params import PROFILE, with_root_optimism
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.options import AnalysisOptions
@@ -46,7 +46,7 @@ class AnalysisService(Closeable):
         from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
 
         options = self.options
-        params = {"megabytes": options.megabytes, **options.search}
+        params = {"megabytes": options.megabytes, **with_root_optimism(options.search)}
         return QuerySettings(
             visits=options.visits,
             perspective=options.perspective,

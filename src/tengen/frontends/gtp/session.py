@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tengen.engine.katago_params import with_root_optimism
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.gtp.positions import (
     anew,
@@ -199,8 +200,10 @@ class GtpSession:
     def params(self, *, analysis: bool = False) -> SearchParams:
         """The parameters in force, for playing or for analysis; raises GtpError."""
         settings = self.settings
-        changes: dict[str, Any] = {**GTP_SEARCH, **settings.search}
-        if analysis:
+        changes: dict[str, Any] = {**GTP_SEARCH, **with_root_optimism(settings.search)}
+        if not analysis:
+            changes["anti_mirror"] = settings.plays_anti_mirror
+        else:
             changes |= {"temperature": 0.0, "temperature_early": 0.0}
             changes["wide_root_noise"] = settings.analysis_noise
         if settings.noisy_root:

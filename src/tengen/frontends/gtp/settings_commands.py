@@ -20,6 +20,7 @@ from tengen.engine.katago_params import (
     KataGoParam,
     needs_people,
     parse_value,
+    with_root_optimism,
 )
 from tengen.frontends.gtp.protocol import GtpError, command, note, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands, GtpSession
@@ -249,6 +250,8 @@ def _param(name: str) -> KataGoParam:
 def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
     if param.name == "resignThreshold":
         return round(2 * settings.resign_winrate - 1, 6)
+    if param.name == "genmoveAntiMirror":
+        return settings.plays_anti_mirror
     if not param.field:
         return settings.without_effect.get(param.name, param.usual)
     if param.of_human:
@@ -258,7 +261,7 @@ def _param_value(settings: GtpOptions, param: KataGoParam) -> Any:
         return param.kind(param.high) if value is None else value
     from tengen.search.params import SearchParams
 
-    search = {**vars(SearchParams()), **GTP_SEARCH, **settings.search}
+    search = {**vars(SearchParams()), **GTP_SEARCH, **with_root_optimism(settings.search)}
     return param.kind(search[param.field])
 
 

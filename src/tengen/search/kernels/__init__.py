@@ -4,6 +4,7 @@
 - select: which child a descent follows (PUCT); gumbel: the Gumbel root
 - descend: from the root to a leaf, and its encoding
 - human: exploration by the policy of people
+- mirror: the search against an opponent who mirrors every move
 - expand: evaluations into leaves; backup: and from there to the root
 - root: the root's priors, noise, and the choice of the move
 - endings: what root moves and passes are worth at the end of a game

@@ -30,6 +30,8 @@ from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up, take_back
 from tengen.search.kernels.forest import (
+    AS_ASKED,
+    EARLY_PASSES,
     EXPANDED,
     FRESH,
     LEAD,
@@ -59,6 +61,7 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.human import SEARCH, WEIGHTLESS, human_child, next_chooser
 from tengen.search.kernels.local_pattern import local_key, mixed
+from tengen.search.kernels.mirror import centre_counts, last_move_mirrors, mirror_child
 from tengen.search.kernels.select import best_child, root_child
 from tengen.search.kernels.utility import utility_of
 
@@ -117,6 +120,7 @@ def _show_root(forest, g, path, scratch):
     path.final = 0
     path.counts_from = 0
     path.extra = 0
+    path.mirrored = 0
     path.nodes[0] = tree.root
     path.key = _list_legal_moves(board, forest.histories[g], path)
     tree.renew = 2
@@ -158,7 +162,9 @@ def _walk_down(forest, g, path, settings, scratch):
     path.tree = g
     path.counts_from = 0
     path.extra = 0
+    path.mirrored = 0
     depth = 0
+    broken = MAX_DEPTH if settings.anti_mirror else NONE  # the first move that is no mirror image
     goes_on = False
     index = tree.root
     path.nodes[0] = index
@@ -169,6 +175,8 @@ def _walk_down(forest, g, path, settings, scratch):
             chooser = next_chooser(forest, g, index, depth)
         if chooser != SEARCH:
             choice = human_child(forest, g, index, chooser == WEIGHTLESS, settings)
+        elif broken >= depth:
+            choice = mirror_child(forest, g, index, depth, board, history, settings)
         elif depth == 0:
             choice = root_child(forest, g, settings)
         else:
@@ -183,8 +191,9 @@ def _walk_down(forest, g, path, settings, scratch):
             if settings.graph and not _next_is_legal(forest, index, board, history):
                 continue
             choice = _try_next(forest, g, index)
-            if forest.biases.shape[0] and board.ply > 0:
-                key = local_key(board, history, packed_point(forest.edges[choice].packed))
+            point = packed_point(forest.edges[choice].packed)
+            if forest.biases.shape[0] and board.ply > 0 and point != PASS:
+                key = local_key(board, history, point)
                 forest.nodes[forest.edges[choice].child].bias = bias_by_key(forest, g, key)
         if choice == NONE:
             break
@@ -216,6 +225,8 @@ def _walk_down(forest, g, path, settings, scratch):
         forest.nodes[index].pending += 1
         board.end = GOING_ON  # passes that ended the game did not
         play(board, history, point)
+        if broken >= depth and depth % 2 == 0 and not last_move_mirrors(board, history):
+            broken = depth - 1
     path.depth = depth
     status = forest.nodes[index].status
     if status == WAITING:
@@ -226,6 +237,8 @@ def _walk_down(forest, g, path, settings, scratch):
         tree.full = 1  # its subtree was given up; its candidates need room again
         take_back(forest, path, depth)
         return BLOCKED
+    if status == FRESH and settings.anti_mirror:
+        path.mirrored = centre_counts(forest, g, board, depth, broken)
     if status == FRESH:
         return _meet_leaf(forest, g, path, goes_on, settings, scratch)
     if status == TERMINAL:
@@ -252,7 +265,7 @@ def _try_both_kinds(forest, g, index, choice, path, depth):
     """
     node = forest.nodes[index]
     first, end = node.block + node.n_tried, node.block + node.n_candidates
-    if choice == NONE or first == end or forest.trees[g].avoids:
+    if choice == NONE or first == end or forest.trees[g].avoids in (EARLY_PASSES, AS_ASKED):
         return choice
     if node.visits - node.own_visits < 2:
         return choice
@@ -313,13 +326,15 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
     leaf = path.nodes[depth]
     over = (board.end != GOING_ON and not goes_on) or board.ply >= tree.move_limit
     path.final = over
-    if over and not _judged_by_agreement(board):
+    if over and not _judged_by_agreement(board, settings):
         tree.terminal += 1
         _settle(forest, leaf, board, scratch.features.life[0], settings, tree)
         return KNOWN
     path.key = _list_legal_moves(board, history, path)
     if over:
         path.key = ~path.key
+    if path.mirrored:
+        path.key ^= mixed(np.uint64(path.mirrored))  # another evaluation than without the centre
     forest.nodes[leaf].key = path.key
     transposition = find_transposition(forest, g, path.key)
     # A node whose subtree was given up keeps its visits and its place: it takes over nothing.
@@ -336,9 +351,14 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
 
 
 @kernel(inline=True)
-def _judged_by_agreement(board):
-    """Do the players, not the board as it stands, say at the end what is dead?"""
-    return board.end != ENDED_BY_REPETITION and (board.territory or board.friendly_pass)
+def _judged_by_agreement(board, settings):
+    """Do the players, not the board as it stands, say at the end what is dead?
+
+    Not where passes in friendship do not end the game: there a third one ends it, and there was
+    time to capture what is dead, as KataGo has it.
+    """
+    friendly = board.friendly_pass and not settings.friendly_passes
+    return board.end != ENDED_BY_REPETITION and (board.territory or friendly)
 
 
 @kernel(inline=True)

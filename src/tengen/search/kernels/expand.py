@@ -33,6 +33,7 @@ from tengen.search.kernels.forest import (
     packed_prior,
     sign_of,
 )
+from tengen.search.kernels.mirror import value_with_centre
 from tengen.search.kernels.utility import score_centre, utility_of, utility_of_a_point
 
 _STRUCK = np.float32(-2)  # a share below any that is asked for
@@ -72,6 +73,10 @@ def _evaluate(forest, path, n, evaluation, settings):
     node, tree = forest.nodes[leaf], forest.trees[path.tree]
     sign = sign_of(node.to_play)
     value = sign * (evaluation.value[n, 0] - evaluation.value[n, 1])
+    if path.mirrored:
+        owner = sign * evaluation.ownership[n, board.height // 2, board.width // 2]
+        decided = evaluation.value[n, 0] + evaluation.value[n, 1]
+        value = value_with_centre(forest, path.tree, value, decided, owner)
     score = sign * evaluation.score[n]
     square = score * score + evaluation.spread[n] * evaluation.spread[n]
     root_area = np.float32(np.sqrt(np.float32(board.width * board.height)))
@@ -146,9 +151,10 @@ def _expand(forest, path, n, evaluation, settings, shares):
     if path.depth == 0:
         _keep_owners(forest, path, n, evaluation, settings)
     each = np.float32(1) / total
-    keeps_all = path.depth == 0 or keeps_all_human(forest)  # people have priors of their own
+    # People have priors of their own, and a mirrored move any.
+    keeps_all = path.depth == 0 or keeps_all_human(forest) or settings.anti_mirror
     least = np.float32(-1) if keeps_all else settings.least_prior * total
-    if tree.avoids == AS_ASKED:
+    if tree.avoids >= AS_ASKED:
         _strike_avoided(shares, points, moves, avoid, path.depth)
     at = block
     for k in range(moves):

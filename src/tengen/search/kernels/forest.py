@@ -30,7 +30,9 @@ NEXT_CANDIDATE = -2  # in the place of an edge: the best move not tried yet
 MAX_DEPTH = 256  # nodes on a path
 
 FRESH, WAITING, EXPANDED, TERMINAL = 0, 1, 2, 3
-EARLY_PASSES, AS_ASKED = 1, 2  # moves that a tree avoids
+# Moves that a tree avoids: passes early in a game, those that it is asked to, or useless ones and
+# images of others at the root alone.
+EARLY_PASSES, AS_ASKED, AT_ROOT = 1, 2, 3
 
 # What is known of a position, Black's view; a node's own evaluation has the first six.
 VALUE, NO_RESULT, SCORE, SCORE_SQUARE, LEAD, UTILITY, UTILITY_SQUARE = range(7)
@@ -121,9 +123,11 @@ TREE = np.dtype(
                 ),  # added to komi for the network, if draws count unequal
                 ("black_advantage", "f4"),  # in playouts, as the network sees it; log2, 0: none
                 ("forced", "f4"),  # forced playouts at the root, 0 for none
-                ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED, are to be avoided; 0: none
+                ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED or AT_ROOT; 0: none
                 ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
                 ("uncounted", "i4"),  # descents of this search that count for no visit of the root
+                ("mirror_advantage", "f4"),  # in points, of an opponent who mirrors to the end
+                ("mirror_asymmetry", "f4"),  # how little the stones at the centre mirror each other
                 ("bias_freed", "f4"),  # share of what a dropped node taught the bias table
                 ("evaluated", "i8"),  # leaves that the network saw
                 ("shared", "i8"),  # leaves that took over the evaluation of an equal position
@@ -163,6 +167,7 @@ PATH = np.dtype(
                 ("final", "i4"),  # 1: the game is over, and the network judges the board
                 ("counts_from", "i4"),  # depth from which nodes learn of it; 0: all of them
                 ("extra", "i4"),  # 1: it comes on top of the visits that a search makes
+                ("mirrored", "i4"),  # 1: the owner of the centre counts for its value
                 ("nodes", "i4", (MAX_DEPTH,)),
                 ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
                 ("legal", "u1", (MAX_POINTS,)),  # by point

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.game.color import EMPTY
-from tengen.game.kernels.moves import PASS, move_at
+from tengen.game.kernels.moves import move_at
 from tengen.jit import kernel
 
 REACH = 2  # points around a move that belong to it, in each direction
@@ -18,7 +18,7 @@ _CELLS = np.random.default_rng(20_251_116).integers(
 
 @kernel
 def local_key(board, history, point):
-    """The key of a move that is about to be played: where, after which move, among which stones.
+    """The key of a stone that is about to be played: where, after which move, among which stones.
 
     Equal where the last move, this one, the ko and all stones within reach are; stones in atari
     differ from others.
@@ -30,8 +30,6 @@ def local_key(board, history, point):
         | np.uint64(board.ko) << np.uint64(20)
         | np.uint64(board.to_play) << np.uint64(40)
     )
-    if point == PASS:
-        return key
     x0, y0 = point % board.stride - 1, point // board.stride - 1
     for dy in range(-REACH, REACH + 1):
         for dx in range(-REACH, REACH + 1):

@@ -66,7 +66,7 @@ def prepare_root(forest, g, settings):
                     alpha = settings.noise_total * _alpha_share(own, p, *shape)
                 forest.gumbel[g, p] = gamma(tree.rng, alpha)
                 noise_total += forest.gumbel[g, p]
-    if tree.avoids == AS_ASKED:
+    if tree.avoids >= AS_ASKED:
         total /= kept
     node.tried_prior = np.float32(0)
     for k in range(node.n_tried):
@@ -150,21 +150,26 @@ def play_weights(forest, g, settings, weights):
 
     Returns the index of the best. Visits that were forced, or that the search would not make again,
     do not count; a move that is better even at the lower end of what is known about it counts as if
-    it had the visits for that.
+    it had the visits for that. All else is measured by the move that was explored most steadily:
+    without its latest visit, which may weigh too much, and with its prior, as visits may be few.
     """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
     if tree.gumbel:
         return _gumbel_weights(forest, g, weights)
-    best = 0
+    best, steadiest = 0, np.float32(-1)
     early = NONE
     if settings.fill_dame and forest.boards[g].territory:
         early = early_pass(forest, g, node)
     for k in range(node.n_tried):
         edge = forest.edges[nth_edge(forest, node, k)]
         weights[k] = np.float32(0) if k == early else edge_weight(edge, forest.nodes[edge.child])
-        if weights[k] > weights[best]:
-            best = k
+        steady = weights[k]
+        if not tree.noisy:
+            steady *= np.float32(max(edge.visits - 1, 0)) / np.float32(max(edge.visits, 1))
+            steady += np.float32(2) * packed_prior(edge.packed)
+        if steady > steadiest:
+            best, steadiest = k, steady
     targets = tree.noisy and tree.forced == 0  # self-play learns from all visits, then
     if not targets:
         _take_off_unwanted(forest, g, settings, weights, best)
@@ -201,7 +206,7 @@ def _gumbel_weights(forest, g, weights):
 def _take_off_unwanted(forest, g, settings, weights, best):
     """Lower the weights of all but the best move to what the search would want in hindsight.
 
-    Where playouts were forced, by no more than these.
+    Where playouts were forced, by no more than these; elsewhere to whole numbers, rounded up.
     """
     tree = forest.trees[g]
     node = forest.nodes[tree.root]
@@ -220,13 +225,15 @@ def _take_off_unwanted(forest, g, settings, weights, best):
         prior = packed_prior(edge.packed)
         value = sign * forest.nodes[edge.child].means[UTILITY]
         value += ending_value(forest, g, edge, sign, settings)
-        if bar <= value:
-            continue
-        wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
+        wanted = weights[k]
+        if bar > value:
+            wanted = max(explore * prior / (bar - value) - np.float32(1), np.float32(0))
         if tree.forced > 0:
             wanted = max(wanted, weights[k] - np.sqrt(tree.forced * prior * node.child_weight))
         weights[k] = min(weights[k], wanted)
-        if tree.forced > 0 and weights[k] <= 1:
+        if not tree.noisy:
+            weights[k] = np.ceil(weights[k])
+        if tree.forced > 0 and weights[k] <= 1 and bar > value:
             weights[k] = 0
 
 
@@ -239,10 +246,10 @@ def lower_bound(child, sign, settings):
     if child.visits == 0 or weight <= 0:
         return sign * mean - np.float32(2) * radius
     square = max(child.means[UTILITY_SQUARE], mean * mean + np.float32(1e-8))
-    # Little data says little about its own spread: some of the widest possible is mixed in.
+    # Little data says little about its own spread: some of the widest possible comes on top.
     sample = weight * weight / weight_square
     prior = weight / (sample * sample * sample)
-    square = (square * weight + (mean * mean + radius * radius) * prior) / (weight + prior)
+    square += radius * radius * prior / (weight + prior)
     weight += prior
     weight_square += prior * prior
     sample = weight * weight / weight_square

@@ -117,7 +117,7 @@ def root_child(forest, g, settings):
     reduction, loss = settings.root_fpu_reduction, root_loss(settings)
     untried = untried_value(node, node.tried_prior, sign, reduction, loss, settings)
     total, forced = node.child_weight, max(tree.forced, settings.per_child_visits)
-    needed = _weight_needed(forest, node, settings)
+    needed = weight_needed(forest, node, settings)
     left, per_visit = tree.target - node.visits, node.weight / np.float32(node.visits)
     # Wide root noise also flattens the priors, which then sum up to more than 1.
     flat = np.float32(1) / (np.float32(1) + np.float32(4) * settings.wide_root_noise)
@@ -159,7 +159,7 @@ def root_loss(settings):
 
 
 @kernel(inline=True)
-def _weight_needed(forest, node, settings):
+def weight_needed(forest, node, settings):
     """The weight without which a root move is not worth a visit."""
     most = np.float32(0)
     if settings.futile_share > 0:

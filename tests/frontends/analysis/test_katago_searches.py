@@ -1,18 +1,23 @@
-"""The end of a game, and history, as KataGo shows them to a network: its answers as literals.
+"""The end of a game, history and settings, as KataGo has them: its answers as literals.
 
 They are those of `katago analysis` 1.17.2 with nnRandomize=false and the network that is named.
 """
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tengen.frontends.analysis.query import QuerySettings, read_query
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
+from tengen.search.result import SearchResult
 from tests.frontends.analysis.conversation import Conversation
 from tests.katago_data import needs_katago_data, network_path
+from tests.search.plain_search import Search
 
 BOARDS = {
     # White's C2 and Black's H4 are dead.
@@ -35,6 +40,17 @@ BOARDS = {
         . X . X X O O O .
         X X X X . X O O O
         X . X X X X O . O
+        . X X . X O O O .
+        X X . X X O . O .""",
+    # The same but for F3 and F5, which belong to nobody.
+    "dame": """
+        . . X . X O . . .
+        . X X X X O . O .
+        X . X . X O O . .
+        X X X X X O . O O
+        . X . X X . O O .
+        X X X X . X O O O
+        X . X X X . O . O
         . X X . X O O O .
         X X . X X O . O .""",
 }
@@ -152,3 +168,53 @@ def test_games_end_where_katago_ends_them() -> None:
         assert answer["moveInfos"][0]["move"] in moves
         assert {move for move, count in visits.items() if count >= 12} == moves
         assert abs(visits.get("pass", 0) - passes) <= 20
+
+
+# Visits of each move and the best one, where settings or the moves before differ: passes among
+# friends and the hacks, settled areas, useless moves, dame; in openings what else clients set.
+CASES = json.loads(Path("tests/data/katago_searches.json").read_text())
+
+
+def searched(case: dict[str, Any]) -> SearchResult:
+    """Our search, which like KataGo's looks for one leaf at a time."""
+    plain = {"useGraphSearch": False, "wideRootNoise": 0.0, "ignorePreRootHistory": False}
+    first = 1 if case["board"] and case["moves"] else 0
+    query = {
+        "id": "x",
+        "initialStones": stones(case["board"]) if case["board"] else [],
+        "initialPlayer": "BW"[first],
+        "moves": [["BW"[(first + k) % 2], move] for k, move in enumerate(case["moves"].split())],
+        "rules": case["rules"],
+        "komi": 7,
+        "boardXSize": 9,
+        "boardYSize": 9,
+        "maxVisits": case["total"],
+        "overrideSettings": {**plain, **case["settings"]},
+    }
+    found = read_query(query, QuerySettings())
+    assert not found.notices
+    request = found.request(found.turns[0])
+    evaluator = OpenVinoEvaluator(load_network(network_path(case["network"])), Precision.FLOAT32)
+    search = Search(evaluator, request.params, ownership=False, leaves=1)
+    search.set_position(request.position, request.root)
+    return search.run(request.limits)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            id=f"{number}-{case['rules']}-{case['settings']}",
+            marks=[needs_katago_data] if case["network"] == "g170-b6c96" else [],
+        )
+        for number, case in enumerate(CASES)
+    ],
+)
+def test_katago_s_visits_and_choice(case: dict[str, Any]) -> None:
+    result = searched(case)
+    found = {result.position.text(each.move): each.visits for each in result.moves}
+    assert result.position.text(result.move) == case["best"]
+    moves = found.keys() | case["visits"].keys()
+    # A near tie may be decided otherwise; what the settings change is more than that.
+    assert sum(abs(found.get(move, 0) - case["visits"].get(move, 0)) for move in moves) <= 2
