@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tengen.jit import user_cache
 from tests.frontends.analysis.engine import FAKE, LIMIT, Engine, command
 from tests.katago_data import FOLDER, network_path
 
@@ -48,7 +49,9 @@ def drive(settings: dict[str, Any], moves: int, folder: Path, **more: Any) -> di
     process = subprocess.run(
         [PYTHON, str(Path(__file__).with_name("katrain_drive.py")), asked],
         cwd=ROOT,
-        env=os.environ | {"HOME": str(folder), "KIVY_HOME": str(folder)},
+        # Its own home, but our kernels as they are compiled: it waits two minutes at most.
+        env=os.environ
+        | {"HOME": str(folder), "KIVY_HOME": str(folder), "TENGEN_CACHE_DIR": str(user_cache())},
         capture_output=True,
         text=True,
     )
