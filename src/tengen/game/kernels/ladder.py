@@ -3,6 +3,9 @@
 The answers equal those of KataGo's reader, since its networks were trained on them: the attacker
 always plays one of the chain's two liberties, the defender extends or captures, any ko counts as
 an escape, nobody plays suicide, and a search that exceeds its budget counts as not caught.
+
+An answer depends on the stones alone: moves are tried in an order that does not depend on how the
+chains came about. So it can be kept in a memory (`ladder_memory`), cut off by the budget or not.
 """
 
 from __future__ import annotations
@@ -25,24 +28,37 @@ from tengen.game.kernels.board import (
     play_stone,
     put_stone,
 )
+from tengen.game.kernels.ladder_memory import (
+    NODES,
+    UNKNOWN,
+    Notes,
+    begin_reading,
+    memory_shape,
+    new_notes,
+    note_move,
+    note_stones,
+    recall,
+    remember,
+)
 from tengen.game.kernels.point_sets import add_bit, bit_of
 from tengen.jit import kernel
 
 NODE_BUDGET = 25_000
 MAX_BRANCHES = 300  # nodes on the path with moves left to try
 MAX_MOVES = 8 * MAX_AREA  # listed moves, of all nodes on the path together
+LADDERS_OF_THREAD = 256  # that a thread remembers
 
 ESCAPED, CAUGHT, UNDECIDED = 0, 1, 2
 NOWHERE = np.uint32(0)  # no point: index 0 is border
 
 
 class LadderScratch(NamedTuple):
-    """Scratch memory of one thread."""
+    """Scratch memory of one thread, and a memory of ladders, which may be a tree's."""
 
     boards: Boards  # [MAX_BRANCHES + 1] one for each branching node; the last for trial moves
     moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each node on the path, concatenated
-    nodes: NDArray[np.int32]  # [1] number of nodes searched
-    working: NDArray[np.uint32]  # [2] first moves that catch the chain
+    notes: Notes
+    memory: NDArray[np.uint64]  # see `memory_shape`
 
 
 def new_ladder_scratch() -> LadderScratch:
@@ -50,8 +66,8 @@ def new_ladder_scratch() -> LadderScratch:
     return LadderScratch(
         boards=new_boards(MAX_BRANCHES + 1),
         moves=np.zeros(MAX_MOVES, np.uint32),
-        nodes=np.zeros(1, np.int32),
-        working=np.zeros(2, np.uint32),
+        notes=new_notes(),
+        memory=np.zeros(memory_shape(MAX_AREA, LADDERS_OF_THREAD), np.uint64),
     )
 
 
@@ -64,19 +80,18 @@ def mark_ladders(board, scratch, caught, catching):
     """
     caught[:] = 0
     catching[:] = 0
+    note_stones(board, scratch.notes)
     for head in range(1, n_points(board)):
         # One branch for both conditions, which are unpredictable.
         if (board.head[head] != head) | (board.libs[head] > 2):
             continue
-        if board.libs[head] == 1:
-            is_caught = caught_if_defended(board, scratch, head)
-        else:
-            found = catching_moves(board, scratch, head)
-            is_caught = found > 0
-            for k in range(found):
-                add_bit(catching[board.color[head]], bit_of(board, scratch.working[k]))
-        if is_caught:
+        first, second = _catching_moves(board, scratch, np.uint32(head))
+        if first != 0 or second != 0:
             _add_chain(board, head, caught)
+            if board.libs[head] == 2:
+                for move in (first, second):
+                    if move != 0:
+                        add_bit(catching[board.color[head]], bit_of(board, move))
 
 
 @kernel(inline=True)
@@ -91,64 +106,152 @@ def _add_chain(board, head, words):
 
 
 @kernel
-def catching_moves(board, scratch, p):
-    """List the first moves that catch the two-liberty chain at p in `working`; returns how many."""
-    if board.libs[board.head[p]] != 2:
-        return 0
-    attacker = opponent(board.color[p])
-    found = 0
-    a, b = two_liberties(board, p)
-    for move, other in ((a, b), (b, a)):
-        if _runs_free(board, other, attacker, move):
-            continue
-        trial = scratch.boards[0]
-        copy_board(trial, board)
-        trial.to_play = attacker
-        if _may_play(trial, move):
-            play_stone(trial, move, attacker)
-            if _read(scratch, p):
-                scratch.working[found] = move
-                found += 1
-    return found
+def is_caught_in_ladder(board, scratch, p):
+    """Whether the chain at p is caught; a chain in atari moves first, with two liberties second."""
+    head = np.uint32(board.head[p])
+    if board.libs[head] > 2:
+        return False
+    note_stones(board, scratch.notes)
+    first, second = _catching_moves(board, scratch, head)
+    return first != 0 or second != 0
 
 
 @kernel
-def caught_if_defended(board, scratch, p):
-    """Whether the chain at p, in atari, is caught even if its side moves first."""
-    if board.libs[board.head[p]] != 1:
-        return False
-    if _runs_free(board, two_liberties(board, p)[0], opponent(board.color[p]), NOWHERE):
-        return False
-    copy_board(scratch.boards[0], board)
-    return _read(scratch, p)
+def _catching_moves(board, scratch, head):
+    """The attacker's first moves that catch the chain, which has one or two liberties; or zeros.
+
+    A chain in atari moves first; if it is caught even so, its liberty is given. The stones of the
+    board must have been noted.
+    """
+    a, b = two_liberties(board, head)
+    if b == 0:
+        return (a if _is_caught_by(board, scratch, head, NOWHERE, a) else NOWHERE), NOWHERE
+    by_a = _is_caught_by(board, scratch, head, a, b)
+    by_b = _is_caught_by(board, scratch, head, b, a)
+    return (a if by_a else NOWHERE), (b if by_b else NOWHERE)
+
+
+@kernel
+def _is_caught_by(board, scratch, head, move, last):
+    """Whether a move of the attacker catches the chain, which has its last liberty then.
+
+    NOWHERE is no move, for a chain in atari that moves first.
+    """
+    verdict = _first_look(board, head, move, last)
+    if verdict != UNDECIDED:
+        return verdict == CAUGHT
+    known = recall(board, scratch.notes, scratch.memory, head, move)
+    if known != UNKNOWN:
+        return known == 1
+    begin_reading(board, scratch.notes)
+    trial = scratch.boards[0]
+    copy_board(trial, board)
+    trial.ko = 0
+    trial.to_play = opponent(board.color[head])
+    if move != NOWHERE:
+        note_move(scratch.notes, move)
+        play_stone(trial, move, trial.to_play)
+    is_caught = _read(scratch, head)
+    remember(board, scratch.notes, scratch.memory, head, move, is_caught)
+    return is_caught
+
+
+@kernel
+def _first_look(board, head, move, last):
+    """What can be said of a ladder without playing moves; mostly that is all.
+
+    `move` is the attacker's first one or NOWHERE, and `last` the chain's liberty after it.
+    """
+    defender = board.color[head]
+    attacker = opponent(defender)
+    if move != NOWHERE and (move == board.ko or _is_suicide_of(board, move, attacker)):
+        return ESCAPED
+    liberties = _liberties_after(board, head, move, last, defender)
+    if liberties >= 3:
+        return ESCAPED  # no attack is left
+    if liberties == 2 or _may_capture(board, head, move, last, attacker):
+        return UNDECIDED
+    return CAUGHT
 
 
 @kernel(inline=True)
-def _runs_free(board, p, attacker, taken):
-    """Whether extending to p surely gives a chain three liberties, with an attacker on `taken`.
-
-    They come from the empty points around p, or from a friendly chain next to p.
-    """
-    room = 0
+def _is_suicide_of(board, p, me):
+    """As `is_suicide`, for either side."""
     for q in neighbours(board, p):
         color = board.color[q]
-        if color == EMPTY:
-            room += q != taken
-        elif color == opponent(attacker) and board.libs[board.head[q]] >= 5:
-            return True  # it loses at most p and `taken`
-    return room >= 3
+        if color == EMPTY or (color != WALL and (board.libs[board.head[q]] == 1) == (color != me)):
+            return False
+    return True
+
+
+@kernel
+def _liberties_after(board, head, move, last, defender):
+    """How many liberties a chain has when it extends to its last one, 3 for more; attackers that
+    are captured are not counted.
+    """
+    first, second = NOWHERE, NOWHERE
+    for q in neighbours(board, last):
+        if board.color[q] == EMPTY and q != move:
+            if second != NOWHERE:
+                return 3
+            first, second = q, first
+    for q in neighbours(board, last):
+        other = board.head[q]
+        if board.color[q] != defender or other == head or board.libs[other] == 1:
+            continue
+        if board.libs[other] >= 5:
+            return 3  # it loses at most two
+        r = other
+        while True:
+            for p in neighbours(board, r):
+                if board.color[p] == EMPTY and (p != last) & (p != move):
+                    if (p != first) & (p != second):
+                        if second != NOWHERE:
+                            return 3
+                        first, second = p, first
+            r = board.next[r]
+            if r == other:
+                break
+    return np.int64(first != NOWHERE) + np.int64(second != NOWHERE)
+
+
+@kernel
+def _may_capture(board, head, move, last, attacker):
+    """Whether stones may be captured by the attacker's move, or by the defender's answer to it."""
+    for q in neighbours(board, last):
+        if board.color[q] == attacker and board.libs[board.head[q]] == 1:
+            return True
+    if move != NOWHERE:
+        room = 0
+        for q in neighbours(board, move):
+            color = board.color[q]
+            if color == EMPTY:
+                room += 1
+            elif color == attacker and board.libs[board.head[q]] >= 3:
+                room += 2
+            elif color == opponent(attacker) and board.libs[board.head[q]] == 1:
+                return True
+        if room < 2:
+            return True  # the attacker's stone itself may be in atari
+    q = head
+    while True:
+        for r in neighbours(board, q):
+            if board.color[r] == attacker and board.libs[board.head[r]] == 1:
+                return True
+        q = board.next[q]
+        if q == head:
+            return False
 
 
 @kernel
 def _read(scratch, target):
     """Whether the target is caught on boards[0] with the defender to move."""
-    scratch.nodes[0] = 0
     scratch.boards[0].ko = 0  # the defender may retake a ko from before the ladder
     # An int64, not the literal 0: Numba crashes when it loads from its cache a recursion whose
     # first call has other types than the later ones (numba issue 6061).
     start = np.int64(0)
     caught = _is_caught(scratch, target, start, start, start)
-    return caught and scratch.nodes[0] <= NODE_BUDGET
+    return caught and scratch.notes.counts[NODES] <= NODE_BUDGET
 
 
 @kernel
@@ -157,7 +260,7 @@ def _is_caught(scratch, target, depth, slot, listed):
 
     The first `listed` entries of scratch.moves belong to the nodes above.
     """
-    board, moves = scratch.boards[slot], scratch.moves
+    board, moves, counts = scratch.boards[slot], scratch.moves, scratch.notes.counts
     if depth >= board.width * board.height * 3 // 2:
         return True
     defending = depth % 2 == 0
@@ -165,21 +268,23 @@ def _is_caught(scratch, target, depth, slot, listed):
     if defending:
         verdict, end = _list_defences(board, target, moves, listed)
     else:
-        verdict, end = _list_attacks(board, scratch.boards[-1], target, moves, listed)
+        verdict, end = _list_attacks(board, scratch, target, listed)
     if verdict != UNDECIDED:
         return verdict == CAUGHT
     for k in range(listed, end):
+        note_move(scratch.notes, moves[k])
+    for k in range(listed, end):
         if not _may_play(board, moves[k]):
             continue
-        scratch.nodes[0] += 1
+        counts[NODES] += 1
         child = slot
         if k < end - 1:  # the last move may change this node's own board
             child = slot + 1
             if child == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
-                scratch.nodes[0] = NODE_BUDGET + 1
+                counts[NODES] = NODE_BUDGET + 1
             else:
                 copy_board(scratch.boards[child], board)
-        if scratch.nodes[0] > NODE_BUDGET:
+        if counts[NODES] > NODE_BUDGET:
             return False
         play_stone(scratch.boards[child], moves[k], board.to_play)
         if _is_caught(scratch, target, depth + 1, child, end) != defending:
@@ -195,7 +300,10 @@ def _may_play(board, p):
 
 @kernel
 def two_liberties(board, p):
-    """The first two liberties of the chain at p, 0 for each that is missing."""
+    """Two liberties of the chain at p in their order on the board, 0 for each that is missing.
+
+    It is for chains that have no more: of others it gives any two.
+    """
     head = board.head[p]
     first = np.uint32(0)
     q = head
@@ -203,7 +311,7 @@ def two_liberties(board, p):
         for r in neighbours(board, q):
             if board.color[r] == EMPTY and r != first:
                 if first != 0:
-                    return first, r
+                    return min(first, r), max(first, r)
                 first = r
         q = board.next[q]
         if q == head:
@@ -225,30 +333,44 @@ def _list_defences(board, target, moves, listed):
         q = board.next[q]
         if q == head:
             break
-    return UNDECIDED, _list_once(moves, listed, end, two_liberties(board, target)[0])
+    last = two_liberties(board, target)[0]
+    for k in range(listed, end):
+        if moves[k] == last:
+            return UNDECIDED, end
+    moves[end] = last
+    return UNDECIDED, end + 1
 
 
 @kernel(inline=True)
 def _list_once(moves, begin, end, move):
-    """Append a move to moves[begin:end] unless it is there; returns the new end."""
-    for k in range(begin, end):
-        if moves[k] == move:
-            return end
-    moves[end] = move
+    """Insert a move into moves[begin:end], which are sorted; returns the new end."""
+    at = end
+    while at > begin and moves[at - 1] >= move:
+        at -= 1
+    if at < end and moves[at] == move:
+        return end
+    for k in range(end, at, -1):
+        moves[k] = moves[k - 1]
+    moves[at] = move
     return end + 1
 
 
 @kernel
-def _list_attacks(board, trial, target, moves, listed):
+def _list_attacks(board, scratch, target, listed):
     """List the liberties worth playing, the better one first; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] <= 1:
         return CAUGHT, listed
     if board.libs[head] >= 3:
         return ESCAPED, listed
+    moves = scratch.moves
     a, b = two_liberties(board, target)
+    note_move(scratch.notes, a)  # looked at, whether it is worth playing or not
+    note_move(scratch.notes, b)
     room_a, room_b = _empty_neighbours(board, a), _empty_neighbours(board, b)
-    if room_a == 0 and room_b == 0 and _dies_in_double_ko(board, trial, target, a, b):
+    if room_a == 0 and room_b == 0 and _dies_in_double_ko(
+        board, scratch.boards[-1], target, a, b
+    ):
         return CAUGHT, listed
     if not _are_neighbours(board, a, b):
         # The attacker must play where the defender would get three liberties.

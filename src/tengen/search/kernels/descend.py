@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
 from tengen.features.kernels.katago import encode_advantage, passes_in_friendship
+from tengen.features.scratch import with_ladders_of
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import (
     END_IS_HIDDEN,
@@ -458,6 +459,7 @@ def encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught)
                 copy_values(earlier, forest.caught[path.nodes[behind]])
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
+        scratch = with_ladders_of(scratch, forest.ladders[path.tree])
     tree = forest.trees[path.tree]
     board.hides_end = END_IS_HIDDEN_FROM_LOSERS if settings.passing_hacks else END_IS_SHOWN
     if settings.conservative_pass and path.depth == 0:
