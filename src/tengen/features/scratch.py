@@ -30,7 +30,7 @@ class FeatureScratch(NamedTuple):
 def with_ladders_of(scratch, memory):
     """The same scratch memory with another memory of ladders."""
     ladder = scratch.ladder
-    ladder = LadderScratch(ladder.boards, ladder.moves, ladder.notes, memory)
+    ladder = LadderScratch(ladder.boards, ladder.moves, ladder.path, ladder.notes, memory)
     return FeatureScratch(scratch.life, ladder, scratch.caught, scratch.catching)
 
 

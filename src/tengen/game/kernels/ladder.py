@@ -31,9 +31,10 @@ from tengen.game.kernels.board import (
 from tengen.game.kernels.ladder_memory import (
     NODES,
     UNKNOWN,
+    LadderMemory,
     Notes,
     begin_reading,
-    memory_shape,
+    new_ladder_memory,
     new_notes,
     note_move,
     note_stones,
@@ -44,6 +45,7 @@ from tengen.game.kernels.point_sets import add_bit, bit_of
 from tengen.jit import kernel
 
 NODE_BUDGET = 25_000
+MAX_DEPTH = MAX_AREA * 3 // 2
 MAX_BRANCHES = 300  # nodes on the path with moves left to try
 MAX_MOVES = 8 * MAX_AREA  # listed moves, of all nodes on the path together
 LADDERS_OF_THREAD = 256  # that a thread remembers
@@ -57,8 +59,9 @@ class LadderScratch(NamedTuple):
 
     boards: Boards  # [MAX_BRANCHES + 1] one for each branching node; the last for trial moves
     moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each node on the path, concatenated
+    path: NDArray[np.int32]  # [MAX_DEPTH, 3] for each node its board, its next move, and their end
     notes: Notes
-    memory: NDArray[np.uint64]  # see `memory_shape`
+    memory: LadderMemory
 
 
 def new_ladder_scratch() -> LadderScratch:
@@ -66,8 +69,9 @@ def new_ladder_scratch() -> LadderScratch:
     return LadderScratch(
         boards=new_boards(MAX_BRANCHES + 1),
         moves=np.zeros(MAX_MOVES, np.uint32),
+        path=np.zeros((MAX_DEPTH, 3), np.int32),
         notes=new_notes(),
-        memory=np.zeros(memory_shape(MAX_AREA, LADDERS_OF_THREAD), np.uint64),
+        memory=new_ladder_memory(LADDERS_OF_THREAD),
     )
 
 
@@ -245,51 +249,53 @@ def _may_capture(board, head, move, last, attacker):
 
 @kernel
 def _read(scratch, target):
-    """Whether the target is caught on boards[0] with the defender to move."""
-    scratch.boards[0].ko = 0  # the defender may retake a ko from before the ladder
-    # An int64, not the literal 0: Numba crashes when it loads from its cache a recursion whose
-    # first call has other types than the later ones (numba issue 6061).
-    start = np.int64(0)
-    caught = _is_caught(scratch, target, start, start, start)
-    return caught and scratch.notes.counts[NODES] <= NODE_BUDGET
-
-
-@kernel
-def _is_caught(scratch, target, depth, slot, listed):
-    """Search from boards[slot], with the defender to move at even depths; changes that board.
-
-    The first `listed` entries of scratch.moves belong to the nodes above.
-    """
-    board, moves, counts = scratch.boards[slot], scratch.moves, scratch.notes.counts
-    if depth >= board.width * board.height * 3 // 2:
-        return True
-    defending = depth % 2 == 0
-    board.to_play = board.color[target] if defending else opponent(board.color[target])
-    if defending:
-        verdict, end = _list_defences(board, target, moves, listed)
-    else:
-        verdict, end = _list_attacks(board, scratch, target, listed)
-    if verdict != UNDECIDED:
-        return verdict == CAUGHT
-    for k in range(listed, end):
-        note_move(scratch.notes, moves[k])
-    for k in range(listed, end):
-        if not _may_play(board, moves[k]):
-            continue
-        counts[NODES] += 1
-        child = slot
-        if k < end - 1:  # the last move may change this node's own board
-            child = slot + 1
-            if child == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
-                counts[NODES] = NODE_BUDGET + 1
+    """Whether the target is caught on boards[0] with the defender to move; changes that board."""
+    boards, moves, path, counts = scratch.boards, scratch.moves, scratch.path, scratch.notes.counts
+    defender = boards[0].color[target]
+    boards[0].ko = 0  # the defender may retake a ko from before the ladder
+    most_depth = boards[0].width * boards[0].height * 3 // 2
+    depth, slot, begin = 0, 0, 0  # a node: its depth, its board, and where its moves begin
+    while True:
+        board = boards[slot]
+        verdict, end = CAUGHT, begin
+        defends = depth % 2 == 0
+        if depth < most_depth:
+            if defends:
+                board.to_play = defender
+                verdict, end = _list_defences(board, scratch.notes, target, moves, begin)
             else:
-                copy_board(scratch.boards[child], board)
+                board.to_play = opponent(defender)
+                trial = boards[MAX_BRANCHES]
+                verdict, end = _list_attacks(board, trial, scratch.notes, target, moves, begin)
+        k = begin
+        while True:  # up to a move to try
+            if verdict != UNDECIDED:
+                if depth == 0:
+                    return verdict == CAUGHT
+                depth -= 1
+                slot, k, end = path[depth, 0], path[depth, 1], path[depth, 2]
+                board = boards[slot]
+                defends = depth % 2 == 0
+                if (verdict == CAUGHT) == defends:
+                    verdict = UNDECIDED  # that move failed
+            elif k == end:
+                verdict = CAUGHT if defends else ESCAPED
+            elif _may_play(board, moves[k]):
+                break
+            else:
+                k += 1
+        counts[NODES] += 1
+        path[depth, 0], path[depth, 1], path[depth, 2] = slot, k + 1, end
+        if k < end - 1:  # the last move may change this node's own board
+            slot += 1
+            if slot == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
+                return False
+            copy_board(boards[slot], board)
         if counts[NODES] > NODE_BUDGET:
             return False
-        play_stone(scratch.boards[child], moves[k], board.to_play)
-        if _is_caught(scratch, target, depth + 1, child, end) != defending:
-            return not defending
-    return defending
+        play_stone(boards[slot], moves[k], board.to_play)
+        depth += 1
+        begin = end
 
 
 @kernel(inline=True)
@@ -319,26 +325,33 @@ def two_liberties(board, p):
 
 
 @kernel
-def _list_defences(board, target, moves, listed):
+def _list_defences(board, notes, target, moves, listed):
     """List captures of attackers in atari, then the last liberty; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] >= 2 or board.ko != 0:
         return ESCAPED, listed
-    end = listed
+    attacker = opponent(board.color[target])
+    last, end = NOWHERE, listed
     q = head
     while True:
         for r in neighbours(board, q):
-            if board.color[r] == opponent(board.color[target]) and board.libs[board.head[r]] == 1:
+            color = board.color[r]
+            if color == EMPTY:
+                last = r
+            elif color == attacker and board.libs[board.head[r]] == 1:
                 end = _list_once(moves, listed, end, two_liberties(board, r)[0])
         q = board.next[q]
         if q == head:
             break
-    last = two_liberties(board, target)[0]
+    note_move(notes, last)
+    is_listed = False
     for k in range(listed, end):
-        if moves[k] == last:
-            return UNDECIDED, end
-    moves[end] = last
-    return UNDECIDED, end + 1
+        note_move(notes, moves[k])
+        is_listed |= moves[k] == last
+    if not is_listed:
+        moves[end] = last
+        end += 1
+    return UNDECIDED, end
 
 
 @kernel(inline=True)
@@ -356,21 +369,18 @@ def _list_once(moves, begin, end, move):
 
 
 @kernel
-def _list_attacks(board, scratch, target, listed):
+def _list_attacks(board, trial, notes, target, moves, listed):
     """List the liberties worth playing, the better one first; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] <= 1:
         return CAUGHT, listed
     if board.libs[head] >= 3:
         return ESCAPED, listed
-    moves = scratch.moves
     a, b = two_liberties(board, target)
-    note_move(scratch.notes, a)  # looked at, whether it is worth playing or not
-    note_move(scratch.notes, b)
+    note_move(notes, a)
+    note_move(notes, b)
     room_a, room_b = _empty_neighbours(board, a), _empty_neighbours(board, b)
-    if room_a == 0 and room_b == 0 and _dies_in_double_ko(
-        board, scratch.boards[-1], target, a, b
-    ):
+    if room_a == 0 and room_b == 0 and _dies_in_double_ko(board, trial, target, a, b):
         return CAUGHT, listed
     if not _are_neighbours(board, a, b):
         # The attacker must play where the defender would get three liberties.

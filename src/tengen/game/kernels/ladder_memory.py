@@ -19,7 +19,7 @@ from tengen.game.kernels.board import n_points, neighbours, opponent
 from tengen.jit import kernel
 
 _BITS = 64
-_WAYS = 4  # rows of a memory in which a ladder may be
+_WAYS = 4  # rows of a memory in which a ladder may be, a power of two
 
 # Counts: nodes of this reading; ladders that were read and recalled so far.
 NODES, READ, RECALLED = 0, 1, 2
@@ -28,11 +28,26 @@ NODES, READ, RECALLED = 0, 1, 2
 # might have played, the points that matter, and those that matter with their neighbours.
 _TRIED, _CERTAIN, _WIDE = 0, 3, 4
 
-# A row of a memory: the key and the result in one number, then for each word of a set the points
-# that must not be white, and those that must not be black. A point that matters is in one of them
-# if there is a stone, in both if it is empty.
-_KEY, _POINTS = 0, 1
 UNKNOWN = -1
+
+
+class LadderMemory(NamedTuple):
+    """Ladders with their results, a row for each. Keys lie side by side, since most rows that are
+    looked at have another one.
+    """
+
+    keys: NDArray[np.uint64]  # [rows] what the ladder is, and in the last bit whether it catches
+    # [rows, 2 * words] for each word of a set the points that must not be white, and those that
+    # must not be black. A point that matters is in one of them if there is a stone, in both if it
+    # is empty.
+    points: NDArray[np.uint64]
+
+
+class MemoryShape(NamedTuple):
+    """The shapes of the arrays of a memory."""
+
+    keys: tuple[int]
+    points: tuple[int, int]
 
 
 class Notes(NamedTuple):
@@ -52,13 +67,19 @@ def new_notes() -> Notes:
     )
 
 
-def memory_shape(area: int, ladders: int) -> tuple[int, int]:
-    """The shape of a memory, zeros of uint64, for so many ladders (a power of two, 4 or more).
+def memory_shape(area: int, ladders: int) -> MemoryShape:
+    """The shape of a memory of so many ladders (0, or a power of two, 4 or more).
 
-    It serves boards of at most this area.
+    It is for boards of at most this area; its arrays are zeros at first.
     """
     most_points = area + area // MAX_SIDE + 2 * MAX_SIDE + 3  # those of the widest board
-    return ladders, _POINTS + 2 * _words_for(most_points)
+    return MemoryShape((ladders,), (ladders, 2 * _words_for(most_points)))
+
+
+def new_ladder_memory(ladders: int) -> LadderMemory:
+    """An empty memory for boards of any size."""
+    shape = memory_shape(MAX_AREA, ladders)
+    return LadderMemory(np.zeros(shape.keys, np.uint64), np.zeros(shape.points, np.uint64))
 
 
 def _words_for(points: int) -> int:
@@ -107,7 +128,7 @@ def _key_of(board, head, move):
 def _first_row(memory, head, move):
     """The first of the rows of a memory where this ladder may be."""
     mixed = np.int64(head) * 0x9E3779B1 + np.int64(move) * 0x85EBCA77
-    return ((mixed >> 16) & (memory.shape[0] // _WAYS - 1)) * _WAYS
+    return ((mixed >> 16) & (memory.keys.shape[0] // _WAYS - 1)) * _WAYS
 
 
 @kernel
@@ -116,17 +137,17 @@ def recall(board, notes, memory, head, move):
     key, first = _key_of(board, head, move), _first_row(memory, head, move)
     black, white = notes.sets[BLACK], notes.sets[WHITE]
     for row in range(first, first + _WAYS):
-        known = memory[row]
-        if known[_KEY] | np.uint64(1) != key | np.uint64(1):
+        if memory.keys[row] | np.uint64(1) != key | np.uint64(1):
             continue
+        points = memory.points[row]
         differs = np.uint64(0)
         for k in range(_words(board)):
-            not_white, not_black = known[_POINTS + 2 * k], known[_POINTS + 2 * k + 1]
+            not_white, not_black = points[2 * k], points[2 * k + 1]
             matters = not_white | not_black
             differs |= (matters & ~white[k]) ^ not_white | (matters & ~black[k]) ^ not_black
         if differs == 0:
             notes.counts[RECALLED] += 1
-            return np.int64(known[_KEY] & np.uint64(1))
+            return np.int64(memory.keys[row] & np.uint64(1))
     return UNKNOWN
 
 
@@ -167,8 +188,9 @@ def remember(board, notes, memory, head, move, is_caught):
                 else:
                     _depend_on_defenders(board, notes, q, attacker)
     victim = notes.counts[READ] % _WAYS
-    row = memory[_first_row(memory, head, move) + victim]
-    row[_KEY] = _key_of(board, head, move) | np.uint64(is_caught)
+    row = _first_row(memory, head, move) + victim
+    memory.keys[row] = _key_of(board, head, move) | np.uint64(is_caught)
+    points = memory.points[row]
     stride = np.uint64(board.stride)
     rest, one = np.uint64(_BITS) - stride, np.uint64(1)
     before, here = np.uint64(0), wide[0]
@@ -177,8 +199,8 @@ def remember(board, notes, memory, head, move, is_caught):
         matters = certain[k] | here | here << one | here >> one | here << stride | here >> stride
         matters |= before >> np.uint64(_BITS - 1) | before >> rest
         matters |= after << np.uint64(_BITS - 1) | after << rest
-        row[_POINTS + 2 * k] = matters & ~notes.sets[WHITE, k]
-        row[_POINTS + 2 * k + 1] = matters & ~notes.sets[BLACK, k]
+        points[2 * k] = matters & ~notes.sets[WHITE, k]
+        points[2 * k + 1] = matters & ~notes.sets[BLACK, k]
         before, here = here, after
     notes.counts[READ] += 1
 

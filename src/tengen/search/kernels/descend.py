@@ -18,6 +18,7 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
+from tengen.game.kernels.ladder_memory import LadderMemory
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -459,7 +460,9 @@ def encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught)
                 copy_values(earlier, forest.caught[path.nodes[behind]])
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
-        scratch = with_ladders_of(scratch, forest.ladders[path.tree])
+        scratch = with_ladders_of(
+            scratch, LadderMemory(forest.ladder_keys[path.tree], forest.ladder_points[path.tree])
+        )
     tree = forest.trees[path.tree]
     board.hides_end = END_IS_HIDDEN_FROM_LOSERS if settings.passing_hacks else END_IS_SHOWN
     if settings.conservative_pass and path.depth == 0:

@@ -11,7 +11,7 @@ from tengen.features.scratch import FeatureScratch, new_feature_scratch
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.kernels.board import Boards, new_boards
 from tengen.game.kernels.ladder import LadderScratch
-from tengen.game.kernels.ladder_memory import Notes
+from tengen.game.kernels.ladder_memory import LadderMemory, Notes
 from tengen.jit import kernel
 
 
@@ -35,10 +35,12 @@ class DescentScratches(NamedTuple):
     catching: NDArray[np.uint64]
     ladder_boards: NDArray[np.void]
     ladder_moves: NDArray[np.uint32]
+    ladder_path: NDArray[np.int32]
     ladder_counts: NDArray[np.int64]
     ladder_sets: NDArray[np.uint64]
     ladder_tried: NDArray[np.uint32]
-    ladder_memory: NDArray[np.uint64]
+    ladder_keys: NDArray[np.uint64]
+    ladder_points: NDArray[np.uint64]
 
 
 def new_descent_scratches(count: int) -> DescentScratches:
@@ -53,10 +55,12 @@ def new_descent_scratches(count: int) -> DescentScratches:
         catching=scratch.catching,
         ladder_boards=ladder.boards,
         ladder_moves=ladder.moves,
+        ladder_path=ladder.path,
         ladder_counts=ladder.notes.counts,
         ladder_sets=ladder.notes.sets,
         ladder_tried=ladder.notes.tried,
-        ladder_memory=ladder.memory,
+        ladder_keys=ladder.memory.keys,
+        ladder_points=ladder.memory.points,
     )
     return DescentScratches(*(np.zeros((count, *array.shape), array.dtype) for array in one))
 
@@ -70,12 +74,13 @@ def nth_descent_scratch(scratches: DescentScratches, k: int) -> DescentScratch:
             LadderScratch(
                 scratches.ladder_boards[k],
                 scratches.ladder_moves[k],
+                scratches.ladder_path[k],
                 Notes(
                     scratches.ladder_counts[k],
                     scratches.ladder_sets[k],
                     scratches.ladder_tried[k],
                 ),
-                scratches.ladder_memory[k],
+                LadderMemory(scratches.ladder_keys[k], scratches.ladder_points[k]),
             ),
             scratches.caught[k],
             scratches.catching[k],

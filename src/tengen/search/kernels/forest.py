@@ -195,7 +195,8 @@ class Forest(NamedTuple):
     table: NDArray[np.int32]  # [trees * table_room] node + 1 by key, 0 where there is none
     caught: NDArray[np.uint64]  # [trees * node_room, words] stones caught in ladders, bit by place
     caught_before: NDArray[np.uint64]  # [trees, 2, words] one and two turns before the root
-    ladders: NDArray[np.uint64]  # [trees, rows, columns] memories of ladders; no rows if not read
+    ladder_keys: NDArray[np.uint64]  # [trees, rows] memories of ladders; no rows if none are read
+    ladder_points: NDArray[np.uint64]  # [trees, rows, columns]
     biases: Records  # [trees * node_room] of BIAS; none if they are not used
     bias_table: NDArray[np.int32]  # [trees * table_room] bias + 1 by key, 0 where there is none
     ownership: NDArray[np.int8]  # [trees * node_room, area] Black's, ±127; no batch if not kept
@@ -232,6 +233,7 @@ def new_forest(
         HumanPolicies.NODES: trees * node_room,
     }[human_policies]
     words = words_for(area) if ladders else 0
+    memory = memory_shape(area, LADDERS_OF_TREE if ladders else 0)
     table_room = 1 << (node_room * 3 // 2).bit_length()
     records = np.zeros(trees, TREE)
     records["bias_freed"] = 0.8
@@ -245,7 +247,8 @@ def new_forest(
         table=np.zeros(trees * table_room, np.int32),
         caught=np.zeros((trees * node_room, words), np.uint64),
         caught_before=np.zeros((trees, 2, words), np.uint64),
-        ladders=np.zeros((trees, *memory_shape(area, LADDERS_OF_TREE if ladders else 0)), np.uint64),
+        ladder_keys=np.zeros((trees, *memory.keys), np.uint64),
+        ladder_points=np.zeros((trees, *memory.points), np.uint64),
         biases=np.zeros(trees * node_room * biases, BIAS),
         bias_table=np.zeros(trees * table_room * biases, np.int32),
         ownership=np.zeros((trees * node_room if ownership else 0, area), np.int8),
