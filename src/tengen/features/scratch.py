@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tengen.game.kernels.ladder import LadderScratch, new_ladder_scratch
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.point_sets import MAX_WORDS
-from tengen.jit import kernel
 
 TURNS_OF_LADDERS = 3  # now, one and two turns ago
 
@@ -24,14 +23,6 @@ class FeatureScratch(NamedTuple):
     # its caller, which has the boards of one and two turns ago, writes rows 1 and 2.
     caught: NDArray[np.uint64]
     catching: NDArray[np.uint64]  # [3, MAX_WORDS] by colour: places where its chains are caught
-
-
-@kernel(inline=True)
-def with_ladders_of(scratch, memory):
-    """The same scratch memory with another memory of ladders."""
-    ladder = scratch.ladder
-    ladder = LadderScratch(ladder.boards, ladder.moves, ladder.path, ladder.notes, memory)
-    return FeatureScratch(scratch.life, ladder, scratch.caught, scratch.catching)
 
 
 def new_feature_scratch() -> FeatureScratch:

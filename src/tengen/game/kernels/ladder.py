@@ -89,13 +89,14 @@ def mark_ladders(board, scratch, caught, catching):
         # One branch for both conditions, which are unpredictable.
         if (board.head[head] != head) | (board.libs[head] > 2):
             continue
-        first, second = _catching_moves(board, scratch, np.uint32(head))
-        if first != 0 or second != 0:
+        is_caught = False
+        for move, last in _attacks(board, head):
+            if last != NOWHERE and _is_caught_by(board, scratch, np.uint32(head), move, last):
+                is_caught = True
+                if move != NOWHERE:
+                    add_bit(catching[board.color[head]], bit_of(board, move))
+        if is_caught:
             _add_chain(board, head, caught)
-            if board.libs[head] == 2:
-                for move in (first, second):
-                    if move != 0:
-                        add_bit(catching[board.color[head]], bit_of(board, move))
 
 
 @kernel(inline=True)
@@ -116,23 +117,20 @@ def is_caught_in_ladder(board, scratch, p):
     if board.libs[head] > 2:
         return False
     note_stones(board, scratch.notes)
-    first, second = _catching_moves(board, scratch, head)
-    return first != 0 or second != 0
+    for move, last in _attacks(board, head):
+        if last != NOWHERE and _is_caught_by(board, scratch, head, move, last):
+            return True
+    return False
 
 
-@kernel
-def _catching_moves(board, scratch, head):
-    """The attacker's first moves that catch the chain, which has one or two liberties; or zeros.
+@kernel(inline=True)
+def _attacks(board, head):
+    """The two first moves that might catch a chain, and its last liberty after each.
 
-    A chain in atari moves first; if it is caught even so, its liberty is given. The stones of the
-    board must have been noted.
+    A chain in atari moves first: the attacker's move is NOWHERE, and there is only one.
     """
     a, b = two_liberties(board, head)
-    if b == 0:
-        return (a if _is_caught_by(board, scratch, head, NOWHERE, a) else NOWHERE), NOWHERE
-    by_a = _is_caught_by(board, scratch, head, a, b)
-    by_b = _is_caught_by(board, scratch, head, b, a)
-    return (a if by_a else NOWHERE), (b if by_b else NOWHERE)
+    return (a, b), (b, a)
 
 
 @kernel
@@ -208,11 +206,11 @@ def _liberties_after(board, head, move, last, defender):
         r = other
         while True:
             for p in neighbours(board, r):
-                if board.color[p] == EMPTY and (p != last) & (p != move):
-                    if (p != first) & (p != second):
-                        if second != NOWHERE:
-                            return 3
-                        first, second = p, first
+                if board.color[p] != EMPTY or p == last or p == move or p == first or p == second:
+                    continue
+                if second != NOWHERE:
+                    return 3
+                first, second = p, first
             r = board.next[r]
             if r == other:
                 break

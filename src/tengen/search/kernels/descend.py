@@ -6,7 +6,6 @@ import numpy as np
 
 from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
 from tengen.features.kernels.katago import encode_advantage, passes_in_friendship
-from tengen.features.scratch import with_ladders_of
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import (
     END_IS_HIDDEN,
@@ -18,7 +17,6 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
-from tengen.game.kernels.ladder_memory import LadderMemory
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -31,6 +29,7 @@ from tengen.game.kernels.moves import (
 from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up, take_back
+from tengen.search.kernels.descent_scratch import with_ladders_of
 from tengen.search.kernels.forest import (
     EXPANDED,
     FRESH,
@@ -460,9 +459,7 @@ def encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught)
                 copy_values(earlier, forest.caught[path.nodes[behind]])
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
-        scratch = with_ladders_of(
-            scratch, LadderMemory(forest.ladder_keys[path.tree], forest.ladder_points[path.tree])
-        )
+        scratch = with_ladders_of(scratch, forest, path.tree)
     tree = forest.trees[path.tree]
     board.hides_end = END_IS_HIDDEN_FROM_LOSERS if settings.passing_hacks else END_IS_SHOWN
     if settings.conservative_pass and path.depth == 0:

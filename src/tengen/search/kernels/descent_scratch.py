@@ -90,3 +90,12 @@ def nth_descent_scratch(scratches: DescentScratches, k: int) -> DescentScratch:
 
 
 descent_scratch_at = kernel(inline=True)(nth_descent_scratch)  # the same, for kernels
+
+
+@kernel(inline=True)
+def with_ladders_of(scratch, forest, g):
+    """Scratch memory to encode positions, with the memory of ladders of tree g."""
+    ladder = scratch.ladder
+    memory = LadderMemory(forest.ladder_keys[g], forest.ladder_points[g])
+    ladder = LadderScratch(ladder.boards, ladder.moves, ladder.path, ladder.notes, memory)
+    return FeatureScratch(scratch.life, ladder, scratch.caught, scratch.catching)
