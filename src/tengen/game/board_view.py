@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.geometry import Point, Size, index_point, parse_point, point_index
 from tengen.game.kernels.board import NO_CHAIN, Boards
-from tengen.game.kernels.ladder import catching_moves, caught_if_defended, new_ladder_scratch
+from tengen.game.kernels.ladder import is_caught_in_ladder, new_ladder_scratch
 from tengen.game.kernels.life import new_life_scratch, pass_alive
 from tengen.game.scoring import on_board
 
@@ -105,9 +105,7 @@ class BoardView:
         index, scratch = self._index(point), new_ladder_scratch()
         if self.at(point) is None:
             return False
-        if self.liberties(point) == 1:
-            return bool(caught_if_defended(self._boards[0], scratch, index))
-        return bool(catching_moves(self._boards[0], scratch, index))
+        return bool(is_caught_in_ladder(self._boards[0], scratch, index))
 
     def point(self, point: PointLike) -> Point:
         """A point of this board from text or (x, y)."""

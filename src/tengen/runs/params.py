@@ -29,8 +29,8 @@ class RunParams:
     start: str = ""  # a network to start from; empty: random weights
     features: str = KATAGO.name  # feature set of the network: katago, rich or basic
     # Only for katago: whether the network is shown ladders. It learns more from the same games, but
-    # reading ladders takes longer than the rest of self-play: a fast GPU waits for it, a network on
-    # the CPU does not.
+    # reading ladders takes up to as long as the rest of self-play: a fast GPU waits for it, a
+    # network on the CPU does not.
     ladders: bool = True
     device: str = AUTO  # that plays and learns; auto: a GPU if there is one
     seed: int = 1  # of weights and games

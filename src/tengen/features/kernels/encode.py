@@ -41,7 +41,7 @@ SETS = (
         sees_ladders=True,
         version=7,  # KataGo's own count
     ),
-    # Ladders take longer to read than everything else; on small boards a network can see them
+    # Ladders take about as long to read as everything else; on small boards a network can see them
     # without help.
     Inputs(
         KATAGO_WITHOUT_LADDERS,

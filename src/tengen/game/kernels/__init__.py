@@ -5,5 +5,6 @@
 - life: pass-alive stones (Benson's algorithm); eyes
 - scoring: area, seki and the score
 - ladder: ladder reading with KataGo's answers
+- ladder_memory: ladders that were read, and the points on which each depends
 - point_sets: bit sets of points
 """

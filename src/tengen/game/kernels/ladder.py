@@ -3,6 +3,9 @@
 The answers equal those of KataGo's reader, since its networks were trained on them: the attacker
 always plays one of the chain's two liberties, the defender extends or captures, any ko counts as
 an escape, nobody plays suicide, and a search that exceeds its budget counts as not caught.
+
+An answer depends on the stones alone: moves are tried in an order that does not depend on how the
+chains came about. So it can be kept in a memory (`ladder_memory`), cut off by the budget or not.
 """
 
 from __future__ import annotations
@@ -25,24 +28,40 @@ from tengen.game.kernels.board import (
     play_stone,
     put_stone,
 )
+from tengen.game.kernels.ladder_memory import (
+    NODES,
+    UNKNOWN,
+    LadderMemory,
+    Notes,
+    begin_reading,
+    new_ladder_memory,
+    new_notes,
+    note_move,
+    note_stones,
+    recall,
+    remember,
+)
 from tengen.game.kernels.point_sets import add_bit, bit_of
 from tengen.jit import kernel
 
 NODE_BUDGET = 25_000
+MAX_DEPTH = MAX_AREA * 3 // 2
 MAX_BRANCHES = 300  # nodes on the path with moves left to try
 MAX_MOVES = 8 * MAX_AREA  # listed moves, of all nodes on the path together
+LADDERS_OF_THREAD = 256  # that a thread remembers
 
 ESCAPED, CAUGHT, UNDECIDED = 0, 1, 2
 NOWHERE = np.uint32(0)  # no point: index 0 is border
 
 
 class LadderScratch(NamedTuple):
-    """Scratch memory of one thread."""
+    """Scratch memory of one thread, and a memory of ladders, which may be a tree's."""
 
     boards: Boards  # [MAX_BRANCHES + 1] one for each branching node; the last for trial moves
     moves: NDArray[np.uint32]  # [MAX_MOVES] the moves of each node on the path, concatenated
-    nodes: NDArray[np.int32]  # [1] number of nodes searched
-    working: NDArray[np.uint32]  # [2] first moves that catch the chain
+    path: NDArray[np.int32]  # [MAX_DEPTH, 3] for each node its board, its next move, and their end
+    notes: Notes
+    memory: LadderMemory
 
 
 def new_ladder_scratch() -> LadderScratch:
@@ -50,8 +69,9 @@ def new_ladder_scratch() -> LadderScratch:
     return LadderScratch(
         boards=new_boards(MAX_BRANCHES + 1),
         moves=np.zeros(MAX_MOVES, np.uint32),
-        nodes=np.zeros(1, np.int32),
-        working=np.zeros(2, np.uint32),
+        path=np.zeros((MAX_DEPTH, 3), np.int32),
+        notes=new_notes(),
+        memory=new_ladder_memory(LADDERS_OF_THREAD),
     )
 
 
@@ -64,17 +84,17 @@ def mark_ladders(board, scratch, caught, catching):
     """
     caught[:] = 0
     catching[:] = 0
+    note_stones(board, scratch.notes)
     for head in range(1, n_points(board)):
         # One branch for both conditions, which are unpredictable.
         if (board.head[head] != head) | (board.libs[head] > 2):
             continue
-        if board.libs[head] == 1:
-            is_caught = caught_if_defended(board, scratch, head)
-        else:
-            found = catching_moves(board, scratch, head)
-            is_caught = found > 0
-            for k in range(found):
-                add_bit(catching[board.color[head]], bit_of(board, scratch.working[k]))
+        is_caught = False
+        for move, last in _attacks(board, head):
+            if last != NOWHERE and _is_caught_by(board, scratch, np.uint32(head), move, last):
+                is_caught = True
+                if move != NOWHERE:
+                    add_bit(catching[board.color[head]], bit_of(board, move))
         if is_caught:
             _add_chain(board, head, caught)
 
@@ -91,100 +111,189 @@ def _add_chain(board, head, words):
 
 
 @kernel
-def catching_moves(board, scratch, p):
-    """List the first moves that catch the two-liberty chain at p in `working`; returns how many."""
-    if board.libs[board.head[p]] != 2:
-        return 0
-    attacker = opponent(board.color[p])
-    found = 0
-    a, b = two_liberties(board, p)
-    for move, other in ((a, b), (b, a)):
-        if _runs_free(board, other, attacker, move):
-            continue
-        trial = scratch.boards[0]
-        copy_board(trial, board)
-        trial.to_play = attacker
-        if _may_play(trial, move):
-            play_stone(trial, move, attacker)
-            if _read(scratch, p):
-                scratch.working[found] = move
-                found += 1
-    return found
-
-
-@kernel
-def caught_if_defended(board, scratch, p):
-    """Whether the chain at p, in atari, is caught even if its side moves first."""
-    if board.libs[board.head[p]] != 1:
+def is_caught_in_ladder(board, scratch, p):
+    """Whether the chain at p is caught; a chain in atari moves first, with two liberties second."""
+    head = np.uint32(board.head[p])
+    if board.libs[head] > 2:
         return False
-    if _runs_free(board, two_liberties(board, p)[0], opponent(board.color[p]), NOWHERE):
-        return False
-    copy_board(scratch.boards[0], board)
-    return _read(scratch, p)
+    note_stones(board, scratch.notes)
+    for move, last in _attacks(board, head):
+        if last != NOWHERE and _is_caught_by(board, scratch, head, move, last):
+            return True
+    return False
 
 
 @kernel(inline=True)
-def _runs_free(board, p, attacker, taken):
-    """Whether extending to p surely gives a chain three liberties, with an attacker on `taken`.
+def _attacks(board, head):
+    """The two first moves that might catch a chain, and its last liberty after each.
 
-    They come from the empty points around p, or from a friendly chain next to p.
+    A chain in atari moves first: the attacker's move is NOWHERE, and there is only one.
     """
-    room = 0
+    a, b = two_liberties(board, head)
+    return (a, b), (b, a)
+
+
+@kernel
+def _is_caught_by(board, scratch, head, move, last):
+    """Whether a move of the attacker catches the chain, which has its last liberty then.
+
+    NOWHERE is no move, for a chain in atari that moves first.
+    """
+    verdict = _first_look(board, head, move, last)
+    if verdict != UNDECIDED:
+        return verdict == CAUGHT
+    known = recall(board, scratch.notes, scratch.memory, head, move)
+    if known != UNKNOWN:
+        return known == 1
+    begin_reading(board, scratch.notes)
+    trial = scratch.boards[0]
+    copy_board(trial, board)
+    trial.ko = 0
+    trial.to_play = opponent(board.color[head])
+    if move != NOWHERE:
+        note_move(scratch.notes, move)
+        play_stone(trial, move, trial.to_play)
+    is_caught = _read(scratch, head)
+    remember(board, scratch.notes, scratch.memory, head, move, is_caught)
+    return is_caught
+
+
+@kernel
+def _first_look(board, head, move, last):
+    """What can be said of a ladder without playing moves; mostly that is all.
+
+    `move` is the attacker's first one or NOWHERE, and `last` the chain's liberty after it.
+    """
+    defender = board.color[head]
+    attacker = opponent(defender)
+    if move != NOWHERE and (move == board.ko or _is_suicide_of(board, move, attacker)):
+        return ESCAPED
+    liberties = _liberties_after(board, head, move, last, defender)
+    if liberties >= 3:
+        return ESCAPED  # no attack is left
+    if liberties == 2 or _may_capture(board, head, move, last, attacker):
+        return UNDECIDED
+    return CAUGHT
+
+
+@kernel(inline=True)
+def _is_suicide_of(board, p, me):
+    """As `is_suicide`, for either side."""
     for q in neighbours(board, p):
         color = board.color[q]
-        if color == EMPTY:
-            room += q != taken
-        elif color == opponent(attacker) and board.libs[board.head[q]] >= 5:
-            return True  # it loses at most p and `taken`
-    return room >= 3
+        if color == EMPTY or (color != WALL and (board.libs[board.head[q]] == 1) == (color != me)):
+            return False
+    return True
+
+
+@kernel
+def _liberties_after(board, head, move, last, defender):
+    """How many liberties a chain has when it extends to its last one, 3 for more; attackers that
+    are captured are not counted.
+    """
+    first, second = NOWHERE, NOWHERE
+    for q in neighbours(board, last):
+        if board.color[q] == EMPTY and q != move:
+            if second != NOWHERE:
+                return 3
+            first, second = q, first
+    for q in neighbours(board, last):
+        other = board.head[q]
+        if board.color[q] != defender or other == head or board.libs[other] == 1:
+            continue
+        if board.libs[other] >= 5:
+            return 3  # it loses at most two
+        r = other
+        while True:
+            for p in neighbours(board, r):
+                if board.color[p] != EMPTY or p == last or p == move or p == first or p == second:
+                    continue
+                if second != NOWHERE:
+                    return 3
+                first, second = p, first
+            r = board.next[r]
+            if r == other:
+                break
+    return np.int64(first != NOWHERE) + np.int64(second != NOWHERE)
+
+
+@kernel
+def _may_capture(board, head, move, last, attacker):
+    """Whether stones may be captured by the attacker's move, or by the defender's answer to it."""
+    for q in neighbours(board, last):
+        if board.color[q] == attacker and board.libs[board.head[q]] == 1:
+            return True
+    if move != NOWHERE:
+        room = 0
+        for q in neighbours(board, move):
+            color = board.color[q]
+            if color == EMPTY:
+                room += 1
+            elif color == attacker and board.libs[board.head[q]] >= 3:
+                room += 2
+            elif color == opponent(attacker) and board.libs[board.head[q]] == 1:
+                return True
+        if room < 2:
+            return True  # the attacker's stone itself may be in atari
+    q = head
+    while True:
+        for r in neighbours(board, q):
+            if board.color[r] == attacker and board.libs[board.head[r]] == 1:
+                return True
+        q = board.next[q]
+        if q == head:
+            return False
 
 
 @kernel
 def _read(scratch, target):
-    """Whether the target is caught on boards[0] with the defender to move."""
-    scratch.nodes[0] = 0
-    scratch.boards[0].ko = 0  # the defender may retake a ko from before the ladder
-    # An int64, not the literal 0: Numba crashes when it loads from its cache a recursion whose
-    # first call has other types than the later ones (numba issue 6061).
-    start = np.int64(0)
-    caught = _is_caught(scratch, target, start, start, start)
-    return caught and scratch.nodes[0] <= NODE_BUDGET
-
-
-@kernel
-def _is_caught(scratch, target, depth, slot, listed):
-    """Search from boards[slot], with the defender to move at even depths; changes that board.
-
-    The first `listed` entries of scratch.moves belong to the nodes above.
-    """
-    board, moves = scratch.boards[slot], scratch.moves
-    if depth >= board.width * board.height * 3 // 2:
-        return True
-    defending = depth % 2 == 0
-    board.to_play = board.color[target] if defending else opponent(board.color[target])
-    if defending:
-        verdict, end = _list_defences(board, target, moves, listed)
-    else:
-        verdict, end = _list_attacks(board, scratch.boards[-1], target, moves, listed)
-    if verdict != UNDECIDED:
-        return verdict == CAUGHT
-    for k in range(listed, end):
-        if not _may_play(board, moves[k]):
-            continue
-        scratch.nodes[0] += 1
-        child = slot
-        if k < end - 1:  # the last move may change this node's own board
-            child = slot + 1
-            if child == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
-                scratch.nodes[0] = NODE_BUDGET + 1
+    """Whether the target is caught on boards[0] with the defender to move; changes that board."""
+    boards, moves, path, counts = scratch.boards, scratch.moves, scratch.path, scratch.notes.counts
+    defender = boards[0].color[target]
+    boards[0].ko = 0  # the defender may retake a ko from before the ladder
+    most_depth = boards[0].width * boards[0].height * 3 // 2
+    depth, slot, begin = 0, 0, 0  # a node: its depth, its board, and where its moves begin
+    while True:
+        board = boards[slot]
+        verdict, end = CAUGHT, begin
+        defends = depth % 2 == 0
+        if depth < most_depth:
+            if defends:
+                board.to_play = defender
+                verdict, end = _list_defences(board, scratch.notes, target, moves, begin)
             else:
-                copy_board(scratch.boards[child], board)
-        if scratch.nodes[0] > NODE_BUDGET:
+                board.to_play = opponent(defender)
+                trial = boards[MAX_BRANCHES]
+                verdict, end = _list_attacks(board, trial, scratch.notes, target, moves, begin)
+        k = begin
+        while True:  # up to a move to try
+            if verdict != UNDECIDED:
+                if depth == 0:
+                    return verdict == CAUGHT
+                depth -= 1
+                slot, k, end = path[depth, 0], path[depth, 1], path[depth, 2]
+                board = boards[slot]
+                defends = depth % 2 == 0
+                if (verdict == CAUGHT) == defends:
+                    verdict = UNDECIDED  # that move failed
+            elif k == end:
+                verdict = CAUGHT if defends else ESCAPED
+            elif _may_play(board, moves[k]):
+                break
+            else:
+                k += 1
+        counts[NODES] += 1
+        path[depth, 0], path[depth, 1], path[depth, 2] = slot, k + 1, end
+        if k < end - 1:  # the last move may change this node's own board
+            slot += 1
+            if slot == MAX_BRANCHES or end + MAX_AREA > MAX_MOVES:
+                return False
+            copy_board(boards[slot], board)
+        if counts[NODES] > NODE_BUDGET:
             return False
-        play_stone(scratch.boards[child], moves[k], board.to_play)
-        if _is_caught(scratch, target, depth + 1, child, end) != defending:
-            return not defending
-    return defending
+        play_stone(boards[slot], moves[k], board.to_play)
+        depth += 1
+        begin = end
 
 
 @kernel(inline=True)
@@ -195,7 +304,10 @@ def _may_play(board, p):
 
 @kernel
 def two_liberties(board, p):
-    """The first two liberties of the chain at p, 0 for each that is missing."""
+    """Two liberties of the chain at p in their order on the board, 0 for each that is missing.
+
+    It is for chains that have no more: of others it gives any two.
+    """
     head = board.head[p]
     first = np.uint32(0)
     q = head
@@ -203,7 +315,7 @@ def two_liberties(board, p):
         for r in neighbours(board, q):
             if board.color[r] == EMPTY and r != first:
                 if first != 0:
-                    return first, r
+                    return min(first, r), max(first, r)
                 first = r
         q = board.next[q]
         if q == head:
@@ -211,35 +323,51 @@ def two_liberties(board, p):
 
 
 @kernel
-def _list_defences(board, target, moves, listed):
+def _list_defences(board, notes, target, moves, listed):
     """List captures of attackers in atari, then the last liberty; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] >= 2 or board.ko != 0:
         return ESCAPED, listed
-    end = listed
+    attacker = opponent(board.color[target])
+    last, end = NOWHERE, listed
     q = head
     while True:
         for r in neighbours(board, q):
-            if board.color[r] == opponent(board.color[target]) and board.libs[board.head[r]] == 1:
+            color = board.color[r]
+            if color == EMPTY:
+                last = r
+            elif color == attacker and board.libs[board.head[r]] == 1:
                 end = _list_once(moves, listed, end, two_liberties(board, r)[0])
         q = board.next[q]
         if q == head:
             break
-    return UNDECIDED, _list_once(moves, listed, end, two_liberties(board, target)[0])
+    note_move(notes, last)
+    is_listed = False
+    for k in range(listed, end):
+        note_move(notes, moves[k])
+        is_listed |= moves[k] == last
+    if not is_listed:
+        moves[end] = last
+        end += 1
+    return UNDECIDED, end
 
 
 @kernel(inline=True)
 def _list_once(moves, begin, end, move):
-    """Append a move to moves[begin:end] unless it is there; returns the new end."""
-    for k in range(begin, end):
-        if moves[k] == move:
-            return end
-    moves[end] = move
+    """Insert a move into moves[begin:end], which are sorted; returns the new end."""
+    at = end
+    while at > begin and moves[at - 1] >= move:
+        at -= 1
+    if at < end and moves[at] == move:
+        return end
+    for k in range(end, at, -1):
+        moves[k] = moves[k - 1]
+    moves[at] = move
     return end + 1
 
 
 @kernel
-def _list_attacks(board, trial, target, moves, listed):
+def _list_attacks(board, trial, notes, target, moves, listed):
     """List the liberties worth playing, the better one first; returns (verdict, list's end)."""
     head = board.head[target]
     if board.libs[head] <= 1:
@@ -247,6 +375,8 @@ def _list_attacks(board, trial, target, moves, listed):
     if board.libs[head] >= 3:
         return ESCAPED, listed
     a, b = two_liberties(board, target)
+    note_move(notes, a)
+    note_move(notes, b)
     room_a, room_b = _empty_neighbours(board, a), _empty_neighbours(board, b)
     if room_a == 0 and room_b == 0 and _dies_in_double_ko(board, trial, target, a, b):
         return CAUGHT, listed

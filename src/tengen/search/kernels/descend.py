@@ -29,6 +29,7 @@ from tengen.game.kernels.moves import (
 from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
 from tengen.search.kernels.backup import back_up, take_back
+from tengen.search.kernels.descent_scratch import with_ladders_of
 from tengen.search.kernels.forest import (
     AS_ASKED,
     EARLY_PASSES,
@@ -478,6 +479,7 @@ def encode_leaf(forest, path, scratch, settings, kind, planes, globals_, caught)
                 copy_values(earlier, forest.caught[path.nodes[behind]])
             else:
                 copy_values(earlier, forest.caught_before[path.tree, -1 - behind])
+        scratch = with_ladders_of(scratch, forest, path.tree)
     tree = forest.trees[path.tree]
     board.hides_end = END_IS_HIDDEN_FROM_LOSERS if settings.passing_hacks else END_IS_SHOWN
     if settings.conservative_pass and path.depth == 0:

@@ -11,6 +11,7 @@ from tengen.features.scratch import FeatureScratch, new_feature_scratch
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.kernels.board import Boards, new_boards
 from tengen.game.kernels.ladder import LadderScratch
+from tengen.game.kernels.ladder_memory import LadderMemory, Notes
 from tengen.jit import kernel
 
 
@@ -34,8 +35,12 @@ class DescentScratches(NamedTuple):
     catching: NDArray[np.uint64]
     ladder_boards: NDArray[np.void]
     ladder_moves: NDArray[np.uint32]
-    ladder_nodes: NDArray[np.int32]
-    ladder_working: NDArray[np.uint32]
+    ladder_path: NDArray[np.int32]
+    ladder_counts: NDArray[np.int64]
+    ladder_sets: NDArray[np.uint64]
+    ladder_tried: NDArray[np.uint32]
+    ladder_keys: NDArray[np.uint64]
+    ladder_points: NDArray[np.uint64]
 
 
 def new_descent_scratches(count: int) -> DescentScratches:
@@ -50,8 +55,12 @@ def new_descent_scratches(count: int) -> DescentScratches:
         catching=scratch.catching,
         ladder_boards=ladder.boards,
         ladder_moves=ladder.moves,
-        ladder_nodes=ladder.nodes,
-        ladder_working=ladder.working,
+        ladder_path=ladder.path,
+        ladder_counts=ladder.notes.counts,
+        ladder_sets=ladder.notes.sets,
+        ladder_tried=ladder.notes.tried,
+        ladder_keys=ladder.memory.keys,
+        ladder_points=ladder.memory.points,
     )
     return DescentScratches(*(np.zeros((count, *array.shape), array.dtype) for array in one))
 
@@ -65,8 +74,13 @@ def nth_descent_scratch(scratches: DescentScratches, k: int) -> DescentScratch:
             LadderScratch(
                 scratches.ladder_boards[k],
                 scratches.ladder_moves[k],
-                scratches.ladder_nodes[k],
-                scratches.ladder_working[k],
+                scratches.ladder_path[k],
+                Notes(
+                    scratches.ladder_counts[k],
+                    scratches.ladder_sets[k],
+                    scratches.ladder_tried[k],
+                ),
+                LadderMemory(scratches.ladder_keys[k], scratches.ladder_points[k]),
             ),
             scratches.caught[k],
             scratches.catching[k],
@@ -76,3 +90,12 @@ def nth_descent_scratch(scratches: DescentScratches, k: int) -> DescentScratch:
 
 
 descent_scratch_at = kernel(inline=True)(nth_descent_scratch)  # the same, for kernels
+
+
+@kernel(inline=True)
+def with_ladders_of(scratch, forest, g):
+    """Scratch memory to encode positions, with the memory of ladders of tree g."""
+    ladder = scratch.ladder
+    memory = LadderMemory(forest.ladder_keys[g], forest.ladder_points[g])
+    ladder = LadderScratch(ladder.boards, ladder.moves, ladder.path, ladder.notes, memory)
+    return FeatureScratch(scratch.life, ladder, scratch.caught, scratch.catching)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from tengen.game.geometry import MAX_POINTS
 from tengen.game.kernels.board import Boards, new_boards
+from tengen.game.kernels.ladder_memory import memory_shape
 from tengen.game.kernels.point_sets import words_for
 from tengen.jit import kernel
 
@@ -28,6 +29,7 @@ Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 NONE = -1  # as an index of a node, an edge, a block or a bias
 NEXT_CANDIDATE = -2  # in the place of an edge: the best move not tried yet
 MAX_DEPTH = 256  # nodes on a path
+LADDERS_OF_TREE = 128  # that a tree remembers
 
 FRESH, WAITING, EXPANDED, TERMINAL = 0, 1, 2, 3
 # Moves that a tree avoids: passes early in a game, those that it is asked to, or useless ones and
@@ -198,6 +200,8 @@ class Forest(NamedTuple):
     table: NDArray[np.int32]  # [trees * table_room] node + 1 by key, 0 where there is none
     caught: NDArray[np.uint64]  # [trees * node_room, words] stones caught in ladders, bit by place
     caught_before: NDArray[np.uint64]  # [trees, 2, words] one and two turns before the root
+    ladder_keys: NDArray[np.uint64]  # [trees, rows] memories of ladders; no rows if none are read
+    ladder_points: NDArray[np.uint64]  # [trees, rows, columns]
     biases: Records  # [trees * node_room] of BIAS; none if they are not used
     bias_table: NDArray[np.int32]  # [trees * table_room] bias + 1 by key, 0 where there is none
     ownership: NDArray[np.int8]  # [trees * node_room, area] Black's, ±127; no batch if not kept
@@ -234,6 +238,7 @@ def new_forest(
         HumanPolicies.NODES: trees * node_room,
     }[human_policies]
     words = words_for(area) if ladders else 0
+    memory = memory_shape(area, LADDERS_OF_TREE if ladders else 0)
     table_room = 1 << (node_room * 3 // 2).bit_length()
     records = np.zeros(trees, TREE)
     records["bias_freed"] = 0.8
@@ -247,6 +252,8 @@ def new_forest(
         table=np.zeros(trees * table_room, np.int32),
         caught=np.zeros((trees * node_room, words), np.uint64),
         caught_before=np.zeros((trees, 2, words), np.uint64),
+        ladder_keys=np.zeros((trees, *memory.keys), np.uint64),
+        ladder_points=np.zeros((trees, *memory.points), np.uint64),
         biases=np.zeros(trees * node_room * biases, BIAS),
         bias_table=np.zeros(trees * table_room * biases, np.int32),
         ownership=np.zeros((trees * node_room if ownership else 0, area), np.int8),

@@ -104,6 +104,8 @@ def _fetch_row(forest, batch, policy, g):
         _prefetch(policy, g, offset)
     for offset in range(0, 4 * forest.table_room, CACHE_LINE):
         _prefetch(forest.table, g * forest.table_room, offset)
+    for offset in range(0, 8 * forest.ladder_keys.shape[1], CACHE_LINE):
+        _prefetch(forest.ladder_keys, g, offset)
     _prefetch(forest.boards, g, 0)
     _prefetch(forest.boards, g, CACHE_LINE)
     # A board's arrays are a little longer than its area.
