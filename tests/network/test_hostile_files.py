@@ -8,6 +8,7 @@ import os
 import pickle
 import struct
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -348,6 +349,20 @@ def test_wrong_numbers_in_text_are_refused(number: str) -> None:
     refused_katago(text.replace(row, wrong).encode())
 
 
+def test_a_long_number_in_text_takes_no_room_for_the_others() -> None:
+    text = as_text(tiny_tokens()).decode()
+    [kernel] = [value for what, value in tiny_tokens() if what == "conv.weight"][:1]
+    assert isinstance(kernel, np.ndarray)
+    first = f"{kernel.reshape(-1)[0]:.9g} "
+    assert first in text
+    tracemalloc.start()
+    complaint = refused_katago(text.replace(first, "0" * 200_000 + first, 1).encode())
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "characters" in complaint
+    assert most < 50e6  # 200 kB for each of 1,584 numbers would be over 300 MB
+
+
 def test_a_gzip_bomb_is_not_expanded(tmp_path: Path) -> None:
     member = gzip.compress(bytes(64 << 20))
     path = tmp_path / "bomb.bin.gz"
@@ -474,6 +489,12 @@ BIAS = np.zeros(8, np.float32)
         (
             lambda: safetensors_file(
                 scaling=json.dumps(random_network(TINY).scaling._replace(lead=np.nan)._asdict())
+            ),
+            "scaling",
+        ),
+        (
+            lambda: safetensors_file(
+                scaling=json.dumps(random_network(TINY).scaling._replace(score_error=-1)._asdict())
             ),
             "scaling",
         ),

@@ -20,6 +20,7 @@ from tengen.network.backends import registry, torch_devices
 from tengen.network.backends.backend import Probe
 from tengen.network.backends.openvino_evaluator import Precision
 from tengen.network.backends.registry import (
+    AUTO,
     CPU,
     CUDA,
     MPS,
@@ -32,7 +33,8 @@ from tengen.network.backends.registry import (
 )
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import encode, evaluate
+from tengen.network.decoding import BrokenNetworkError
+from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.inference_buffers import BufferShape
 from tengen.network.torch.model import Network
 
@@ -43,6 +45,20 @@ def data() -> NetworkData:
     architecture = named_architecture("b2c32")
     state = Network(architecture).state_dict()
     return NetworkData("small", architecture, {name: t.numpy() for name, t in state.items()})
+
+
+@pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME, "torch"])
+def test_outputs_that_are_not_finite_are_an_error_with_the_network_s_name(
+    device: str, data: NetworkData
+) -> None:
+    large = {name: np.full_like(w, 1e30) for name, w in data.weights.items() if "conv" in name}
+    broken = replace(data, name="overflowing", weights=data.weights | large)
+    if device == "torch":
+        evaluator: Evaluator = TorchEvaluator(broken, "cpu")
+    else:
+        evaluator = open_evaluator(broken, device, "float32" if device == CPU else AUTO)
+    with pytest.raises(BrokenNetworkError, match=r"^overflowing: its .* not finite"):
+        evaluate(evaluator, encode(evaluator.features, [Position(5)]))
 
 
 def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,12 +22,26 @@ class RawOutputs(NamedTuple):
     ownership: NDArray[np.float32]  # [batch, height, width] before tanh
 
 
-def decode(raw: RawOutputs, batch: Batch, scaling: Scaling) -> Evaluation:
-    """Turn raw outputs into probabilities and points.
+class BrokenNetworkError(ValueError):
+    """A network's outputs are no numbers to play by; the message names the network."""
 
+
+def decode(
+    raw: RawOutputs, batch: Batch, scaling: Scaling, name: str = "the network"
+) -> Evaluation:
+    """Turn the raw outputs of a network into probabilities and points.
+
+    Raises BrokenNetworkError, with the network's name, where an output is infinite or no number: a
+    search would take such a value for any other and play at random.
     'No result' is impossible under superko with area scoring; elsewhere it counts as no points.
     The policy is the plain one, or if the network has an optimistic one, the batch's mix of both.
     """
+    for head, output in raw._asdict().items():
+        if not np.isfinite(output).all():
+            raise BrokenNetworkError(
+                f"{name}: its {head} output is not finite; the network is damaged or its training "
+                "diverged, so use another one"
+            )
     policy = raw.policy[:, 0]
     if batch.optimism is not None and raw.policy.shape[1] > 1:
         policy = policy + batch.optimism[:, None] * (raw.policy[:, 1] - policy)
@@ -72,10 +86,11 @@ class PendingOutputs(NamedTuple):
     wait: Callable[[], RawOutputs]
     batch: Batch
     scaling: Scaling
+    name: str  # the network's
 
     def result(self) -> Evaluation:
         """Wait for the evaluation."""
-        return decode(self.wait(), self.batch, self.scaling)
+        return decode(self.wait(), self.batch, self.scaling, self.name)
 
 
 def _softplus(x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -375,6 +375,26 @@ def test_ids_come_back_exactly(query_id: str) -> None:
         assert client.one({"id": query_id, "action": "query_version"})["id"] == query_id
 
 
+@pytest.mark.parametrize("brackets", ["[]", "{}"])
+@pytest.mark.parametrize("depth", [60, 976, 5_000])
+def test_deep_nesting_is_refused_wherever_it_is(brackets: str, depth: int) -> None:
+    opened = "[" if brackets == "[]" else '{"a":'
+    deep = depth * opened + "0" + depth * brackets[1]
+    with Conversation() as client:
+        for line in (
+            f'{{"id": {deep}}}',
+            f'{{"id": "x", "action": {deep}}}',
+            f'{{"id": "x", "action": "query_version", "extra": {deep}}}',
+            f'{{"id": "x", "action": "query_models", "extra": {deep}}}',
+            f'{{"id": "x", "moves": [], "overrideSettings": {deep}}}',
+        ):
+            answer = client.one(line)
+            assert "nested" in answer["error"] or "no JSON" in answer["error"]
+            if '"id": "x"' in line and depth < 900:
+                assert answer["id"] == "x"
+        assert client.one(query())["id"] == "q"  # it goes on
+
+
 def test_errors_have_the_field_and_the_id() -> None:
     with Conversation() as client:
         answer = client.one(query(id="x", boardXSize="wide"))

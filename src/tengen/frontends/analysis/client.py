@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 64 << 20  # bytes
 LONGEST_ERROR = 500
+DEEPEST = 50  # lists and objects within each other; no field of a query needs more than four
 _HARMLESS = {"Uncaught exception": "uncaught exception", "what()": "what ()"}
 NO_NETWORK = "the network cannot be used: {}"
 
@@ -62,6 +63,10 @@ class AnalysisClient:
         fields: Any = None
         try:
             fields = _parse(line)
+            if _is_deep(fields):
+                # An answer could not repeat such fields: JSON is read deeper than it is written.
+                fields = {"id": query_id} if isinstance(query_id := fields.get("id"), str) else None
+                raise QueryError(None, f"lists and objects are nested more than {DEEPEST} deep")
             if not isinstance(fields.get("id"), str):
                 raise QueryError("id", 'a query needs an "id" that is text')
             if fields.get("action") is not None:
@@ -209,6 +214,17 @@ def _parse(line: bytes | str) -> Fields:
     if not isinstance(fields, dict):
         raise QueryError(None, "a query is a JSON object: {...}")
     return fields
+
+
+def _is_deep(fields: Fields) -> bool:
+    """Whether lists and objects are nested more than `DEEPEST` deep."""
+    layer: list[Any] = [fields]
+    for _ in range(DEEPEST):
+        inside = (each.values() if isinstance(each, dict) else each for each in layer)
+        layer = [value for values in inside for value in values if isinstance(value, dict | list)]
+        if not layer:
+            return False
+    return True
 
 
 def _refuse(name: str) -> NoReturn:

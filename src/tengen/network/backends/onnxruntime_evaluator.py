@@ -49,4 +49,4 @@ class OnnxEvaluator:
         # A network without globals has no such input.
         inputs = {name: array for name, array in given if name in self._inputs}
         future = self._worker.submit(self._session.run, list(RawOutputs._fields), inputs)
-        return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling)
+        return PendingOutputs(lambda: RawOutputs(*future.result()), batch, self._scaling, self.name)

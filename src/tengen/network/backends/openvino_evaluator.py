@@ -130,7 +130,7 @@ class OpenVinoEvaluator:
 
     def decode(self, raw: RawOutputs, batch: Batch) -> Evaluation:
         """Turn raw outputs into probabilities and points."""
-        return decode(raw, batch, self._data.scaling)
+        return decode(raw, batch, self._data.scaling, self.name)
 
     def _network_for(self, batch: Batch) -> tuple[_Compiled, int]:
         """The fastest graph for a batch and the batch size it takes; compiled when first needed."""

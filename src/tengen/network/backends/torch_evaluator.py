@@ -54,7 +54,7 @@ class TorchEvaluator:
         with torch.inference_mode():
             inputs = (torch.from_numpy(a).to(self._device) for a in network_inputs(batch))
             outputs = self._network(*inputs)
-        return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling)
+        return PendingOutputs(lambda: _on_host(outputs), batch, self._scaling, self.name)
 
     def _launch(self, batch: Batch) -> PendingOutputs:
         n, _, height, width = batch.planes.shape
@@ -66,7 +66,7 @@ class TorchEvaluator:
         self._turn += 1
         graph = self._graphs[key][self._turn % IN_FLIGHT]
         graph.launch(network_inputs(batch))
-        return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling)
+        return PendingOutputs(lambda: graph.outputs(n), batch, self._scaling, self.name)
 
 
 def prepared(network: Network, device: torch.device) -> Network:

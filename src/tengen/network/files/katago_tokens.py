@@ -18,6 +18,7 @@ from tengen.network.architecture import MAX_SIZE
 from tengen.network.files.errors import AGAIN, NetworkFileError, one_line
 
 TEXT_WINDOW = 1 << 20  # bytes of plain numbers that are read at once
+LONGEST_NUMBER = 64  # characters; numpy gives every number the room of the longest
 
 Floats: TypeAlias = NDArray[np.float32]
 _TOKEN = re.compile(rb"\s*([^\s@]\S{0,199}|@\S{0,4})(?=\s|@|\Z)")
@@ -145,6 +146,9 @@ class TokenReader(Tokens):
             rest = tokens.pop() if len(tokens) > size - done else b""
             if not tokens:
                 raise self.error(f"{what}: the file ends in the middle of an array")
+            if max(map(len, tokens)) > LONGEST_NUMBER:
+                long = f"a number of more than {LONGEST_NUMBER} characters"
+                raise self.error(f"{what}: an array with {long}")
             try:
                 with np.errstate(over="ignore"):
                     values[done : done + len(tokens)] = np.array(tokens).astype(np.float32)

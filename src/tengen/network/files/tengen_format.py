@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -218,8 +219,10 @@ def _read_scaling(metadata: Mapping[str, str], path: Path) -> Scaling:
         values: dict[str, Any] = json.loads(metadata.get("scaling", ""))
         halved = values.pop("halved_errors")
         factors = {name: float(factor) for name, factor in values.items()}
-        if not isinstance(halved, bool) or not np.isfinite(list(factors.values())).all():
-            raise ValueError("not finite")
+        if not isinstance(halved, bool):
+            raise ValueError("neither true nor false")
+        if not all(0 < factor < math.inf for factor in factors.values()):
+            raise ValueError("not positive and finite")
         if factors.keys() != Scaling()._asdict().keys() - {"halved_errors"}:
             raise ValueError("other names")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError, OverflowError):
