@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from tengen.frontends.options import TrainOptions
-from tengen.frontends.train import run_config
+from tengen.frontends.train import run_config, run_training
 from tengen.runs.params import RunConfig
 
 PAIR = ("selfplay.board_sizes=[5,7]", "selfplay.size_weights=[1,2]")
@@ -56,3 +57,22 @@ def test_options_and_settings_add_up(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_named(tmp_path: Path, setting: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         config_of(tmp_path, setting)
+
+
+def test_programs_that_a_file_names_are_started_only_if_that_is_allowed(tmp_path: Path) -> None:
+    program = f"gtp:{sys.executable} -c pass"
+    recipe = tmp_path / "recipe.toml"
+    tiny = "iterations = 1\nmodel = 'b2c32'\ndevice = 'cpu'\niteration_rows = 1"
+    small = f"games = 2\nboard_sizes = [3]\nvisits = 2\nfast_visits = 1\n[run]\n{tiny}"
+    recipe.write_text(f"[rating]\ngames = 2\noutside = [{program!r}]\n[selfplay]\n{small}\n")
+    run, asked = tmp_path / "run", r"rating\.outside has 'gtp:.*say --allow-commands"
+    with pytest.raises(ValueError, match=asked):
+        run_training(str(run), TrainOptions(config=str(recipe)))
+    assert not run.exists()
+    run_training(str(run), TrainOptions(config=str(recipe), allow_commands=True))
+    with pytest.raises(ValueError, match=asked):  # also in a folder that came from elsewhere
+        run_training(str(run), TrainOptions())
+    by_hand = tmp_path / "by hand"
+    options = TrainOptions(config=str(recipe), settings=(f"rating.outside=[{program!r}]",))  # type: ignore[arg-type]
+    run_training(str(by_hand), options)
+    assert (by_hand / "latest.safetensors").exists()

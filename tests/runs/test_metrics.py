@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tengen.evaluation.elo import Rating
 from tengen.runs.folder import RunFolder, read_lines
-from tengen.runs.progress import Progress
+from tengen.runs.progress import Counters, Progress
 from tengen.runs.tensorboard_events import EventWriter, crc32c
 
 
@@ -103,3 +104,15 @@ def test_a_run_killed_before_its_first_checkpoint_begins_with_empty_metrics(
                 progress.write(step, {"loss": sign * (step + 1)})
     assert [line["loss"] for line in read_lines(folder.metrics)] == [1, 2, 3]
     assert read_scalars(folder.tensorboard) == {"loss": [(0, 1), (1, 2), (2, 3)]}
+
+
+def test_a_network_that_is_rated_again_has_one_rating(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    now = Counters(3, 60.0, 0.5, 10, 100, 100)
+    for elo in (40.0, 50.0):  # killed after the first rating, before the next checkpoint
+        with Progress(folder, 3) as progress:
+            if elo == 40:
+                progress.write(3, {"loss/policy": 1.0})
+            progress.record_rating(now, Rating(elo, 0.0, 90.0, 4))
+    lines = read_lines(folder.metrics)
+    assert [line.get("elo") for line in lines] == [None, 50.0]

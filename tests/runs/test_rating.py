@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+import pytest
 
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
@@ -69,6 +72,49 @@ def test_a_match_is_played_on_every_size_of_the_run(tmp_path: Path) -> None:
     assert by_size.keys() == {"3x3", "3x4"}
     assert [sum(counts) for counts in by_size.values()] == [6, 6]
     assert sum(counts[0] for counts in by_size.values()) == match["wins"]
+
+
+def test_entries_that_are_no_results_are_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder(tmp_path)
+    played = {"first": "000010", "second": "000000", "wins": 3, "draws": 0, "losses": 1}
+    wrong: list[dict[str, object]] = [
+        {"first": 7},
+        {"wins": "3"},
+        {"losses": -1},
+        {"second": None},
+        {"draws": 0.5},
+    ]
+    append_line(folder.ratings, {"iteration": 10})
+    for changed in wrong:
+        append_line(folder.ratings, {"iteration": 10, **played, **changed})
+    assert ratings_of(folder) == {}
+    append_line(folder.ratings, {"iteration": 10, **played})
+    capsys.readouterr()
+    assert set(ratings_of(folder)) == {"000000", "000010"}
+    told = capsys.readouterr().err
+    assert [f"entry {k} is no result" in told for k in range(1, 8)] == [True] * 6 + [False]
+
+
+def test_an_opponent_from_outside_that_fails_does_not_end_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.networks.mkdir()
+    for iteration in (0, 1):
+        data = replace(random_network("b2c32", iteration), name=network_name(iteration))
+        save_network(data, network_file(folder, network_name(iteration)), half=True)
+    missing = str(tmp_path / "nowhere.bin.gz")
+    ends_at_once = f"{sys.executable} -c pass"
+    outside = (f"{missing}@4", f"gtp:{ends_at_once}", "gtp:no-such-program")
+    params = RatingParams(games=2, visits=4, outside=outside)
+    games = SelfPlayParams(board_sizes=(3,))
+    assert rate_network(folder, 1, params, games, partial(evaluator_on, "cpu"))
+    assert set(ratings_of(folder)) == {"000000", "000001"}
+    told = capsys.readouterr().err
+    for name in ("nowhere.bin.gz@4", ends_at_once, "no-such-program"):
+        assert f"000001 is not rated against {name}: " in told
 
 
 def test_the_first_network_is_zero_whoever_else_plays(tmp_path: Path) -> None:

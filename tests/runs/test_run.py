@@ -217,6 +217,18 @@ def test_a_damaged_shard_costs_its_games_alone(
     assert read_lines(RunFolder(path).metrics)[-1]["step"] == 4
 
 
+def test_a_missing_shard_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run"
+    session(path, 3)
+    session(path, 1)
+    assert "missing" not in capsys.readouterr().err
+    min((path / "shards").glob("*.games")).unlink()
+    session(path, 1)
+    told = capsys.readouterr().err
+    assert "shards that its checkpoint refers to are missing (numbers 1)" in told
+    assert read_lines(RunFolder(path).metrics)[-1]["step"] == 5
+
+
 def test_outsiders_are_rated_too(tmp_path: Path) -> None:
     path = tmp_path / "run"
     program = (

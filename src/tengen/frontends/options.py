@@ -226,6 +226,9 @@ class TrainOptions:
     )
     device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
     seed: int | None = option(None, "seed of weights and games")
+    allow_commands: bool = option(
+        False, "start the programs that the run's rating.outside names (gtp:COMMAND)"
+    )
 
 
 @dataclass(frozen=True)

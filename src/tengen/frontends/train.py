@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.config import Sections, load_keys, load_sections, parse_settings, with_changes
+from tengen.evaluation.match import parse_engine
 from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.pack import packed_config
@@ -42,14 +43,18 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
             train_by_textbook(path, textbook_config(path, options))
         else:
             session = Session(options.session_minutes, options.pack, options.origin)
-            train(path, run_config(path, options), session)
+            config = run_config(path, options)
+            _check_commands(path, config, options)
+            train(path, config, session)
     if serve is not None:
         say(f"its page is closed; look at it again with: tengen play --run {path}")
 
 
 def run_config(path: str, options: TrainOptions) -> RunConfig | None:
     """The settings that the command line asks for; None if it says nothing about an old run."""
-    of_the_run = replace(options, session_minutes=None, pack=None, origin=None)
+    of_the_run = replace(
+        options, session_minutes=None, pack=None, origin=None, allow_commands=False
+    )
     if of_the_run == TrainOptions() and is_run(path):
         return None
     names = ("model", "device", "seed", "minutes", "games", "iterations")
@@ -70,12 +75,29 @@ def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
             raise ValueError(f"--{flag} is not for the tutorial; see --set tutorial.KEY=VALUE")
     if options.preset not in (None, TEXTBOOK):
         raise ValueError(f"{path} is a run of the tutorial's; --preset {options.preset} is not")
-    if replace(options, preset=None) == TrainOptions() and is_run(path):
+    if replace(options, preset=None, allow_commands=False) == TrainOptions() and is_run(path):
         return None
     given = {name: getattr(options, name) for name in ("device", "seed", "iterations")}
     given["side"] = options.board_size
     base = _stored(path, textbook.SECTIONS)
     return textbook.Config(**_changed(base, {"tutorial": given}, options.settings))
+
+
+def _check_commands(path: str, config: RunConfig | None, options: TrainOptions) -> None:
+    """Raise ValueError where a file names programs to start and the command line does not.
+
+    A run's folder, a pack or a recipe may come from somebody else.
+    """
+    settings = _stored(path, SECTIONS)["rating"] if config is None else config.rating
+    given = parse_settings(options.settings, SECTIONS).get("rating", {}).get("outside", ())
+    if options.allow_commands:
+        return
+    for text in settings.outside:
+        if parse_engine(text).command and text not in given:
+            raise ValueError(
+                f"the settings of {path} ask for a program to be started (rating.outside has "
+                f"{text!r}); if you trust it, say --allow-commands"
+            )
 
 
 def _base(path: str, options: TrainOptions) -> dict[str, Any]:

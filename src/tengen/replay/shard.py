@@ -80,7 +80,8 @@ def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None
     check_games(games)
     folder.mkdir(parents=True, exist_ok=True)
     numbers = games.games["number"]
-    name = f"{_next_number(folder):06d}-games-{numbers.min()}-{numbers.max()}{SUFFIX}"
+    next_number = max(shard_numbers(folder), default=0) + 1
+    name = f"{next_number:06d}-games-{numbers.min()}-{numbers.max()}{SUFFIX}"
     replace_file(folder / name, _as_bytes(games, dict(provenance or {})), _UNFINISHED)
     sync_folder(folder)  # the name, too
     return folder / name
@@ -109,6 +110,12 @@ def shard_number(path: Path) -> int:
     return int(path.name.split("-", 1)[0])
 
 
+def shard_numbers(folder: Path) -> set[int]:
+    """The numbers of all shards of the folder, damaged ones included."""
+    names = (_NAME.match(path.name) for path in folder.iterdir())
+    return {int(name[1]) for name in names if name}
+
+
 def last_game_number(path: Path) -> int:
     """The highest number of a shard's games, by its name."""
     return int(path.stem.rpartition("-")[2])
@@ -132,12 +139,6 @@ def read_or_set_aside(path: Path) -> Games | None:
         except OSError as problem:
             say(f"{error}; left out (it cannot be renamed: {problem.strerror})")
     return None
-
-
-def _next_number(folder: Path) -> int:
-    """One more than any shard of the folder, damaged ones included."""
-    names = (_NAME.match(path.name) for path in folder.iterdir())
-    return max((int(name[1]) for name in names if name), default=0) + 1
 
 
 def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:

@@ -20,7 +20,7 @@ from safetensors.numpy import save
 from tengen.atomic_files import replace_file, sync_folder
 from tengen.network.files.errors import one_line
 from tengen.network.files.tengen_format import checksum
-from tengen.replay.shard import shard_files, shard_number, write_shard
+from tengen.replay.shard import shard_files, shard_number, shard_numbers, write_shard
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.folder import RunError, RunFolder, writing
 from tengen.selfplay.record import Games, split_games
@@ -176,6 +176,14 @@ class CheckpointWriter(BackgroundThread):
             path = self._folder.games / f"{int(games.games['number'][k]):09}.sgf"
             path.write_text(sgf_text(games, k), encoding="utf-8")
         _remove(sorted(self._folder.games.glob("*.sgf"))[:-KEPT_SAMPLES])
+
+
+def missing_shards(folder: RunFolder, last: int) -> list[int]:
+    """The numbers of shards that a checkpoint refers to and that are gone, damaged ones aside.
+
+    Shards are numbered from 1, and no run removes one that a checkpoint refers to.
+    """
+    return sorted(set(range(1, last + 1)) - shard_numbers(folder.shards))
 
 
 def remove_shards_after(folder: RunFolder, last: int) -> None:

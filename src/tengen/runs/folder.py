@@ -8,7 +8,7 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -225,8 +225,13 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def forget_after(path: Path, key: str, last: float) -> None:
     """Drop the lines whose `key` is above `last`, such as those after the checkpoint in use."""
+    forget_lines(path, lambda values: values.get(key) is not None and values[key] > last)
+
+
+def forget_lines(path: Path, is_obsolete: Callable[[dict[str, Any]], bool]) -> None:
+    """Drop the lines that are obsolete; raises RunError."""
     lines = read_lines(path)
-    kept = [values for values in lines if values.get(key) is None or values[key] <= last]
+    kept = [values for values in lines if not is_obsolete(values)]
     if len(kept) < len(lines):
         text = "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in kept).encode()
         write_whole(path, text)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tengen.closeable import Closeable
 from tengen.evaluation.elo import Rating
-from tengen.runs.folder import RunFolder, append_line, forget_after
+from tengen.runs.folder import RunFolder, append_line, forget_after, forget_lines
 from tengen.runs.tensorboard_events import EventWriter
 from tengen.selfplay.record import BY_MOVE_LIMIT, Games
 from tengen.user_messages import say
@@ -96,7 +96,13 @@ class Progress(Closeable):
         self.write(now.iteration, values)
 
     def record_rating(self, now: Counters, rating: Rating) -> None:
-        """Show the network's rating from now on, and write it; raises RunError."""
+        """Show the network's rating from now on, and write it; raises RunError.
+
+        A run that was killed right after it had rated this network rates it again: the first
+        rating goes.
+        """
+        step = now.iteration
+        forget_lines(self._lines, lambda line: line.get("step") == step and "elo" in line)
         self.write(now.iteration, {"minutes": now.seconds / 60, "elo": rating.elo})
         self._status = self._status._replace(rating=rating)
 

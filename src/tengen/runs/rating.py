@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from tengen.evaluation.elo import Rating, Result, fit
+from tengen.evaluation.gtp_process import EngineError
 from tengen.evaluation.lockstep import Played, openings, tally_of
 from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
+from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams
+from tengen.user_messages import say
 
 
 def network_name(iteration: int) -> str:
@@ -63,18 +66,24 @@ def rate_network(
     mine = opened(load_network_file(network_file(folder, name)))
     me = EngineSpec(name, limits=Limits(visits=params.visits))
     for number, (label, opponent) in enumerate(opponents.items()):
-        theirs = opened(load_network(opponent.model)) if opponent.model else None
-        sides = [(me, mine), (opponent, theirs)]
         by_size: dict[str, list[Played]] = {}
-        for k, empty in enumerate(boards):
-            seed = 1000 * iteration + 100 * k + number
-            pairs = max(1, params.games // 2 // len(boards))
-            starts = openings(mine, empty, params.opening_moves, pairs, seed=seed)
-            numbers = range(2 * len(starts))
-            played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
-            if should_stop():
-                return False
-            by_size[str(empty.size)] = played
+        try:
+            theirs = opened(load_network(opponent.model)) if opponent.model else None
+            sides = [(me, mine), (opponent, theirs)]
+            for k, empty in enumerate(boards):
+                seed = 1000 * iteration + 100 * k + number
+                pairs = max(1, params.games // 2 // len(boards))
+                starts = openings(mine, empty, params.opening_moves, pairs, seed=seed)
+                numbers = range(2 * len(starts))
+                played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
+                if should_stop():
+                    return False
+                by_size[str(empty.size)] = played
+        except (EngineError, NetworkFileError) as error:
+            if label in chosen:
+                raise
+            say(f"{name} is not rated against {label}: {error}")  # and the run goes on
+            continue
         match: dict[str, Any] = {"iteration": iteration, "first": name, "second": label}
         match |= tally_of(chain.from_iterable(by_size.values()))._asdict()
         if len(by_size) > 1:
@@ -104,11 +113,23 @@ def passes(folder: RunFolder, iteration: int, playing: str, gate: float) -> bool
 def ratings_of(folder: RunFolder) -> dict[str, Rating]:
     """The ratings of all networks and opponents that played; the run's first network has 0."""
     results = _results(folder)
-    if not results:
-        return {}
     names = (name for result in results for name in (result.first, result.second))
-    return fit(results, min(filter(str.isdigit, names)))
+    own = [name for name in names if name.isdigit()]
+    return fit(results, min(own)) if own else {}
 
 
 def _results(folder: RunFolder) -> list[Result]:
-    return [Result(*(line[name] for name in Result._fields)) for line in read_lines(folder.ratings)]
+    """The results of all matches; lines that hold something else are skipped, with a message."""
+    found = []
+    for number, line in enumerate(read_lines(folder.ratings), 1):
+        result = Result(*(line.get(name) for name in Result._fields))  # type: ignore[arg-type]
+        counts = (result.wins, result.draws, result.losses)
+        if (
+            all(isinstance(name, str) for name in (result.first, result.second))
+            and all(type(count) is int and count >= 0 for count in counts)
+            and sum(counts) > 0
+        ):
+            found.append(result)
+        else:
+            say(f"{folder.ratings}: entry {number} is no result of a match and was skipped")
+    return found

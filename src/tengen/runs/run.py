@@ -26,7 +26,13 @@ from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
-from tengen.runs.checkpoint import Checkpoint, CheckpointWriter, load_latest, remove_shards_after
+from tengen.runs.checkpoint import (
+    Checkpoint,
+    CheckpointWriter,
+    load_latest,
+    missing_shards,
+    remove_shards_after,
+)
 from tengen.runs.compile_ahead import CompileAhead
 from tengen.runs.folder import (
     RunError,
@@ -398,7 +404,12 @@ class Run(Closeable):
                 f"{self._folder.path}: its checkpoint is of other settings or of another version "
                 f"of Tengen ({error}); restore them, or begin a new run in another folder"
             ) from None
-        remove_shards_after(self._folder, int(facts["last_shard"]))
+        last_shard = int(facts["last_shard"])
+        if missing := missing_shards(self._folder, last_shard):
+            numbers = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+            what = f"shards that its checkpoint refers to are missing (numbers {numbers})"
+            say(f"{self._folder.shards}: {what}; the run goes on without their games")
+        remove_shards_after(self._folder, last_shard)
         self._replay.restore(self._folder, int(facts["rows"]), int(facts["games"]))
         if self._config.rating.gate:
             self._let_play(str(facts["playing"]))
