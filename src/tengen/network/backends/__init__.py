@@ -6,4 +6,15 @@
 - openvino_evaluator, torch_evaluator, onnxruntime_evaluator: evaluators of these libraries
 - openvino_graph, openvino_int8: networks as OpenVINO graphs, and quantized to eight bits
 - cuda_buffers: inference buffers on CUDA, for self-play
+
+OpenVINO and ONNX Runtime send usage data to their makers when they are imported, and leave an id in
+the user's home folder. This package is imported before any of its modules, and turns that off.
 """
+
+import os
+import sys
+
+# Python takes None for "not installed", and OpenVINO then uses a stand-in that does nothing.
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+for name in ("ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED"):  # of different versions
+    os.environ[name] = "1"
