@@ -1,19 +1,64 @@
-"""Ctrl-C handling: the first one stops gracefully, the second one at once."""
+"""Signals that end a program: stop gracefully at the first one, and end without a crash."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from tengen.user_messages import say
+
+# Ctrl-C, `kill`, and a terminal that is closed, which Windows tells of in another way.
+INTERRUPT = signal.SIGINT
+TERMINATION = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
+class Terminated(KeyboardInterrupt):
+    """The program was told to end; whatever handles Ctrl-C handles this, too."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def raise_when_terminated() -> None:
+    """Let the signals that end a program raise `Terminated`, so that it can clean up.
+
+    A signal that is ignored stays so: `nohup` relies on it. Only the main thread may do this.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in TERMINATION:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _raise)
+
+
+def _raise(number: int, _: FrameType | None) -> NoReturn:
+    raise Terminated(number)
+
+
+def end_at_once(error: KeyboardInterrupt) -> NoReturn:
+    """End the process after an interrupt, with the status that shells expect.
+
+    Python's orderly end is not waited for: it ends threads, and one that is in the native code of
+    a network then crashes the process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(128 + (error.number if isinstance(error, Terminated) else INTERRUPT))
 
 
 @contextmanager
 def interruptible(stop: threading.Event, message: str) -> Iterator[None]:
-    """Make the first SIGINT or SIGTERM set `stop` and print a message, if in the main thread."""
+    """Make the first signal to end set `stop` and print a message, if in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -21,12 +66,13 @@ def interruptible(stop: threading.Event, message: str) -> Iterator[None]:
     def handle(number: int, _: FrameType | None) -> None:
         stop.set()
         say(message)
-        signal.signal(number, before[signal.Signals(number)])
+        signal.signal(number, before[number])
 
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = (INTERRUPT, *TERMINATION)
     before = {number: signal.getsignal(number) for number in signals}
     for number in signals:
-        signal.signal(number, handle)
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, handle)
     try:
         yield
     finally:

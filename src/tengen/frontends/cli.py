@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import tengen
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
@@ -27,10 +28,24 @@ from tengen.frontends.options import (
     TrainOptions,
     write_settings,
 )
+from tengen.interrupt import end_at_once, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
+
+class _Commands(TyperGroup):
+    """The commands, each of which a signal ends without a crash."""
+
+    def invoke(self, ctx: Any) -> object:
+        """Run a command; typer itself would let Python end as usual after an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            end_at_once(error)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="A complete Go AI in Python.",
     add_completion=False,
     rich_markup_mode=None,
@@ -245,11 +260,13 @@ def doctor(options: NetworkOptions) -> None:
 def main() -> None:
     """Run a command. An error is one line on stderr, not a traceback.
 
-    Exit code 2: bad usage or bad input; 1: anything else.
+    Exit code 2: bad usage or bad input; 1: anything else; 128 and the number of a signal that
+    ended it.
     """
+    raise_when_terminated()
     try:
         raise SystemExit(app(sys.argv[1:] or ["--help"], "tengen", standalone_mode=False) or 0)
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort:
         raise SystemExit(130) from None
     except Exception as error:
         if os.environ.get("TENGEN_TRACEBACK"):

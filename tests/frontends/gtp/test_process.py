@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -132,6 +133,30 @@ def test_without_a_model_the_bundled_network_plays_at_the_level_that_is_named() 
         assert re.match(rb"=1 [A-J][1-9]\n\n=2 ", out)
         assert bundled_network().name.encode() in out
         _assert_harmless(err)
+
+
+@needs_bundled_network
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("is_searching", [True, False])
+def test_a_signal_ends_a_session_cleanly(number: signal.Signals, is_searching: bool) -> None:
+    code = "import sys; sys.argv[0] = 'tengen'; from tengen.frontends.cli import main; main()"
+    command = [sys.executable, "-c", code, "gtp"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        assert _ask(process, "boardsize 5") == "="  # while the network is loading
+        if is_searching:
+            stdin, stdout = _streams(process)
+            stdin.write(b"kata-analyze b 1\n")
+            stdin.flush()
+            assert [stdout.readline()[:5] for _ in range(6)] == [b"=\n"] + 5 * [b"info "]
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number
+    assert b"Traceback" not in err
+    assert b"terminate" not in err
 
 
 def test_a_network_that_is_not_there_is_named() -> None:
