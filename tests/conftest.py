@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+
+# Before torch is imported: two processes run tests on what may be two cores, where the threads of
+# one that wait for each other take most of their time away from the other's.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numba
 import pytest
+
+FIRST = "test_kernel_modes.py"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest test first: the other process compiles the kernels for both meanwhile."""
+    items.sort(key=lambda item: item.path.name != FIRST)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -155,7 +156,10 @@ def test_katago_says_the_same_of_every_kind_and_of_what_we_write(
     asked = positions_for(kind.version)
     assert_katago_agrees(data, file, asked)
     save_katago(data, again)
-    assert_katago_agrees(data, again, asked)
+    if kind.version >= FIRST_V7_VERSION:  # the same file, so KataGo need not be asked again
+        assert gzip.decompress(again.read_bytes()) == file.read_bytes()
+    else:
+        assert_katago_agrees(data, again, asked)
 
 
 @needs_katago

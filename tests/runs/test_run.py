@@ -59,8 +59,11 @@ def games_of(path: Path) -> Games:
 
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Games are added in the background, steps run between ticks."""
-    defaults = DEFAULTS["cpu"]._replace(ticks_to_publish=64)
+    """Games are added in the background, steps run between ticks, weights are published there.
+
+    Not as often as on a GPU: here each publication compiles the network.
+    """
+    defaults = DEFAULTS["cpu"]._replace(ticks_to_publish=512)
     monkeypatch.setitem(DEFAULTS, "cpu", defaults)
 
 

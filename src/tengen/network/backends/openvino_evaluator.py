@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,12 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # Each board size has its own graph: what depends on the size alone is then computed once, in
 # float32. A graph for one batch size saves a small network up to a third of its time at batch 1,
 # and a millisecond or two whenever the batch size changes; it saves a large network little. The
-# batch sizes below get their own graph when they occur for the second time, as long as there is
-# room; batches of a size between are padded to the next of them.
+# batch sizes below get their own graph when they occur for the second time, if there is room or
+# one that has long been idle makes room; batches of a size between are padded to the next of them.
+# A graph of a small network takes ten megabytes and more for each stream.
 ANY = -1
-GRAPHS_BY_BATCH = 16
+GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 8  # kept at most
+LONG_IDLE = 1_000  # evaluations by other graphs
 LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LARGEST_BY_BATCH = 5_000_000  # weights
@@ -83,8 +85,8 @@ class OpenVinoEvaluator:
         self.features = FEATURE_SETS[data.architecture.features]
         self.has_optimism = data.architecture.has_optimism
         self.imitates_people = data.architecture.imitates_people
-        self._networks: dict[tuple[bool, Shape], _Compiled] = {}
-        self._asked: Counter[tuple[bool, Shape]] = Counter()
+        self._graphs = _Graphs()
+        self._asked: Counter[GraphKey] = Counter()
         self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
         self._ranges = ranges or {}
         self._choose(precision)
@@ -105,7 +107,7 @@ class OpenVinoEvaluator:
     def _fall_back(self, why: str) -> None:
         say(f"{why}; {self.name} runs in float32 on the CPU")
         self._where, self._precision, self._half = "CPU", Precision.FLOAT32, False
-        self._networks.clear()
+        self._graphs.clear()
 
     @property
     def device(self) -> str:
@@ -136,21 +138,18 @@ class OpenVinoEvaluator:
         """The fastest graph for a batch and the batch size it takes; compiled when first needed."""
         masked = not bool((self.features.on_board(batch.planes) == 1).all())
         n, *board = batch.planes.shape
-        shape = (_padded_size(n), *board)
-        if (masked, shape) in self._networks:
-            return self._networks[masked, shape], shape[0]
-        self._asked[masked, shape] += 1
-        again = self._asked[masked, shape] > 1
-        if not (again and shape[0] in SIZES_BY_BATCH and self._has_room()):
-            shape = (ANY, *board)
-        if (masked, shape) not in self._networks:
-            network = self._compile(masked, shape)  # a fallback drops all others
-            self._networks[masked, shape] = network
-        return self._networks[masked, shape], n if shape[0] == ANY else shape[0]
-
-    def _has_room(self) -> bool:
-        by_batch = sum(shape[0] != ANY for _, shape in self._networks)
-        return self._by_batch and by_batch < GRAPHS_BY_BATCH
+        key = GraphKey(masked, (_padded_size(n), *board))
+        if (found := self._graphs.get(key)) is not None:
+            return found, key.batch
+        self._asked[key] += 1
+        wanted = self._by_batch and key.batch in SIZES_BY_BATCH and self._asked[key] > 1
+        if not (wanted and self._graphs.has_room_by_batch()):
+            key = GraphKey(masked, (ANY, *board))
+        found = self._graphs.get(key)
+        if found is None:
+            found = self._compile(*key)  # a fallback drops all others
+            self._graphs.add(key, found)
+        return found, n if key.batch == ANY else key.batch
 
     def _compile(self, masked: bool, shape: Shape) -> _Compiled:
         try:
@@ -192,12 +191,65 @@ class OpenVinoEvaluator:
         return calibrate(self._data, calibration_batches(player, (side,) if side else SIZES))
 
 
+class GraphKey(NamedTuple):
+    """What a graph is compiled for."""
+
+    masked: bool  # do boards smaller than the tensor occur?
+    shape: Shape
+
+    @property
+    def batch(self) -> int:
+        """The batch size, perhaps ANY."""
+        return self.shape[0]
+
+
+class _Graphs:
+    """The graphs that are kept, the least recently used first."""
+
+    def __init__(self) -> None:
+        self._kept: dict[GraphKey, _Compiled] = {}
+        self._uses = 0
+
+    def get(self, key: GraphKey) -> _Compiled | None:
+        """The graph for a key, to be used now; None if there is none."""
+        found = self._kept.pop(key, None)
+        if found is not None:
+            self.add(key, found)
+        return found
+
+    def has_room_by_batch(self) -> bool:
+        """Is there room for another graph of one batch size, or a graph that is not in use?"""
+        kept = self._alike(by_batch=True)
+        if len(kept) < GRAPHS_BY_BATCH:
+            return True
+        return self._uses - self._kept[kept[0]].last_use > LONG_IDLE
+
+    def add(self, key: GraphKey, graph: _Compiled) -> None:
+        """Keep a graph that is used now; one too many of its kind is dropped."""
+        self._uses += 1
+        graph.last_use = self._uses
+        self._kept[key] = graph
+        by_batch = key.batch != ANY
+        kept = self._alike(by_batch)
+        if len(kept) > (GRAPHS_BY_BATCH if by_batch else GRAPHS_BY_BOARD):
+            del self._kept[kept[0]]
+
+    def _alike(self, by_batch: bool) -> list[GraphKey]:
+        """The graphs of one batch size, or those of any."""
+        return [key for key in self._kept if (key.batch != ANY) == by_batch]
+
+    def clear(self) -> None:
+        """Drop all."""
+        self._kept.clear()
+
+
 class _Compiled:
     """A compiled graph and its idle requests."""
 
     def __init__(self, network: Any) -> None:
         self.network = network
         self.idle: list[Any] = []
+        self.last_use = 0
 
     def take(self) -> Any:
         """Take an idle request, or create one."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from tengen.frontends.web.http.serve import bound_socket
+from tengen.frontends.web.http.listening import bound_socket
 from tengen.network.files.tengen_format import save_network
 from tests.frontends.web.browser.visit import LIMIT, visiting
 from tests.network.test_tengen_format import random_network

@@ -2,5 +2,6 @@
 
 serve.py        `tengen play`: run the server, open the browser
 app.py          the application: pages, downloads, the WebSocket, static files
+listening.py    the sockets that servers listen at
 security.py     AccessPolicy: who may connect; security headers
 """

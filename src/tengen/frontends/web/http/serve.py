@@ -21,6 +21,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
+from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
 from tengen.frontends.web.play.client_messages import NewGame
@@ -31,8 +32,6 @@ from tengen.network.files.loading import find_network
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_messages import say
 
-USUAL_PORT = 8361
-PORTS_TRIED = 50
 MOST_STREAMS = 4
 CACHE_MEGABYTES, TREE_MEGABYTES = 128.0, 1024.0
 SWITCH_SECONDS = 0.0005  # before a searching thread yields the GIL to those that answer people
@@ -122,28 +121,6 @@ def server_config(app: Callable[..., object]) -> uvicorn.Config:
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-
-
-def bound_socket(host: str, port: int | None) -> socket.socket:
-    """A listening socket at this port; 0: any free one; None: the usual one or the next free one.
-
-    Raises ValueError that says why there is none.
-    """
-    try:
-        family, _, _, _, address = socket.getaddrinfo(
-            host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except OSError as error:
-        raise ValueError(f"cannot serve at {host}: {error.strerror}") from None
-    wanted = range(USUAL_PORT, USUAL_PORT + PORTS_TRIED) if port is None else [port]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    for number in wanted:
-        try:
-            place = (address[0], number, *address[2:])
-            return socket.create_server(place, family=family, dualstack_ipv6=both)
-        except OSError as error:
-            why = os.strerror(error.errno or 0)
-    raise ValueError(f"cannot serve at {host} port {wanted[0]}: {why}; try --port 0")
 
 
 def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socket) -> str:

@@ -98,6 +98,8 @@ class GameTree:
 
     def position(self, node: TreeNode) -> Position:
         """The position at a node; raises SgfError for an impossible move or stone."""
+        if (already := self._positions.get(node.id)) is not None:
+            return already
         line = node.line()
         known = len(line)
         while known and line[known - 1].id not in self._positions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
+from tengen.frontends.web.http.listening import listening_socket
 from tengen.frontends.web.http.security import AccessMiddleware, access_policy
 from tengen.frontends.web.runs.routes import router
 
@@ -39,7 +39,7 @@ class RunPage(Closeable):
     def __init__(self, folder: Path, port: int) -> None:
         """Start to serve; port 0 is any free one. Raises ValueError if the port is taken."""
         try:  # from now on connections are accepted
-            self._socket = socket.create_server((LOOPBACK, port))
+            self._socket = listening_socket((LOOPBACK, port))
         except OSError as error:
             what = f"cannot serve at port {port} ({os.strerror(error.errno or 0)})"
             raise ValueError(f"{what}; try another, such as --serve {port + 1}") from None
