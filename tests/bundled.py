@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.network.files.bundled import bundled_network
+from tengen.network.files.bundled import bundled_networks
 from tengen.network.files.errors import NetworkFileError
 
 
 def _missing() -> str:
     try:
-        bundled_network()
+        bundled_networks()
     except NetworkFileError as error:
         return str(error)
     return ""

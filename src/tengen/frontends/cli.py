@@ -71,7 +71,12 @@ def play(options: PlayOptions) -> None:
         from tengen.engine.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        with Engine(options.model, **options.placement, human_model=options.human_model) as engine:
+        with Engine(
+            options.model,
+            **options.placement,
+            human_model=options.human_model,
+            first_game=position,
+        ) as engine:
             play_in_terminal(engine, opponent, position, human, options.seed)
         return
     from tengen.frontends.web.http.serve import play_in_browser

@@ -26,6 +26,8 @@ def play_in_terminal(
 ) -> Position:
     """Play until the game is over or the player leaves; returns the last position."""
     show(f"You play {human} against Tengen ({level.name}).\n{HELP}")
+    if (doubt := engine.unfamiliar(position)) is not None:
+        show(f"Beware: {doubt}.")
     while not position.is_over:
         if position.to_play is human:
             show(f"\n{position}")

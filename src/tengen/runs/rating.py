@@ -13,7 +13,7 @@ from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
-from tengen.network.files.loading import load_network
+from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
@@ -63,11 +63,15 @@ def rate_network(
     mine = opened(load_network_file(network_file(folder, name)))
     me = EngineSpec(name, limits=Limits(visits=params.visits))
     for number, (label, opponent) in enumerate(opponents.items()):
-        theirs = opened(load_network(opponent.model)) if opponent.model else None
-        sides = [(me, mine), (opponent, theirs)]
+        networks: dict[Path, Evaluator] = {}  # the bundled ones differ by board
         by_size: dict[str, list[Played]] = {}
         for k, empty in enumerate(boards):
             seed = 1000 * iteration + 100 * k + number
+            theirs = None
+            if opponent.model:
+                file = find_network(opponent.model, empty)
+                theirs = networks[file] = networks.get(file) or opened(load_network(file))
+            sides = [(me, mine), (opponent, theirs)]
             pairs = max(1, params.games // 2 // len(boards))
             starts = openings(mine, empty, params.opening_moves, pairs, seed=seed)
             numbers = range(2 * len(starts))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tengen
+from tengen.engine.engine import Engine
 from tengen.engine.levels import LEVELS
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
@@ -23,6 +24,7 @@ from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
+from tengen.network.trained_on import Unfamiliar
 from tengen.reviewing.review import Standing, for_black, standing_of
 from tengen.search.result import MoveResult, SearchResult
 
@@ -122,8 +124,8 @@ def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Jso
     return view
 
 
-def position_view(game: GameState, *, ready: bool) -> Json:
-    """The position shown, and what the player may do there."""
+def position_view(game: GameState, engine: Engine | None) -> Json:
+    """The position shown, what the player may do there, and what the network does not know."""
     position, phase = game.position, game.phase
     move = game.tree.move(game.at)
     ko = position.ko
@@ -147,10 +149,23 @@ def position_view(game: GameState, *, ready: bool) -> Json:
             "pass": yours,
             "undo": game.can_undo,
             "resign": phase == "playing",
-            "hint": yours and ready,
+            "hint": yours and engine is not None,
         },
         "clock": None if game.clock is None else game.clock.view(),
         "thinking": game.bot_to_move or (phase == "counting" and game.dead_unknown),
+        "network": "" if engine is None else engine.name_for(position),
+        "unfamiliar": None if engine is None else unfamiliar_view(engine.unfamiliar(position)),
+    }
+
+
+def unfamiliar_view(found: Unfamiliar | None) -> Json | None:
+    """What a network was not trained on of a game: its board, its rules or both."""
+    if found is None:
+        return None
+    return {
+        "network": found.network,
+        "board": None if found.board is None else str(found.board),
+        "rules": None if found.rules is None else str(found.rules),
     }
 
 
