@@ -48,21 +48,23 @@ class Level:
     temperature: float = 0.0  # at which a move is drawn; 0: the one that looks best
     floor: float = 0.0  # points that a drawn move may lose against the one that looks best
     resign_winrate: float = 0.0  # below which a game is given up; 0: never
-    elo: int | None = None  # above GNU Go 3.8 level 10 on 9x9; None: not measured
     human: HumanStyle = NO_STYLE  # whose moves are drawn, by a network that imitates people
 
 
 LEVELS = (
-    Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0, elo=-675),
-    Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-465),
-    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-200),
-    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=104),
-    Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=361),
-    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=598),
-    Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=894),
-    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02, elo=1189),
-    Level("champion", "Champion", 100, resign_winrate=0.02, elo=1468),
-    Level("full", "Full strength", 400, resign_winrate=0.02, elo=1787),
+    Level("newcomer", "Newcomer", 1, temperature=13.0, floor=55.0),
+    Level("starter", "Starter", 1, temperature=6.5, floor=30.0),
+    Level("rookie", "Rookie", 1, temperature=4.4, floor=22.0),
+    Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0),
+    Level("novice", "Novice", 1, temperature=2.8, floor=13.0),
+    Level("learner", "Learner", 1, temperature=2.5, floor=11.0),
+    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0),
+    Level("club", "Club player", 1, temperature=1.4, floor=5.0),
+    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5),
+    Level("expert", "Expert", 8, temperature=0.25, floor=1.0),
+    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02),
+    Level("champion", "Champion", 100, resign_winrate=0.02),
+    Level("full", "Full strength", 400, resign_winrate=0.02),
 )
 FULL = LEVELS[-1]
 

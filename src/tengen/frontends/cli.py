@@ -136,7 +136,7 @@ def match(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="NET@VISITS, NET@SECONDSs, level:NAME or gtp:COMMAND; NET may be bundled.",
+            help="NET@VISITS, NET@SECONDSs, level:NAME, firstday, gtp:COMMAND; NET may be bundled.",
         ),
     ],
     second: Annotated[str, typer.Argument(metavar="ENGINE", help="Its opponent.")],

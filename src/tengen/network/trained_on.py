@@ -95,10 +95,12 @@ def trained_on(provenance: Mapping[str, str], only_side: int = 0) -> TrainedOn:
         return TrainedOn(frozenset(Size(*each) for each in sides), all_rules())
     boards = frozenset({Size(only_side, only_side)}) if only_side else None
     if BOARD_SIZES in provenance:
-        boards = frozenset(map(parse_size, provenance[BOARD_SIZES].split(",")))
+        sizes = provenance[BOARD_SIZES].split(",")
+        boards = frozenset(parse_size(size.strip()) for size in sizes)
     rules = None
     if RULES in provenance:
-        rules = frozenset(map(parse_rules, _BETWEEN_RULES.split(provenance[RULES])))
+        named = _BETWEEN_RULES.split(provenance[RULES])
+        rules = frozenset(parse_rules(name.strip()) for name in named)
     return TrainedOn(boards, rules)
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import tengen
 from tengen.engine.engine import Engine
-from tengen.engine.levels import LEVELS
+from tengen.engine.level_ranks import rank_of
+from tengen.engine.levels import LEVELS, Level
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
@@ -45,7 +46,9 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
         },
         "device": "" if engine is None else engine.device,
         "ready": engine is not None,
-        "levels": [{"id": each.id, "name": each.name, "elo": each.elo} for each in LEVELS],
+        "levels": [
+            {"id": each.id, "name": each.name, "ranks": _ranks(each, engine)} for each in LEVELS
+        ],
         "rules": [{"id": id_, "name": name, "komi": NAMED[id_][1]} for id_, name in _rule_names()],
         "limits": {
             "visits": limits.VISITS,
@@ -55,6 +58,16 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
         },
         "run": has_run,
     }
+
+
+def _ranks(level: Level, engine: Engine | None) -> dict[str, Json]:
+    """About which rank a level has, by the side of the board, where that was measured."""
+    if engine is None:
+        return {}
+    sides = range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)
+    names = {side: engine.name_for(Position(side)) for side in sides}
+    ranks = {side: rank_of(level, names[side], side) for side in sides}
+    return {str(side): rank._asdict() for side, rank in ranks.items() if rank is not None}
 
 
 def _rule_names() -> Iterator[tuple[str, str]]:
