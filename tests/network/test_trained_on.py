@@ -23,8 +23,10 @@ AREA = ("tromp-taylor", "chinese", "chinese-ogs", "aga", "new-zealand", "ing")
 def test_what_a_run_writes_is_read_again() -> None:
     odd = '{"ko": "SIMPLE", "scoring": "AREA", "tax": "SEKI"}'
     known = trained_on(facts_of_training((9, "9x13", 19), ("tromp-taylor", odd, "jp")))
-    assert known.boards == {Size(9, 9), Size(9, 13), Size(19, 19)}
-    assert known.rules == {parse_rules("tromp-taylor"), parse_rules(odd), parse_rules("japanese")}
+    assert known == TrainedOn(
+        boards=frozenset({Size(9, 9), Size(9, 13), Size(19, 19)}),
+        rules=frozenset(parse_rules(each) for each in ("tromp-taylor", odd, "japanese")),
+    )
 
 
 @pytest.mark.parametrize("rules", NAMED)
