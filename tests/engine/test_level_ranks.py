@@ -9,6 +9,7 @@ import pytest
 
 from tengen.engine.level_ranks import MEASURED, Rank, rank_at, rank_of
 from tengen.engine.levels import LEVELS, level_named
+from tengen.game.geometry import Size
 
 
 def elo_between(lower: float, higher: float) -> float:
@@ -41,10 +42,11 @@ def test_ranks_end_at_9_dan_and_are_written_as_people_do() -> None:
 
 def test_only_what_was_measured_has_a_rank() -> None:
     casual = level_named("casual")
-    assert rank_of(casual, "tengen-9x9", 9) is not None
-    assert rank_of(casual, "tengen-9x9", 13) is None
-    assert rank_of(casual, "g170-b6c96", 9) is None
-    assert rank_of(level_named("human:5k"), "tengen-9x9", 9) is None
+    assert rank_of(casual, "tengen-9x9", Size(9, 9)) is not None
+    assert rank_of(casual, "tengen-9x9", Size(13, 13)) is None
+    assert rank_of(casual, "tengen-9x9", Size(9, 13)) is None
+    assert rank_of(casual, "g170-b6c96", Size(9, 9)) is None
+    assert rank_of(level_named("human:5k"), "tengen-9x9", Size(9, 9)) is None
 
 
 @pytest.mark.parametrize(("network", "side"), MEASURED)

@@ -25,7 +25,7 @@ from tengen.engine.levels import (
 )
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
-from tengen.game.geometry import Point
+from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
@@ -45,7 +45,7 @@ def engine() -> Iterator[Engine]:
         yield made
 
 
-def test_they_go_from_beginner_to_full_strength() -> None:
+def test_they_go_from_newcomer_to_full_strength() -> None:
     assert 8 <= len(LEVELS) <= 13
     assert (LEVELS[0].id, LEVELS[-1].id) == ("newcomer", "full")
     assert (
@@ -307,5 +307,5 @@ def test_the_documentation_lists_the_levels_as_they_are() -> None:
             *([] if rank is None else [f"{rank}", f"{MEASURED['tengen-9x9', 9][level.id]}"]),
         ]
         for level in LEVELS
-        for rank in [rank_of(level, "tengen-9x9", 9)]
+        for rank in [rank_of(level, "tengen-9x9", Size(9, 9))]
     ]

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tengen.engine.levels import Level
+from tengen.game.geometry import Size
 
 # By network and side of the board, as `python -m benchmarks.levels --board-size SIDE` writes it.
 MEASURED: Mapping[tuple[str, int], Mapping[str, int]] = MappingProxyType(
@@ -49,8 +50,9 @@ class Rank(NamedTuple):
         return f"{self.number} {'dan' if self.dan else 'kyu'}"
 
 
-def rank_of(level: Level, network: str, side: int) -> Rank | None:
-    """The rank of a level with a network on a square board; None where it was not measured."""
+def rank_of(level: Level, network: str, size: Size) -> Rank | None:
+    """The rank of a level with a network on a board; None where it was not measured."""
+    side = size.width if size.width == size.height else 0
     elo = MEASURED.get((network, side), {}).get(level.id)
     return None if elo is None else rank_at(elo)
 

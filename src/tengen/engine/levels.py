@@ -1,4 +1,4 @@
-"""Levels of strength, from beginner to full, weakened as people are weak.
+"""Levels of strength, from newcomer to full, weakened as people are weak.
 
 A weak level looks at little and plays what comes to mind: moves are drawn from the network's
 policy, the more freely the weaker the level. Before a move is played the position after it is

@@ -65,8 +65,10 @@ def _ranks(level: Level, engine: Engine | None) -> dict[str, Json]:
     if engine is None:
         return {}
     sides = range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)
-    names = {side: engine.name_for(Position(side)) for side in sides}
-    ranks = {side: rank_of(level, names[side], side) for side in sides}
+    boards = {side: Position(side) for side in sides}
+    ranks = {
+        side: rank_of(level, engine.name_for(board), board.size) for side, board in boards.items()
+    }
     return {str(side): rank._asdict() for side, rank in ranks.items() if rank is not None}
 
 
