@@ -59,6 +59,14 @@ def test_they_go_from_newcomer_to_full_strength() -> None:
         assert (weaker.visits, -weaker.temperature) < (stronger.visits, -stronger.temperature)
 
 
+def test_moves_are_drawn_less_freely_on_larger_boards() -> None:
+    newcomer = LEVELS[0]
+    temperatures = [newcomer.temperature_on(Size(side, side)) for side in (9, 13, 19)]
+    # At 13 on 9x9, 9 on 13x13 and 6.8 on 19x19 the games with a player of the first day were even.
+    assert temperatures == pytest.approx([13.0, 9.0, 6.8], abs=0.05)
+    assert level_named("expert").temperature_on(Size(19, 19)) == 0.25
+
+
 def choice(engine: Engine, position: Position, level: Level, seed: int) -> Decision:
     return engine.genmove(position, level, seed)
 

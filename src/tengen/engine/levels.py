@@ -10,6 +10,7 @@ Where a network imitates people, there are levels by their ranks as well, whose 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -17,7 +18,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, point_index
+from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
@@ -45,10 +46,20 @@ class Level:
     id: str  # as commands and programs name it
     name: str  # as people read it
     visits: int  # of a search; 1: the network's first impression
-    temperature: float = 0.0  # at which a move is drawn; 0: the one that looks best
+    temperature: float = 0.0  # at which a move is drawn on 9x9; 0: the one that looks best
     floor: float = 0.0  # points that a drawn move may lose against the one that looks best
     resign_winrate: float = 0.0  # below which a game is given up; 0: never
     human: HumanStyle = NO_STYLE  # whose moves are drawn, by a network that imitates people
+
+    def temperature_on(self, size: Size) -> float:
+        """The temperature on a board.
+
+        The more points there are, the more of the draws at a temperature are bad moves: by this
+        power a level that plays a player of the first day evenly on 9x9 does so on larger boards.
+        """
+        if self.temperature <= 1 or size.area <= 1:
+            return self.temperature
+        return float(self.temperature ** (math.log(81) / math.log(size.area)))
 
 
 LEVELS = (
@@ -245,7 +256,8 @@ def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | No
 
     best = max(weights, key=weights.__getitem__)
     random = random_for(position, seed)
-    for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
+    temperature = level.temperature_on(position.size)
+    for move in _drawn_in_turn(weights, temperature, random)[:MOST_TRIES]:
         if move == best:
             return move
         lost = (yield from score(best)) - (yield from score(move))
