@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tengen.engine.engine import Engine
+from tengen.engine.level_ranks import MEASURED, rank_of
 from tengen.engine.levels import (
     CARE_VISITS,
     FULL,
@@ -24,7 +25,7 @@ from tengen.engine.levels import (
 )
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import Color
-from tengen.game.geometry import Point
+from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
@@ -34,7 +35,7 @@ from tests.search.tactics import TACTICS
 
 SMALL = SearchParams(megabytes=8)
 LAST_MOVE = KATAGO.planes.index("move 1 turns ago")
-BEGINNER = LEVELS[0]
+BEGINNER = level_named("beginner")
 each_level = pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.id)
 
 
@@ -44,9 +45,9 @@ def engine() -> Iterator[Engine]:
         yield made
 
 
-def test_they_go_from_beginner_to_full_strength() -> None:
-    assert 8 <= len(LEVELS) <= 12
-    assert (LEVELS[0].id, LEVELS[-1].id) == ("beginner", "full")
+def test_they_go_from_newcomer_to_full_strength() -> None:
+    assert 8 <= len(LEVELS) <= 13
+    assert (LEVELS[0].id, LEVELS[-1].id) == ("newcomer", "full")
     assert (
         len({level.id for level in LEVELS}) == len({level.name for level in LEVELS}) == len(LEVELS)
     )
@@ -56,8 +57,14 @@ def test_they_go_from_beginner_to_full_strength() -> None:
         assert weaker.floor >= stronger.floor
         assert weaker.resign_winrate <= stronger.resign_winrate
         assert (weaker.visits, -weaker.temperature) < (stronger.visits, -stronger.temperature)
-        if weaker.elo is not None and stronger.elo is not None:
-            assert weaker.elo < stronger.elo
+
+
+def test_moves_are_drawn_less_freely_on_larger_boards() -> None:
+    newcomer = LEVELS[0]
+    temperatures = [newcomer.temperature_on(Size(side, side)) for side in (9, 13, 19)]
+    # At 13 on 9x9, 9 on 13x13 and 6.8 on 19x19 the games with a player of the first day were even.
+    assert temperatures == pytest.approx([13.0, 9.0, 6.8], abs=0.05)
+    assert level_named("expert").temperature_on(Size(19, 19)) == 0.25
 
 
 def choice(engine: Engine, position: Position, level: Level, seed: int) -> Decision:
@@ -66,7 +73,7 @@ def choice(engine: Engine, position: Position, level: Level, seed: int) -> Decis
 
 def test_a_level_is_found_by_its_id_and_others_are_listed() -> None:
     assert level_named(" Beginner") is BEGINNER
-    with pytest.raises(ValueError, match=r"'god'; there are beginner, .*full"):
+    with pytest.raises(ValueError, match=r"'god'; there are newcomer, .*full"):
         level_named("god")
 
 
@@ -305,7 +312,8 @@ def test_the_documentation_lists_the_levels_as_they_are() -> None:
             f"{level.temperature:g}" if level.temperature else "–",
             f"{level.floor:g}" if level.temperature else "–",
             f"below {level.resign_winrate:.0%}" if level.resign_winrate else "never",
-            *([] if level.elo is None else [str(level.elo)]),
+            *([] if rank is None else [f"{rank}", f"{MEASURED['tengen-9x9', 9][level.id]}"]),
         ]
         for level in LEVELS
+        for rank in [rank_of(level, "tengen-9x9", Size(9, 9))]
     ]

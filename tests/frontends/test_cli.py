@@ -66,7 +66,7 @@ def test_help_lists_the_commands(arguments: list[str]) -> None:
         (["play", "--color", "green"], "green"),
         (["play", "--model", "nowhere.bin.gz"], "nowhere.bin.gz"),
         (["play", "--model", "README.md", "--board-size", "3"], "5 lines"),
-        (["play", "--model", "README.md", "--level", "god"], "there are beginner"),
+        (["play", "--model", "README.md", "--level", "god"], "there are newcomer"),
         (["play", "--model", "README.md", "--host", "no.such.host.invalid"], "no.such.host"),
         (["play", "--run", "nowhere"], "nowhere"),
     ],

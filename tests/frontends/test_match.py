@@ -60,7 +60,7 @@ def test_an_engine_is_a_network_with_visits_or_seconds_or_a_command() -> None:
     level = parse_engine("level:Beginner")
     assert (level.model, level.name) == (BUNDLED, "level:beginner")
     assert level.level is level_named("beginner")
-    with pytest.raises(ValueError, match="no level is called 'god'; there are beginner"):
+    with pytest.raises(ValueError, match="no level is called 'god'; there are newcomer"):
         parse_engine("level:god")
 
 

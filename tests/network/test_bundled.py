@@ -16,7 +16,7 @@ from tengen.game.rules import NAMED
 from tengen.network.backends.registry import CPU, open_evaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, Evaluator, encode, evaluate
-from tengen.network.files.bundled import BUNDLED, bundled_network
+from tengen.network.files.bundled import BUNDLED, FILES, bundled_networks
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import find_network, load_network
@@ -87,17 +87,18 @@ def opinions(evaluator: Evaluator, positions: Sequence[Position]) -> Evaluation:
 
 
 def test_its_absence_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tengen.network.files.bundled._FILE", tmp_path / "gone.safetensors")
-    with pytest.raises(NetworkFileError, match=r"gone\.safetensors: .* is missing; install"):
-        bundled_network()
+    monkeypatch.setattr("tengen.network.files.bundled.FOLDER", tmp_path / "gone")
+    with pytest.raises(NetworkFileError, match=r"gone/tengen-9x9\..*: .* is missing; install"):
+        bundled_networks()
     with pytest.raises(NetworkFileError, match="missing"):
         Engine()
 
 
 @needs_bundled_network
 def test_it_is_small_of_the_main_family_and_says_where_it_comes_from(network: NetworkData) -> None:
-    file = bundled_network()
-    assert find_network(BUNDLED) == file
+    file = bundled_networks()[0]
+    assert find_network(BUNDLED) == find_network("tengen-9x9") == file
+    assert file.name == FILES[0]
     assert file.stat().st_size < MOST_BYTES
     assert network.architecture.features in ("katago", "katago without ladders")
     assert network.provenance["trained_by"] == "tengen train"

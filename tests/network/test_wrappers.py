@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from tengen.features.feature_set import KATAGO, RICH
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.cache import CachingEvaluator
+from tengen.network.cache import CachingEvaluator, EvaluationCache
 from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode, evaluate, join_batches
@@ -45,42 +47,67 @@ def test_the_cache_answers_what_it_was_asked_before(network: TorchEvaluator) -> 
         asked.append(len(batch.planes))
         return evaluate(network, batch)
 
-    cache = CachingEvaluator(FakeEvaluator(script), megabytes=10)
+    cache = EvaluationCache(megabytes=10)
+    caching = CachingEvaluator(FakeEvaluator(script), cache)
     batch = encode(KATAGO, positions())
-    first = evaluate(cache, batch)
+    first = evaluate(caching, batch)
     assert_equal(first, evaluate(network, batch))
     assert asked == [5]
     mixed = encode(KATAGO, [*positions()[::-1], Position(9, komi=5), positions()[0]])
-    assert_equal(evaluate(cache, mixed), evaluate(network, mixed))
+    assert_equal(evaluate(caching, mixed), evaluate(network, mixed))
     assert asked == [5, 1]
     assert (cache.hits, cache.misses) == (6, 6)
     cache.clear()
-    evaluate(cache, batch)
+    evaluate(caching, batch)
     assert asked == [5, 1, 5]
 
 
 def test_the_cache_keeps_to_its_size_and_forgets_the_oldest() -> None:
-    cache = CachingEvaluator(FakeEvaluator(), megabytes=0.01)
+    cache = EvaluationCache(megabytes=0.01)
+    caching = CachingEvaluator(FakeEvaluator(), cache)
     line = list(Position(9).play_all("A1 B1 C1 D1 E1 F1 G1 H1 J1 A2 B2 C2").line())
     for position in line:
-        evaluate(cache, encode(KATAGO, [position]))
+        evaluate(caching, encode(KATAGO, [position]))
         assert cache.used_bytes <= 10_000
     cache.misses = 0
-    evaluate(cache, encode(KATAGO, [line[-1]]))
+    evaluate(caching, encode(KATAGO, [line[-1]]))
     assert cache.misses == 0
-    evaluate(cache, encode(KATAGO, [line[0]]))
+    evaluate(caching, encode(KATAGO, [line[0]]))
     assert cache.misses == 1
 
 
 def test_a_plane_of_numbers_tells_positions_apart() -> None:
-    cache = CachingEvaluator(FakeEvaluator(features=RICH), megabytes=1)
+    cache = EvaluationCache(megabytes=1)
+    caching = CachingEvaluator(FakeEvaluator(features=RICH), cache)
     for komi in (5.5, 6.5, 5.5):
-        evaluate(cache, encode(RICH, [Position(5, komi=komi)]))
+        evaluate(caching, encode(RICH, [Position(5, komi=komi)]))
     assert (cache.misses, cache.hits) == (2, 1)
 
 
+def test_networks_that_share_a_cache_are_told_apart() -> None:
+    cache = EvaluationCache(megabytes=1)
+    asked: list[str] = []
+
+    def script(name: str) -> Callable[[Batch], Evaluation]:
+        def answer(batch: Batch) -> Evaluation:
+            asked.append(name)
+            return evaluate(FakeEvaluator(), batch)
+
+        return answer
+
+    networks = [CachingEvaluator(FakeEvaluator(script(name)), cache) for name in ("a", "b")]
+    batch = encode(KATAGO, [Position(5)])
+    for each in (*networks, *networks):
+        evaluate(each, batch)
+    assert asked == ["a", "b"]
+    cache.clear()
+    evaluate(networks[1], batch)
+    assert asked == ["a", "b", "b"]
+
+
 def test_optimism_and_metadata_tell_positions_apart() -> None:
-    cache = CachingEvaluator(FakeEvaluator(), megabytes=1)
+    cache = EvaluationCache(megabytes=1)
+    caching = CachingEvaluator(FakeEvaluator(), cache)
     batch = encode(KATAGO, [Position(5)])
     no, some = (np.array([share], np.float32) for share in (0.0, 0.2))
     players = np.ones((1, 192), np.float32)
@@ -92,7 +119,7 @@ def test_optimism_and_metadata_tell_positions_apart() -> None:
         batch._replace(metadata=2 * players),
         batch._replace(metadata=players),
     ):
-        evaluate(cache, asked)
+        evaluate(caching, asked)
     assert (cache.misses, cache.hits) == (4, 2)
 
 

@@ -58,13 +58,13 @@ def test_a_rich_network_learns_plays_and_goes_on(tmp_path: Path) -> None:
         assert engine.search(Position(4, komi=2), visits=20).visits >= 20
         # A board that does not fill its planes is seen as on planes of its own.
         alone, padded = (
-            evaluate(engine.evaluator, encode(RICH, positions))
+            evaluate(engine.network.evaluator, encode(RICH, positions))
             for positions in ([Position(4, komi=2)], [Position(4, komi=2), Position(5)])
         )
         np.testing.assert_allclose(alone.value[0], padded.value[0], atol=0.01)
         assert (
             abs(
-                evaluate(engine.evaluator, encode(RICH, [Position(4, komi=40)])).value[0]
+                evaluate(engine.network.evaluator, encode(RICH, [Position(4, komi=40)])).value[0]
                 - alone.value[0]
             ).max()
             > 0

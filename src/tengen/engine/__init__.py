@@ -1,11 +1,13 @@
-"""The engine: one network and all searches with it, whoever asks for them.
+"""The engine: a network for every game and all searches with it, whoever asks for them.
 
 - engine: Engine, the API of all front ends: submit, wait, await, stream
+- networks: the network that was given, or the bundled ones, chosen by the game
 - task: SearchTask, a search that was asked for; KeptTree, a tree for the searches of one game
 - scheduler: the thread that runs all searches and shares the network among their owners
 - tree_pools: trees for searches, and their memory
 - loading: EngineLoader, an engine that loads in the background
-- levels: strength from beginner to full
+- levels: strength from newcomer to full
+- level_ranks: about which rank a level has, where that was measured
 - settings: options of an engine, for commands and settings files
 - katago_params: KataGo's names of parameters
 """

@@ -1,4 +1,4 @@
-"""Engine: one network and all searches with it, whoever asks for them."""
+"""Engine: a network for every game and all searches with it, whoever asks for them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from tengen.engine.levels import (
     deciding,
     level_named,
 )
+from tengen.engine.networks import EngineNetworks, Model, opened
 from tengen.engine.scheduler import Scheduler
 from tengen.engine.task import KeptTree, Progress, SearchTask
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
-from tengen.network.cache import CachingEvaluator
+from tengen.network.cache import EvaluationCache
 from tengen.network.data import NetworkData
-from tengen.network.evaluator import Evaluation, Evaluator
+from tengen.network.evaluator import Evaluation
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.loaded_network import LoadedNetwork, open_network
+from tengen.network.trained_on import Unfamiliar
 from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
 from tengen.search.people import check_style
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
-from tengen.search.warmup import compile_kernels
 
 
 class SearchOptions(TypedDict, total=False):
@@ -61,7 +62,7 @@ class Engine(Closeable):
 
     def __init__(
         self,
-        model: str | Path | NetworkData | LoadedNetwork | Evaluator = BUNDLED,
+        model: Model = BUNDLED,
         *,
         device: str = AUTO,
         precision: str = AUTO,
@@ -72,10 +73,13 @@ class Engine(Closeable):
         cache_megabytes: float = 0.0,
         tree_megabytes: float = math.inf,
         max_searches: int | None = None,
-        human_model: str | Path | NetworkData | LoadedNetwork | Evaluator | None = None,
+        human_model: Model | None = None,
+        first_game: Position | None = None,
     ) -> None:
         """A network by its file, its data, or running already; raises what loading it raises.
 
+        Of the bundled networks each game is played by the one that was trained for it; the one for
+        the first game is loaded now, by default for 19x19, another when a game needs it.
         The precision is float32, bf16, int8, or what suits the device. Leaves in flight follow the
         device unless given. On a CPU, `streams` batches are computed at
         a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
@@ -83,41 +87,57 @@ class Engine(Closeable):
         a network beside it that imitates people; `RootOptions.human` says whom, and what for.
         """
 
-        def opened(
-            model: str | Path | NetworkData | LoadedNetwork | Evaluator,
-        ) -> LoadedNetwork:
-            if isinstance(model, str | Path | NetworkData):
-                return open_network(model, device, precision, streams)
-            return model if isinstance(model, LoadedNetwork) else LoadedNetwork(model)
+        def open_model(model: str | Path | NetworkData) -> LoadedNetwork:
+            return open_network(model, device, precision, streams)
 
-        self.network = opened(model)
-        self.human_network = None if human_model is None else opened(human_model)
-        evaluator = self.network.evaluator
-        self.cache = CachingEvaluator(evaluator, cache_megabytes) if cache_megabytes else None
-        self.evaluator: Evaluator = self.cache or evaluator
+        self.human_network = None if human_model is None else opened(human_model, open_model)
         human = None if self.human_network is None else self.human_network.evaluator
-        compile_kernels(evaluator.features, None if human is None else human.features)
+        self.cache = EvaluationCache(cache_megabytes) if cache_megabytes else None
+        self._networks = EngineNetworks(
+            model, first_game or Position(), open_model, self.cache, human
+        )
         self.params = params or SearchParams(**PLAYING)
         self.scheduler = Scheduler(
-            self.evaluator,
+            self.network.evaluator,
             self.params,
             leaves=leaves,
             seed=seed,
             megabytes=tree_megabytes,
             max_searches=max_searches,
             human=human,
+            network_for=lambda position: self.network_for(position).evaluator,
         )
         self.tree = self.new_tree()
 
     @property
+    def network(self) -> LoadedNetwork:
+        """The network that was opened first."""
+        return self._networks.first
+
+    def network_for(self, position: Position) -> LoadedNetwork:
+        """The network that plays a game; loads it if need be, and raises what that raises."""
+        return self._networks.for_game(position)
+
+    def name_for(self, position: Position) -> str:
+        """The name of the network that plays a game; loads nothing."""
+        return self._networks.name_for(position)
+
+    def unfamiliar(self, position: Position) -> Unfamiliar | None:
+        """What the network was not trained on of a game's board and rules; None: all is well.
+
+        There its moves and estimates are guesses: tell people so, and rate nobody by them.
+        """
+        return self._networks.unfamiliar(position)
+
+    @property
     def name(self) -> str:
-        """The network's name."""
-        return self.evaluator.name
+        """The name of the network that was opened first."""
+        return self.network.evaluator.name
 
     @property
     def device(self) -> str:
-        """Where the network runs."""
-        return self.evaluator.device
+        """Where networks run."""
+        return self.network.evaluator.device
 
     # Any number of searches
 
@@ -162,8 +182,9 @@ class Engine(Closeable):
 
     @property
     def networks(self) -> tuple[LoadedNetwork, ...]:
-        """The network, and the one beside it that imitates people, if there is one."""
-        return (self.network, self.human_network) if self.human_network else (self.network,)
+        """The networks that are open, and the one beside them that imitates people, if any."""
+        human = (self.human_network,) if self.human_network else ()
+        return (*self._networks.opened, *human)
 
     @property
     def imitates_people(self) -> bool:
@@ -173,7 +194,7 @@ class Engine(Closeable):
     def check_style(self, style: HumanStyle) -> None:
         """Raise ValueError if a style needs a network that imitates people and is not there."""
         human = None if self.human_network is None else self.human_network.evaluator
-        check_style(style, self.evaluator, human)
+        check_style(style, self.network.evaluator, human)
 
     def evaluate(self, positions: Sequence[Position], profile: str = "") -> Future[Evaluation]:
         """The network's evaluation of positions, without search.

@@ -1,4 +1,4 @@
-"""Levels of strength, from beginner to full, weakened as people are weak.
+"""Levels of strength, from newcomer to full, weakened as people are weak.
 
 A weak level looks at little and plays what comes to mind: moves are drawn from the network's
 policy, the more freely the weaker the level. Before a move is played the position after it is
@@ -10,6 +10,7 @@ Where a network imitates people, there are levels by their ranks as well, whose 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -17,7 +18,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, point_index
+from tengen.game.geometry import Point, Size, point_index
 from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
@@ -45,24 +46,36 @@ class Level:
     id: str  # as commands and programs name it
     name: str  # as people read it
     visits: int  # of a search; 1: the network's first impression
-    temperature: float = 0.0  # at which a move is drawn; 0: the one that looks best
+    temperature: float = 0.0  # at which a move is drawn on 9x9; 0: the one that looks best
     floor: float = 0.0  # points that a drawn move may lose against the one that looks best
     resign_winrate: float = 0.0  # below which a game is given up; 0: never
-    elo: int | None = None  # above GNU Go 3.8 level 10 on 9x9; None: not measured
     human: HumanStyle = NO_STYLE  # whose moves are drawn, by a network that imitates people
+
+    def temperature_on(self, size: Size) -> float:
+        """The temperature on a board.
+
+        The more points there are, the more of the draws at a temperature are bad moves: by this
+        power a level that plays a player of the first day evenly on 9x9 does so on larger boards.
+        """
+        if self.temperature <= 1 or size.area <= 1:
+            return self.temperature
+        return float(self.temperature ** (math.log(81) / math.log(size.area)))
 
 
 LEVELS = (
-    Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0, elo=-675),
-    Level("novice", "Novice", 1, temperature=2.8, floor=13.0, elo=-465),
-    Level("learner", "Learner", 1, temperature=2.5, floor=11.0, elo=-200),
-    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0, elo=104),
-    Level("club", "Club player", 1, temperature=1.4, floor=5.0, elo=361),
-    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5, elo=598),
-    Level("expert", "Expert", 8, temperature=0.25, floor=1.0, elo=894),
-    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02, elo=1189),
-    Level("champion", "Champion", 100, resign_winrate=0.02, elo=1468),
-    Level("full", "Full strength", 400, resign_winrate=0.02, elo=1787),
+    Level("newcomer", "Newcomer", 1, temperature=13.0, floor=55.0),
+    Level("starter", "Starter", 1, temperature=6.5, floor=30.0),
+    Level("rookie", "Rookie", 1, temperature=4.4, floor=22.0),
+    Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0),
+    Level("novice", "Novice", 1, temperature=2.8, floor=13.0),
+    Level("learner", "Learner", 1, temperature=2.5, floor=11.0),
+    Level("casual", "Casual player", 1, temperature=1.85, floor=7.0),
+    Level("club", "Club player", 1, temperature=1.4, floor=5.0),
+    Level("advanced", "Advanced player", 1, temperature=0.8, floor=2.5),
+    Level("expert", "Expert", 8, temperature=0.25, floor=1.0),
+    Level("master", "Master", 24, temperature=0.25, floor=1.0, resign_winrate=0.02),
+    Level("champion", "Champion", 100, resign_winrate=0.02),
+    Level("full", "Full strength", 400, resign_winrate=0.02),
 )
 FULL = LEVELS[-1]
 
@@ -243,7 +256,8 @@ def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | No
 
     best = max(weights, key=weights.__getitem__)
     random = random_for(position, seed)
-    for move in _drawn_in_turn(weights, level.temperature, random)[:MOST_TRIES]:
+    temperature = level.temperature_on(position.size)
+    for move in _drawn_in_turn(weights, temperature, random)[:MOST_TRIES]:
         if move == best:
             return move
         lost = (yield from score(best)) - (yield from score(move))

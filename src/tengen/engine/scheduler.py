@@ -48,6 +48,14 @@ class _Flight(NamedTuple):
     raw: Future[Evaluation] | None = None
 
 
+class _RawRequest(NamedTuple):
+    """Positions that wait to be evaluated without search."""
+
+    evaluator: Evaluator
+    batch: Batch
+    future: Future[Evaluation]
+
+
 class _Ready(NamedTuple):
     """A tree that may look for leaves."""
 
@@ -69,17 +77,20 @@ class Scheduler(Closeable):
         megabytes: float = math.inf,
         max_searches: int | None = None,
         human: Evaluator | None = None,
+        network_for: Callable[[Position], Evaluator] | None = None,
     ) -> None:
         """Trees take at most so many megabytes together; an owner has at most so many searches
-        under way. `human` is a network that imitates people.
+        under way. `human` is a network that imitates people. `network_for` chooses another network
+        than the evaluator for a game; it is called in the thread.
         """
         self.evaluator, self.params = evaluator, params
         self._seed, self._human = seed, human
+        self._network_for = network_for or (lambda _: evaluator)
         self.batch_size = max(BATCH, evaluator.best_batch)
         self._pools = TreePools(
-            evaluator,
+            self._network_for,
             megabytes,
-            leaves=leaves,
+            leaves=leaves or evaluator.best_batch,
             leaf_room=self.batch_size,
             max_searches=max_searches,
             human=human,
@@ -95,7 +106,7 @@ class Scheduler(Closeable):
         self._waiting: dict[object, list[tuple[int, int, SearchTask]]] = {}  # heaps by owner
         self._waiting_for_tree: list[SearchTask] = []
         self._some_stopped = False
-        self._raw: deque[tuple[Batch, Future[Evaluation]]] = deque()
+        self._raw: deque[_RawRequest] = deque()
         self._running: Counter[tuple[object, int]] = Counter()  # by owner and priority
         self._served: dict[object, float] = {}  # leaves evaluated, of owners with searches
         self._clock = 0.0  # of the owner served last
@@ -122,14 +133,26 @@ class Scheduler(Closeable):
         self._wake.set()
 
     def evaluate(self, positions: Sequence[Position], profile: str = "") -> Future[Evaluation]:
-        """The network's evaluation of positions, without search; see `encode_for`."""
+        """The network's evaluation of positions, without search; see `encode_for`.
+
+        The network is that of the first one's game.
+        """
         future: Future[Evaluation] = Future()
         future.set_running_or_notify_cancel()
-        batch = encode_for(self.evaluator, positions, profile)
+
+        def enqueue() -> None:
+            try:
+                evaluator = self._network_for(positions[0])
+                batch = encode_for(evaluator, positions, profile)
+            except Exception as error:  # whoever asked must hear of it, and the thread go on
+                self._deliveries.append(partial(future.set_exception, error))
+            else:
+                self._raw.append(_RawRequest(evaluator, batch, future))
+
         with self._counting:
             if self._closed:
                 raise ValueError(CLOSED)
-            self._calls.put(lambda: self._raw.append((batch, future)))
+            self._calls.put(enqueue)
         self._wake.set()
         return future
 
@@ -207,8 +230,8 @@ class Scheduler(Closeable):
         for pool in self._pools:
             for running in pool.running.values():
                 self._end(running.task, running.search.result(CANCELLED))
-        for _, future in self._raw:
-            self._deliveries.append(partial(future.set_exception, ValueError(CLOSED)))
+        for raw in self._raw:
+            self._deliveries.append(partial(raw.future.set_exception, ValueError(CLOSED)))
 
     # Beginning and ending searches
 
@@ -325,8 +348,8 @@ class Scheduler(Closeable):
         if not wanted or result.root_evaluation is not None or not result.visits:
             return result
         profile = search.trees.roots[search.g].human.profile
-        batch = encode_for(self.evaluator, [result.position], profile)
-        found = self.evaluator.submit(batch).result()
+        evaluator = search.trees.evaluator
+        found = evaluator.submit(encode_for(evaluator, [result.position], profile)).result()
         evaluation = Evaluation(*(values[0] for values in found))
         search.trees.root_evaluations[search.g] = evaluation
         return replace(result, root_evaluation=evaluation)
@@ -350,8 +373,8 @@ class Scheduler(Closeable):
     def _start_flight(self) -> bool:
         """Find leaves in the trees whose turn it is, and submit them; False if none is ready."""
         if self._raw:
-            batch, future = self._raw.popleft()
-            self._submit([batch], _Flight([], None, future))
+            raw = self._raw.popleft()
+            self._submit(raw.evaluator, [raw.batch], _Flight([], None, raw.future))
             return True
         chosen = self._choose_trees()
         if not chosen:
@@ -368,18 +391,18 @@ class Scheduler(Closeable):
                 self._served[running.task.owner] += max(1.0, part.rows / len(numbers))
             parts.append((pool, part))
         inputs = [part.inputs for _, part in parts if part.rows]
-        self._submit(inputs, _Flight(parts, None))
+        self._submit(parts[0][0].trees.evaluator, inputs, _Flight(parts, None))
         return True
 
-    def _submit(self, inputs: list[Batch], flight: _Flight) -> None:
-        """Hand the inputs of a flight to the network, as one batch."""
+    def _submit(self, evaluator: Evaluator, inputs: list[Batch], flight: _Flight) -> None:
+        """Hand the inputs of a flight to their network, as one batch."""
         pending = None
         try:
             for pool, part in flight.parts:
                 pool.trees.ask_people(part)
             if inputs:
                 batch = inputs[0] if len(inputs) == 1 else join_batches(inputs)
-                pending = self.evaluator.submit(batch)
+                pending = evaluator.submit(batch)
         except Exception as error:
             self._fail(flight, error)
         else:
@@ -398,10 +421,12 @@ class Scheduler(Closeable):
         ready.sort(key=turn)
         self._clock = self._served[ready[0].running.task.owner]
         size = ready[0].running.task.request.position.size
+        evaluator = ready[0].pool.trees.evaluator
         share = -(-self._running.total() // self._max_flights)
         chosen: dict[TreePool, list[int]] = {}
         for pool, g, running in ready:
-            if running.task.request.position.size == size:
+            same = running.task.request.position.size == size
+            if same and pool.trees.evaluator is evaluator:
                 chosen.setdefault(pool, []).append(g)
                 share -= 1
                 if share <= 0:

@@ -6,13 +6,14 @@ import ctypes
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tengen.engine.task import KeptTree, SearchTask
 from tengen.game.geometry import Size
+from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator
 from tengen.search.kernels.forest import HumanPolicies
 from tengen.search.params import SearchParams
@@ -42,6 +43,7 @@ _MMAP_THRESHOLD = -3  # the C library's name for it
 class PoolKind(NamedTuple):
     """What searches must have in common to share a pool."""
 
+    evaluator: Evaluator
     params: SearchParams
     size: Size
     ownership: bool
@@ -81,12 +83,16 @@ class TreePool:
         return not self.running and not self.kept
 
     def can_go_on(
-        self, kind: PoolKind | None, params: SearchParams, request: SearchRequest
+        self,
+        kind: PoolKind | None,
+        evaluator: Evaluator,
+        params: SearchParams,
+        request: SearchRequest,
     ) -> bool:
         """Can a kept tree of this pool be used for a search of this kind?"""
         if self.kind is not None or kind is not None:
             return self.kind == kind
-        fits = self.trees.fits(request.position)
+        fits = self.trees.fits(request.position) and self.trees.evaluator is evaluator
         if self.trees.policies is HumanPolicies.ROOTS:
             fits &= policies_of(request.root.human) is HumanPolicies.ROOTS
         return fits and self.trees.set_params(params)
@@ -97,23 +103,25 @@ class TreePools:
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        network_for: Callable[[Position], Evaluator],
         megabytes: float,
         *,
-        leaves: int | None,
+        leaves: int,
         leaf_room: int,
         max_searches: int | None,
         human: Evaluator | None = None,
     ) -> None:
-        """A deep tree has `leaves` in a flight; the trees of a pool together `leaf_room` or so.
+        """`network_for` is the network of a game.
+
+        A deep tree has `leaves` in a flight; the trees of a pool together `leaf_room` or so.
 
         `human` is a network that imitates people.
 
         Tells the C library, for the whole process, not to keep what large trees leave behind.
         """
         _c_library("mallopt", _MMAP_THRESHOLD, _OWN_BLOCK)
-        self._evaluator, self._left = evaluator, megabytes
-        self._leaves, self._leaf_room = leaves or evaluator.best_batch, leaf_room
+        self._network_for, self._left = network_for, megabytes
+        self._leaves, self._leaf_room = leaves, leaf_room
         self._max_searches, self._human = max_searches, human
         self._pools: list[TreePool] = []
 
@@ -140,16 +148,17 @@ class TreePools:
         else:
             ownership, visits = tree.ownership, tree.max_visits or math.inf
             megabytes = tree.megabytes
-        kind = _pool_kind(request, params, ownership, visits)
+        evaluator = self._network_for(request.position)
+        kind = _pool_kind(evaluator, request, params, ownership, visits)
         if tree is not None and tree.pool is not None:
-            if tree.pool.can_go_on(kind, params, request):
+            if tree.pool.can_go_on(kind, evaluator, params, request):
                 return tree.pool, tree.g
             self.release_kept(tree)
         pool = None
         if kind is not None:
             pool = next((each for each in self._pools if each.kind == kind and each.free), None)
             pool = pool or self._small_trees(kind)
-        pool = pool or self._deep_tree(request, params, ownership, visits, megabytes)
+        pool = pool or self._deep_tree(evaluator, request, params, ownership, visits, megabytes)
         g = pool.free.pop()
         if tree is not None:
             tree.pool, tree.g = pool, g
@@ -157,7 +166,7 @@ class TreePools:
         return pool, g
 
     def _small_trees(self, kind: PoolKind) -> TreePool:
-        evaluator, area = self._evaluator, kind.size.area
+        evaluator, area = kind.evaluator, kind.size.area
         wanted = self.searches_at_a_time(kind.visits)
         each = tree_megabytes(
             kind.visits,
@@ -187,13 +196,14 @@ class TreePools:
 
     def _deep_tree(
         self,
+        evaluator: Evaluator,
         request: SearchRequest,
         params: SearchParams,
         ownership: bool,
         visits: float,
         megabytes: float,
     ) -> TreePool:
-        evaluator, position = self._evaluator, request.position
+        position = request.position
         area, features = position.size.area, evaluator.features
         policies = policies_of(request.root.human)
         kept = self._kept(policies)
@@ -260,7 +270,11 @@ class TreePools:
 
 
 def _pool_kind(
-    request: SearchRequest, params: SearchParams, ownership: bool, max_visits: float
+    evaluator: Evaluator,
+    request: SearchRequest,
+    params: SearchParams,
+    ownership: bool,
+    max_visits: float,
 ) -> PoolKind | None:
     """The kind of pool for a search of at most so many visits; None if it needs a deep tree."""
     position = request.position
@@ -268,7 +282,8 @@ def _pool_kind(
         return None
     room = max(LEAST_VISITS, 1 << (int(max_visits) - 1).bit_length())
     policies = policies_of(request.root.human)
-    return PoolKind(params, position.size, ownership, min(room, MOST_VISITS), policies)
+    visits = min(room, MOST_VISITS)
+    return PoolKind(evaluator, params, position.size, ownership, visits, policies)
 
 
 def _c_library(function: str, *arguments: int) -> None:

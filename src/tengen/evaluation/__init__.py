@@ -3,5 +3,6 @@
 - match: games between two engines by their names, with records and resuming
 - lockstep: many games between two networks at a time, in shared batches
 - gtp_process: another program as an opponent, by GTP
+- first_day: the player of the first day, who knows captures, atari and eyes
 - elo: Elo of two players and of many (Bradley-Terry), the sequential probability ratio test
 """

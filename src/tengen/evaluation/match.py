@@ -15,6 +15,7 @@ from typing import Protocol
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import CARE_VISITS, Level, decide, level_named
+from tengen.evaluation.first_day import FirstDayPlayer
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Played, Player, play_in_lockstep
 from tengen.game.color import Color
@@ -31,11 +32,14 @@ from tengen.search.result import SearchResult
 RESULTS = "results.jsonl"
 GTP = "gtp:"
 LEVEL = "level:"
+FIRST_DAY = "firstday"
 
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A network with limits, a level of the bundled network, or the command of a GTP engine."""
+    """A network with limits, a level of the bundled networks, the player of the first day, or the
+    command of a GTP engine.
+    """
 
     text: str
     model: str = ""
@@ -46,15 +50,20 @@ class EngineSpec:
     @property
     def name(self) -> str:
         """The name in tables and game records."""
-        if self.command:
-            return self.command
+        if self.command or self.text == FIRST_DAY:
+            return self.command or self.text
         if self.level:
             return f"{LEVEL}{self.level.id}"
         return f"{Path(self.model).name}@{self.text.rpartition('@')[2]}"
 
 
 def parse_engine(text: str) -> EngineSpec:
-    """Parse MODEL@VISITS, MODEL@SECONDSs, level:NAME or gtp:COMMAND; raises ValueError."""
+    """Parse MODEL@VISITS, MODEL@SECONDSs, level:NAME, firstday or gtp:COMMAND.
+
+    Raises ValueError.
+    """
+    if text == FIRST_DAY:
+        return EngineSpec(text)
     if text.startswith(LEVEL):
         return EngineSpec(text, BUNDLED, level=level_named(text[len(LEVEL) :]))
     if text.startswith(GTP) and text[len(GTP) :].strip():
@@ -63,7 +72,7 @@ def parse_engine(text: str) -> EngineSpec:
     if not match:
         raise ValueError(
             f"{text!r} is no engine: write MODEL@VISITS such as bundled@64, MODEL@SECONDSs such "
-            "as net.bin.gz@0.5s, level:NAME such as level:beginner, or gtp:COMMAND"
+            "as net.bin.gz@0.5s, level:NAME such as level:beginner, firstday, or gtp:COMMAND"
         )
     if match["visits"]:
         return EngineSpec(text, match["model"], Limits(visits=int(match["visits"])))
@@ -105,7 +114,9 @@ class OwnContestant:
 
 def contestant(spec: EngineSpec, engine: Engine | None, seed: int) -> Contestant:
     """One side of games; the engine is that of its network, if it has one."""
-    return GtpOpponent(spec.command) if engine is None else OwnContestant(engine, spec, seed)
+    if engine is not None:
+        return OwnContestant(engine, spec, seed)
+    return GtpOpponent(spec.command) if spec.command else FirstDayPlayer(seed)
 
 
 @dataclass(frozen=True)

@@ -58,9 +58,9 @@ def run_benchmark(options: BenchmarkOptions) -> None:
 
     An existing file keeps all its other settings.
     """
-    evaluator = open_evaluator(load_network(options.model), **options.placement)
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
+    evaluator = open_evaluator(load_network(options.model, position), **options.placement)
     rates: list[Rate] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))

@@ -86,7 +86,12 @@ def play(options: PlayOptions) -> None:
         from tengen.engine.engine import Engine
         from tengen.frontends.terminal import play_in_terminal
 
-        with Engine(options.model, **options.placement, human_model=options.human_model) as engine:
+        with Engine(
+            options.model,
+            **options.placement,
+            human_model=options.human_model,
+            first_game=position,
+        ) as engine:
             play_in_terminal(engine, opponent, position, human, options.seed)
         return
     from tengen.frontends.web.http.serve import play_in_browser
@@ -146,7 +151,7 @@ def match(
         str,
         typer.Argument(
             metavar="ENGINE",
-            help="NET@VISITS, NET@SECONDSs, level:NAME or gtp:COMMAND; NET may be bundled.",
+            help="NET@VISITS, NET@SECONDSs, level:NAME, firstday, gtp:COMMAND; NET may be bundled.",
         ),
     ],
     second: Annotated[str, typer.Argument(metavar="ENGINE", help="Its opponent.")],

@@ -22,6 +22,9 @@ from tengen.jit import kernel_cache, user_cache
 from tengen.network.backends.registry import best_device, probe_devices
 from tengen.search.warmup import compile_kernels
 
+SIDES = 9, 19  # boards that a search is tried on
+VISITS = 100
+
 
 class Check(NamedTuple):
     """The result of one check."""
@@ -77,12 +80,24 @@ def _network(options: NetworkOptions) -> Iterator[Check]:
     except (ValueError, OSError) as error:
         yield Check("network", False, str(error), "name another file: --model FILE")
         return
-    yield Check("network", True, f"{engine.name} on {engine.device}")
+    architecture = engine.network.architecture
+    only = architecture.board_size if architecture else 0
+    with engine:
+        for side in (only,) if only else SIDES:
+            yield _test_search(engine, Position(side))
+
+
+def _test_search(engine: Engine, position: Position) -> Check:
+    """Try the network that plays on a board."""
+    name = f"network on {position.size}"
     try:
-        with engine:
-            result = engine.search(Position(9), visits=100)
+        network = engine.network_for(position)
+        result = engine.search(position, visits=VISITS)
     except Exception as error:  # drivers fail in many ways
-        yield Check("test search", False, f"{type(error).__name__}: {error}"[:200], "--device cpu")
-    else:
-        rate = result.visits / result.seconds
-        yield Check("test search", True, f"{result.visits} visits, {rate:,.0f} a second")
+        return Check(name, False, f"{type(error).__name__}: {error}"[:200], "--device cpu")
+    rate = result.visits / result.seconds
+    where = f"{network.evaluator.name} on {network.evaluator.device}"
+    what = f"{where}, {result.visits} visits, {rate:,.0f} a second"
+    if (doubt := engine.unfamiliar(position)) is not None:
+        what += f"; {doubt}"
+    return Check(name, True, what)

@@ -16,6 +16,8 @@ from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
+from tengen.network.trained_on import unfamiliar
+from tengen.user_messages import say
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
@@ -37,7 +39,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     for gained in known.values():
         tally = tally.plus(gained)
     numbers = [number for number in range(options.games) if number not in known]
-    networks = _open_networks(engines, options)
+    networks = _open_networks(engines, empty, options)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -76,13 +78,18 @@ def _summary(names: tuple[str, str], tally: WinDrawLoss) -> str:
     return f"{names[0]} {tally} {names[1]}, {estimate(tally)} Elo"
 
 
-def _open_networks(engines: Sequence[EngineSpec], options: MatchOptions) -> dict[str, Evaluator]:
-    """Evaluators by network file, each opened once."""
+def _open_networks(
+    engines: Sequence[EngineSpec], empty: Position, options: MatchOptions
+) -> dict[str, Evaluator]:
+    """Evaluators by network file, each opened once; says what they were not trained on."""
     models = dict.fromkeys(engine.model for engine in engines if engine.model)
-    return {
-        model: open_evaluator(load_network(model), options.device, options.precision)
-        for model in models
-    }
+    networks = {}
+    for model in models:
+        data = load_network(model, empty)
+        if (doubt := unfamiliar(data.name, data.trained_on, empty)) is not None:
+            say(f"warning: {doubt}")
+        networks[model] = open_evaluator(data, options.device, options.precision)
+    return networks
 
 
 def _starts(

@@ -27,6 +27,7 @@ from tengen.network.architecture import (
     parameter_count,
 )
 from tengen.network.data import NetworkData
+from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.network.files.errors import NetworkFileError, one_line
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import ENDINGS, find_network, load_network, read_bytes
@@ -58,14 +59,17 @@ def list_architectures() -> None:
 
 
 def show_network(path_or_name: str | Path) -> None:
-    """Show what is in a network file."""
-    data = load_network(path_or_name)
-    table = Table(show_header=False, box=None)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for title, value in _facts(data, find_network(path_or_name)):
-        table.add_row(title, Text(one_line(value)))
-    Console().print(table)
+    """Show what is in a network file; of the bundled ones in each."""
+    paths = bundled_networks() if path_or_name == BUNDLED else (find_network(path_or_name),)
+    for path in paths:
+        table = Table(show_header=False, box=None)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for title, value in _facts(load_network(path), path):
+            table.add_row(title, Text(one_line(value)))
+        if path is not paths[0]:
+            print()
+        Console().print(table)
 
 
 def import_network(source: str | Path, target: str | Path | None, half: bool) -> None:
@@ -138,6 +142,7 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     yield "features", f"{a.features} ({a.planes} planes, {a.globals} globals)"
     if a.board_size:
         yield "board size", f"{a.board_size}x{a.board_size} only"
+    yield "trained on", f"boards {data.trained_on.boards_text}; rules {data.trained_on.rules_text}"
     yield "outputs", f"{a.policy_outputs} policy, 3 value, {a.score_outputs} score, ownership"
     names = ("score_mean", "score_stdev", "lead", "variance_time", "value_error", "score_error")
     factors = [f"{name} {getattr(scaling, name):g}" for name in names[: a.score_outputs]]

@@ -22,7 +22,7 @@ from tengen.search.human_style import NO_STYLE, HumanStyle
 
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file; `tengen config` writes one"
-LEVEL = "strength, from beginner to full, or human:5k; docs/levels.md lists them"
+LEVEL = "strength, from newcomer to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
 SEED = "the same seed makes the same moves; else each game has its own"
 

@@ -36,13 +36,18 @@ def run_review(file: str, options: ReviewOptions) -> GameReview:
     game = games[0]
     if len(games) > 1:
         say(f"{file} has {len(games)} games; the first is reviewed")
-    moves = len(main_line(game).turns)  # what has none should not wait for a network
+    turns = main_line(game).turns  # what has none should not wait for a network
     folder = Path(options.out) if options.out else Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
     stop = threading.Event()
-    engine = Engine(options.model, **options.placement, cache_megabytes=CACHE_MEGABYTES)
+    engine = Engine(
+        options.model,
+        **options.placement,
+        cache_megabytes=CACHE_MEGABYTES,
+        first_game=turns[0].before,
+    )
     with engine, interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
-        review = _with_progress(engine, game, moves, options.visits, stop)
+        review = _with_progress(engine, game, len(turns), options.visits, stop)
     if not review.turns:
         say("no move was reviewed yet; nothing is written")
         raise KeyboardInterrupt

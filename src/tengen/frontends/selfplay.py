@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tengen.engine.engine import Engine
 from tengen.frontends.options import SelfPlayOptions
+from tengen.game.position import Position
 from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
 from tengen.replay.estimates import estimate_turns
@@ -30,7 +31,7 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
 
     Raises ValueError.
     """
-    data = load_network(model)
+    data = load_network(model, Position(params.sizes[0], params.rules[0]))
     buffers = open_selfplay_buffers(
         data, options.device, params.halves, params.games, most_games=2 * options.games
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tengen.engine.engine import Engine
+from tengen.engine.level_ranks import rank_of
 from tengen.engine.levels import Level
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -25,7 +26,11 @@ def play_in_terminal(
     show: Callable[[str], None] = print,
 ) -> Position:
     """Play until the game is over or the player leaves; returns the last position."""
-    show(f"You play {human} against Tengen ({level.name}).\n{HELP}")
+    rank = rank_of(level, engine.name_for(position), position.size)
+    opponent = level.name if rank is None else f"{level.name}, about {rank}"
+    show(f"You play {human} against Tengen ({opponent}).\n{HELP}")
+    if (doubt := engine.unfamiliar(position)) is not None:
+        show(f"Beware: {doubt}.")
     while not position.is_over:
         if position.to_play is human:
             show(f"\n{position}")

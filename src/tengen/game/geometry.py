@@ -44,6 +44,17 @@ class Size(NamedTuple):
         return f"{self.width}x{self.height}"
 
 
+def parse_size(text: int | str) -> Size:
+    """The size that 9 or "9x13" (width x height) names; raises ValueError."""
+    match = re.fullmatch(r"(\d+)(?: *[x×] *(\d+))?", str(text).strip(), re.ASCII)
+    if match is None:
+        raise ValueError(f'a board size is a number or a text such as "9x13", not {text!r}')
+    size = Size(int(match[1]), int(match[2] or match[1]))
+    if not 2 <= min(size) <= max(size) <= MAX_SIDE:
+        raise ValueError(f"sides of boards must be from 2 to {MAX_SIDE}, not {text!r}")
+    return size
+
+
 def board_size(size: int | tuple[int, int]) -> Size:
     """Check a size given as one side or as width and height; raises ValueError."""
     try:

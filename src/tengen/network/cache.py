@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -26,19 +27,16 @@ Row: TypeAlias = NDArray[np.float32]  # the whole evaluation of one position
 _ROW_OVERHEAD = 300  # bytes of the objects around the numbers of a row
 
 
-class CachingEvaluator(EvaluatorWrapper):
-    """Caches the most recently used evaluations, up to a size in MB.
+class EvaluationCache:
+    """The most recently used evaluations of some networks, up to a size in MB. Thread-safe."""
 
-    Thread-safe if the inner evaluator is.
-    """
-
-    def __init__(self, inner: Evaluator, megabytes: float) -> None:
-        super().__init__(inner)
+    def __init__(self, megabytes: float) -> None:
         self._room = int(megabytes * 1e6)
         self._rows: OrderedDict[bytes, Row] = OrderedDict()
         self._used = 0
         self._lock = threading.Lock()
         self.hits = self.misses = 0
+        self.numbers = count()  # of networks, by which their evaluations are told apart
 
     @property
     def used_bytes(self) -> int:
@@ -51,20 +49,14 @@ class CachingEvaluator(EvaluatorWrapper):
             self._rows.clear()
             self._used = 0
 
-    def submit(self, batch: Batch) -> Pending:
-        """Start the evaluation of the positions that are not cached."""
-        keys = _keys(batch, self.features)
+    def find(self, keys: list[bytes]) -> tuple[dict[bytes, Row], dict[bytes, int]]:
+        """The rows of the keys that are known, and the places of those that are not."""
         with self._lock:
             known = {key: row for key in keys if (row := self._lookup(key)) is not None}
             new = {key: i for i, key in enumerate(keys) if key not in known}
             self.misses += len(new)
             self.hits += len(keys) - len(new)
-        pending = None
-        if len(new) == len(keys):
-            pending = self._inner.submit(batch)
-        elif new:
-            pending = self._inner.submit(batch.rows(list(new.values())))
-        return _Completed(self, keys, known, list(new), pending, batch.planes.shape[2:])
+        return known, new
 
     def _lookup(self, key: bytes) -> Row | None:
         row = self._rows.get(key)
@@ -84,11 +76,34 @@ class CachingEvaluator(EvaluatorWrapper):
                 self._used -= dropped.nbytes + _ROW_OVERHEAD
 
 
+class CachingEvaluator(EvaluatorWrapper):
+    """Remembers evaluations in a cache, which other networks may share.
+
+    Thread-safe if the inner evaluator is.
+    """
+
+    def __init__(self, inner: Evaluator, cache: EvaluationCache) -> None:
+        super().__init__(inner)
+        self._cache = cache
+        self._prefix = f"{next(cache.numbers)} ".encode()
+
+    def submit(self, batch: Batch) -> Pending:
+        """Start the evaluation of the positions that are not cached."""
+        keys = _keys(batch, self.features, self._prefix)
+        known, new = self._cache.find(keys)
+        pending = None
+        if len(new) == len(keys):
+            pending = self._inner.submit(batch)
+        elif new:
+            pending = self._inner.submit(batch.rows(list(new.values())))
+        return _Completed(self._cache, keys, known, list(new), pending, batch.planes.shape[2:])
+
+
 @dataclass(frozen=True)
 class _Completed:
     """The cached rows of a batch together with those being evaluated."""
 
-    cache: CachingEvaluator
+    cache: EvaluationCache
     keys: list[bytes]
     known: dict[bytes, Row]
     new: list[bytes]
@@ -107,12 +122,12 @@ class _Completed:
         return _unpacked(np.stack([rows[key] for key in self.keys]), self.board)
 
 
-def _keys(batch: Batch, features: FeatureSet) -> list[bytes]:
+def _keys(batch: Batch, features: FeatureSet, prefix: bytes) -> list[bytes]:
     """A digest of each position's inputs; planes count as 0 or not 0, unless uniform.
 
     Optimism is one of them: what is cached is the mixed policy.
     """
-    shape = repr(batch.planes.shape[1:]).encode()
+    shape = prefix + repr(batch.planes.shape[1:]).encode()
     seen = np.packbits(batch.planes.reshape(len(batch.planes), -1) != 0, axis=1)
     uniform = batch.planes[:, features.uniform_planes, 0, 0]
     asked = [batch.globals, uniform, optimism_of(batch)[:, None]]

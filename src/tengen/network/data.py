@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.network.architecture import Architecture
+from tengen.network.trained_on import TrainedOn, trained_on
 
 Weights: TypeAlias = dict[
     str, NDArray[np.float32]
@@ -37,3 +38,8 @@ class NetworkData:
     weights: Weights
     scaling: Scaling = field(default_factory=Scaling)
     provenance: dict[str, str] = field(default_factory=dict)  # where it comes from, for people
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The boards and rules it was trained on; raises ValueError for what is not understood."""
+        return trained_on(self.provenance, self.architecture.board_size)

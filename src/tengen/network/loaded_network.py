@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tengen.network.architecture import Architecture
     from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
+    from tengen.network.trained_on import TrainedOn
 
 
 class LoadedNetwork(NamedTuple):
@@ -20,6 +21,7 @@ class LoadedNetwork(NamedTuple):
     file: str = ""  # its name without folders; empty for data that came from no file
     katago_version: int = 0  # of KataGo's format; 0 for networks that are not KataGo's
     architecture: Architecture | None = None
+    trained_on: TrainedOn | None = None  # None: whoever opened the evaluator answers for it
 
 
 def open_network(
@@ -43,4 +45,5 @@ def open_network(
         file=file,
         katago_version=int(version) if version.isdecimal() else 0,
         architecture=data.architecture,
+        trained_on=data.trained_on,
     )

@@ -16,6 +16,7 @@ from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.game.sgf.records import SgfError, SgfGame
+from tengen.network.trained_on import Unfamiliar
 from tengen.search.request import CANCELLED, Limits, SearchRequest, Wanted
 from tengen.search.result import Judgement, SearchResult
 
@@ -84,7 +85,8 @@ class SideReview(NamedTuple):
     """How one side played."""
 
     moves: int
-    accuracy: float | None  # of 100 moves, how many were no mistakes; None without any move
+    # Of 100 moves, how many were no mistakes; None without any move, or without grounds to say.
+    accuracy: float | None
     mean_loss: float  # points a move
     mistakes: tuple[TurnReview, ...]  # the worst first
 
@@ -101,6 +103,7 @@ class GameReview:
     missing: int  # moves that were not searched because the review was stopped
     unchecked: int  # moves whose loss is a first estimate, for the same reason
     broken_off: str  # what is wrong with the move after the last; "" if nothing is
+    unfamiliar: Unfamiliar | None = None  # why its opinion is no ground to rate anybody
 
     def side(self, color: Color) -> SideReview:
         """How a colour played."""
@@ -182,9 +185,12 @@ def review_game(
 
     Both moves are judged by a search of the position after them. A move that the search would
     have played loses nothing, whatever other searches say. Stopped early, the review has the
-    moves that are known by then. Raises SgfError if there is nothing to review.
+    moves that are known by then. A network that was not trained for the game rates nobody. Raises
+    SgfError if there is nothing to review.
     """
     line = main_line(game)
+    start = line.turns[0].before
+    unfamiliar = engine.unfamiliar(start)
     searches = _Searches(engine, visits, on_turn, stopped, owner)
     positions = {id(turn.after): (turn.node, turn.after) for turn in line.turns}
     for turn in reversed(line.turns):
@@ -204,13 +210,14 @@ def review_game(
     turns = tuple(_judged(searches, turn, alternatives.get(turn.number)) for turn in judged)
     return GameReview(
         turns=turns,
-        black=_side(turns, Color.BLACK),
-        white=_side(turns, Color.WHITE),
-        network=engine.name,
+        black=_side(turns, Color.BLACK, rated=unfamiliar is None),
+        white=_side(turns, Color.WHITE, rated=unfamiliar is None),
+        network=engine.name_for(start),
         visits=visits,
         missing=len(line.turns) - len(turns),
         unchecked=sum(not searches.knows(position) for position in alternatives.values()),
         broken_off=line.broken_off,
+        unfamiliar=unfamiliar,
     )
 
 
@@ -346,12 +353,12 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
     )
 
 
-def _side(turns: Iterable[TurnReview], color: Color) -> SideReview:
+def _side(turns: Iterable[TurnReview], color: Color, *, rated: bool) -> SideReview:
     own = [turn for turn in turns if turn.color is color]
     mistakes = [turn for turn in own if turn.is_mistake]
     return SideReview(
         moves=len(own),
-        accuracy=100 * (1 - len(mistakes) / len(own)) if own else None,
+        accuracy=100 * (1 - len(mistakes) / len(own)) if own and rated else None,
         mean_loss=sum(turn.points_lost for turn in own) / len(own) if own else 0.0,
         mistakes=tuple(sorted(mistakes, key=lambda turn: (-turn.points_lost, turn.number))),
     )

@@ -56,9 +56,12 @@ def verdict_text(turn: TurnReview, height: int) -> str:
 def side_text(review: GameReview, color: Color) -> str:
     """The summary of a side, in one line; "" if it has no moves."""
     side = review.side(color)
-    if side.accuracy is None:
+    if not side.moves:
         return ""
     count = len(side.mistakes)
+    if side.accuracy is None:
+        found = f"{count} possible mistake{'' if count == 1 else 's'} in " if count else ""
+        return f"not rated, {found}{side.moves} move{'' if side.moves == 1 else 's'}"
     mistakes = f"{count} mistake{'' if count == 1 else 's'}" if count else "no mistakes"
     return (
         f"accuracy {side.accuracy:.0f}%, {points_text(side.mean_loss)} lost per move, "
@@ -69,6 +72,8 @@ def side_text(review: GameReview, color: Color) -> str:
 def remarks(review: GameReview) -> list[str]:
     """Remarks on what the review does not cover."""
     found = []
+    if review.unfamiliar is not None:
+        found.append(f"{review.unfamiliar}. Nobody is rated by it.")
     if review.broken_off:
         found.append(f"The rest cannot be reviewed: {review.broken_off}.")
     if review.missing:

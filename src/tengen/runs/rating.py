@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from tengen.game.position import Position
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.errors import NetworkFileError
-from tengen.network.files.loading import load_network
+from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
@@ -66,30 +66,53 @@ def rate_network(
     mine = opened(load_network_file(network_file(folder, name)))
     me = EngineSpec(name, limits=Limits(visits=params.visits))
     for number, (label, opponent) in enumerate(opponents.items()):
-        by_size: dict[str, list[Played]] = {}
         try:
-            theirs = opened(load_network(opponent.model)) if opponent.model else None
-            sides = [(me, mine), (opponent, theirs)]
-            for k, empty in enumerate(boards):
-                seed = 1000 * iteration + 100 * k + number
-                pairs = max(1, params.games // 2 // len(boards))
-                starts = openings(mine, empty, params.opening_moves, pairs, seed=seed)
-                numbers = range(2 * len(starts))
-                played = play_engines(sides, starts, numbers, seed, should_stop=should_stop)
-                if should_stop():
-                    return False
-                by_size[str(empty.size)] = played
+            seed = 1000 * iteration + number
+            by_size = _play_on(boards, (me, mine), opponent, params, seed, opened, should_stop)
         except (EngineError, NetworkFileError) as error:
             if label in chosen:
                 raise
             say(f"{name} is not rated against {label}: {error}")  # and the run goes on
             continue
+        if by_size is None:
+            return False
         match: dict[str, Any] = {"iteration": iteration, "first": name, "second": label}
         match |= tally_of(chain.from_iterable(by_size.values()))._asdict()
         if len(by_size) > 1:
             match["by_size"] = {size: str(tally_of(played)) for size, played in by_size.items()}
         append_line(folder.ratings, match)
     return True
+
+
+def _play_on(
+    boards: Sequence[Position],
+    me: tuple[EngineSpec, Evaluator],
+    opponent: EngineSpec,
+    params: RatingParams,
+    seed: int,
+    opened: Callable[[NetworkData], Evaluator],
+    should_stop: Callable[[], bool],
+) -> dict[str, list[Played]] | None:
+    """The games of a match by board size; None if it was stopped.
+
+    Raises EngineError or NetworkFileError for an opponent that fails.
+    """
+    networks: dict[Path, Evaluator] = {}  # the bundled ones differ by board
+    by_size: dict[str, list[Played]] = {}
+    for k, empty in enumerate(boards):
+        theirs = None
+        if opponent.model:
+            file = find_network(opponent.model, empty)
+            theirs = networks[file] = networks.get(file) or opened(load_network(file))
+        pairs = max(1, params.games // 2 // len(boards))
+        starts = openings(me[1], empty, params.opening_moves, pairs, seed=seed + 100 * k)
+        sides = [me, (opponent, theirs)]
+        numbers = range(2 * len(starts))
+        played = play_engines(sides, starts, numbers, seed + 100 * k, should_stop=should_stop)
+        if should_stop():
+            return None
+        by_size[str(empty.size)] = played
+    return by_size
 
 
 def _empty_boards(games: SelfPlayParams) -> list[Position]:

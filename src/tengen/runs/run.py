@@ -26,6 +26,7 @@ from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import (
     Checkpoint,
     CheckpointWriter,
@@ -350,7 +351,7 @@ class Run(Closeable):
             "games": str(self._replay.games),
             "rows": str(self._replay.buffer.total),
             "steps": str(self._trainer.steps),
-            "board_sizes": ", ".join(map(str, self._config.selfplay.board_sizes)),
+            **facts_of_training(self._config.selfplay.board_sizes, self._config.selfplay.rules),
         }
         if self._started_from:
             facts["started_from"] = self._started_from

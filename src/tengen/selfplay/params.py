@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from tengen.game.geometry import MAX_SIDE, Size
+from tengen.game.geometry import Size, parse_size
 from tengen.game.rules import Scoring, parse_rules
 from tengen.network.inference_buffers import BufferShape
 from tengen.search.params import SearchParams
@@ -22,17 +21,6 @@ def fair_komi(size: Size) -> float:
     if size.width != size.height:
         return min(_USUAL_KOMI, float(size.area))
     return _FAIR_KOMI.get(size.width, _USUAL_KOMI)
-
-
-def parse_size(text: int | str) -> Size:
-    """The size that 9 or "9x13" (width x height) names; raises ValueError."""
-    match = re.fullmatch(r"(\d+)(?: *[x×] *(\d+))?", str(text).strip(), re.ASCII)
-    if match is None:
-        raise ValueError(f'a board size is a number or a text such as "9x13", not {text!r}')
-    size = Size(int(match[1]), int(match[2] or match[1]))
-    if not 2 <= min(size) <= max(size) <= MAX_SIDE:
-        raise ValueError(f"sides of boards must be from 2 to {MAX_SIDE}, not {text!r}")
-    return size
 
 
 @dataclass(frozen=True)

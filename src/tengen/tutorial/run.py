@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tengen.closeable import Closeable
 from tengen.interrupt import interruptible
 from tengen.network.files.tengen_format import save_network
+from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import Checkpoint, CheckpointWriter, load_latest, remove_shards_after
 from tengen.runs.folder import RunError, RunFolder, RunLock, is_run, open_or_create_run
 from tengen.runs.progress import Counters, Progress, game_metrics
@@ -163,6 +164,7 @@ class TutorialRun(Closeable):
             "run": self._folder.path.name,
             "games": str(self.iteration * self._recipe.games),
             "rows": str(self._examples),
+            **facts_of_training([self._recipe.side], [self._recipe.rules]),
         }
         save_network(network_data(self._network, name, facts), network_file(self._folder, name))
         arrays: dict[str, NDArray[Any]] = {"generator": self._generator.get_state().numpy().copy()}

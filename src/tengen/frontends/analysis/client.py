@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tengen.engine.task import SearchTask
     from tengen.frontends.analysis.query import Query, QueryTurn
     from tengen.frontends.analysis.server import AnalysisService
+    from tengen.network.trained_on import Unfamiliar
     from tengen.search.result import SearchResult
 
 LONGEST_LINE = 64 << 20  # bytes
@@ -55,6 +56,8 @@ class AnalysisClient:
     send: Callable[[OutputLine], None]
     _closed: bool = field(default=False, init=False)
     _open: dict[Future[SearchResult], _OpenSearch] = field(default_factory=dict, init=False)
+    # What it was warned of that networks were not trained on.
+    _warned: set[Unfamiliar] = field(default_factory=set, init=False)
 
     def take(self, line: bytes | str) -> None:
         """Answer a line, or start the searches that will."""
@@ -159,11 +162,22 @@ class AnalysisClient:
     def _submit(self, searches: list[_OpenSearch], loading: Future[Engine]) -> None:
         """Search positions now that the engine is there."""
         if (error := loading.exception()) is None:
-            loading.result().submit_turns([search.task for search in searches])
+            engine = loading.result()
+            self._warn(engine, searches)
+            engine.submit_turns([search.task for search in searches])
             return
         for query, turn, task in searches:
             if task.future.cancel():
                 self._tell_failure(query, turn, NO_NETWORK.format(error))
+
+    def _warn(self, engine: Engine, searches: list[_OpenSearch]) -> None:
+        """Tell the client once what a network was not trained on of a game."""
+        for query, turn, _ in searches[:1]:
+            found = engine.unfamiliar(turn.position)
+            if found is not None and found not in self._warned:
+                self._warned.add(found)
+                field = "rules" if found.board is None else "boardXSize"
+                self._answer({"id": query.id, "field": field, "warning": str(found)})
 
     def _tell_progress(self, query: Query, turn: QueryTurn, result: SearchResult) -> None:
         from tengen.frontends.analysis.answers import found

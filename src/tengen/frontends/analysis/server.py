@@ -18,7 +18,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.options import AnalysisOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
-from tengen.network.loaded_network import LoadedNetwork, open_network
+from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ GRACE = 0.5  # seconds in which a client that has just come still hears why ther
 class AnalysisService(Closeable):
     """An engine with the options of `tengen analysis`. Imports what searches in the background."""
 
-    def __init__(self, options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
+    def __init__(self, options: AnalysisOptions, load: Callable[[], LoadedNetwork | str]) -> None:
         self.options = options
         self.loader = EngineLoader(lambda: _engine(options, load()))
         self.loader.future.add_done_callback(_say_started)
@@ -75,12 +75,14 @@ class AnalysisService(Closeable):
         self.loader.future.result()
 
 
-def _engine(options: AnalysisOptions, network: LoadedNetwork) -> Engine:
+def _engine(options: AnalysisOptions, network: LoadedNetwork | str) -> Engine:
     from tengen.engine.engine import Engine
 
     engine = Engine(
         network,
         **options.placement,
+        # A batch on each core: cores that share one wait for each other after every layer.
+        streams=min(MOST_STREAMS, os.cpu_count() or 1),
         cache_megabytes=options.cache_megabytes,
         tree_megabytes=options.megabytes,
         max_searches=options.searches,
@@ -106,13 +108,11 @@ def run_analysis(options: AnalysisOptions) -> None:
         from tengen.frontends.analysis.websocket import check_listening
 
         check_listening(options.listen, options.token)
-    # A batch on each core: cores that share one wait for each other after every layer.
-    streams = min(MOST_STREAMS, os.cpu_count() or 1)
-    serve(options, lambda: open_network(options.model, **options.placement, streams=streams))
+    serve(options, lambda: options.model)
 
 
-def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork]) -> None:
-    """Serve clients with a network that is loaded in the background."""
+def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork | str]) -> None:
+    """Serve clients with a network, or one named so, that is loaded in the background."""
     with Log(options.log) as log, own_stdout() as stdout:
         service = AnalysisService(options, load)
         try:

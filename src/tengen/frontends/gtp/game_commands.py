@@ -121,7 +121,8 @@ class GameCommands(Commands):
     def _chosen_points(self, stones: int) -> list[Point]:
         """The points that the network likes best for Black, one after another."""
         position = self.session.position
-        evaluator, optimism = self.session.engine().evaluator, self.session.params().root_optimism
+        evaluator = self.session.engine().network_for(position).evaluator
+        optimism = self.session.params().root_optimism
         profile = self.session.settings.human.profile
         self.session.rest()
         chosen: list[Point] = []

@@ -160,7 +160,7 @@ def think(
     from tengen.search.request import CANCELLED, TIME, Limits
 
     start = time.monotonic()
-    session.engine()  # loading takes its time, and the clock runs
+    session.engine().network_for(session.position)  # loading takes its time, and the clock runs
     position = for_search(session.position, color)
     asked = asked or AnalyzeRequest(ownership=session.draws)
     root = root_options(asked, position, session.settings.symmetry_pruning)

@@ -40,7 +40,9 @@ class InspectionCommands(Commands):
         optimism = asked.optimism
         if optimism is None:
             optimism = self.session.params().root_optimism
-        return self._raw(engine.evaluator, asked, optimism, human=False)
+        self.session.warn(asked.position)
+        evaluator = engine.network_for(asked.position).evaluator
+        return self._raw(evaluator, asked, optimism, human=False)
 
     @command("kata-raw-human-nn")
     def kata_raw_human_nn(self, *arguments: str) -> str:
@@ -88,10 +90,11 @@ class InspectionCommands(Commands):
         engine.clear()
         found = session.search(session.request(position, Limits(visits=visits)))
         seconds = max(found.seconds, 1e-6)
+        network = engine.network_for(position).evaluator
         return (
             f"visits {found.visits} seconds {found.seconds:.3f} "
             f"visits/s {found.visits / seconds:.1f} evaluations/s {found.evaluated / seconds:.1f} "
-            f"board {position.size} network {engine.name} device {engine.device}"
+            f"board {position.size} network {network.name} device {network.device}"
         )
 
     @command()

@@ -48,6 +48,7 @@ def run_gtp(options: GtpOptions) -> None:
 def _load(options: GtpOptions) -> Engine:
     from tengen.engine.engine import Engine
     from tengen.engine.levels import level_named
+    from tengen.game.position import Position
 
     engine = Engine(
         options.model,
@@ -55,6 +56,7 @@ def _load(options: GtpOptions) -> Engine:
         leaves=options.leaves,
         seed=options.seed,
         human_model=options.human_model,
+        first_game=Position(options.board_size, options.rules),
     )
     engine.check_style(options.human if options.level is None else level_named(options.level).human)
     note(f"ready: {engine.name} on {engine.device}")

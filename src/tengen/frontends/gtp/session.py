@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.outcome import Outcome
     from tengen.game.position import Position
+    from tengen.network.trained_on import Unfamiliar
     from tengen.search.params import SearchParams
     from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
@@ -75,6 +76,7 @@ class GtpSession:
         self.set_time_control(TimeControl.none())
         self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
+        self._warned: set[Unfamiliar] = set()  # of what the network was not trained on
 
     # The game
 
@@ -187,6 +189,13 @@ class GtpSession:
         except BaseException as error:
             raise GtpError(_loading_error(error)) from None
 
+    def warn(self, position: Position) -> None:
+        """Say once on stderr what the network was not trained on of a game; raises GtpError."""
+        found = self.engine().unfamiliar(position)
+        if found is not None and found not in self._warned:
+            self._warned.add(found)
+            note(f"warning: {found}")
+
     @property
     def loading_is_over(self) -> bool:
         """Is it known whether there is an engine?"""
@@ -266,6 +275,7 @@ class GtpSession:
 
         What is not stoppable waits for its limit alone.
         """
+        self.warn(request.position)
         task = self._task = self.engine().start(request, on_progress)
         stopping = self.inbox.calling(task.stop, at_any_input=until_input)
         with stopping if stoppable else nullcontext():

@@ -1,4 +1,4 @@
-"""Network files: Tengen's format, KataGo's, and the bundled network.
+"""Network files: Tengen's format, KataGo's, and the bundled networks.
 
 - loading: files of any kind, recognised by their content
 - tengen_format: Tengen's format, safetensors with a header
@@ -6,6 +6,6 @@
 - katago_tokens: words, numbers and arrays of these files
 - katago_export: networks made ready for KataGo's format
 - katago_older: KataGo's older versions brought up to date
-- bundled: the network that comes with the package, tengen-9x9.safetensors
+- bundled: the networks that come with the package, and the choice among them
 - errors: NetworkFileError, and files that are no networks
 """

@@ -9,10 +9,11 @@ import re
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tengen.jit import user_cache
 from tengen.network.data import NetworkData
-from tengen.network.files.bundled import BUNDLED, bundled_network
+from tengen.network.files.bundled import BUNDLED, FOLDER, bundled_for, bundled_networks
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
 from tengen.network.files.katago_format import read_network
 from tengen.network.files.tengen_format import (
@@ -21,6 +22,9 @@ from tengen.network.files.tengen_format import (
     looks_like_safetensors,
     save_network,
 )
+
+if TYPE_CHECKING:
+    from tengen.game.position import Position
 
 ENDINGS = (".safetensors", ".bin.gz", ".txt.gz", ".bin", ".txt")
 MAX_FILE_BYTES = 4 << 30  # the largest network that KataGo has published is under 1 GB
@@ -35,14 +39,15 @@ _KATAGO = re.compile(rb"\s*[^\s@]\S{0,199}\s+-?\d{1,9}\s")  # a name and a versi
 _START = 512
 
 
-def load_network(path_or_name: str | Path) -> NetworkData:
+def load_network(path_or_name: str | Path, game: Position | None = None) -> NetworkData:
     """Load a network file of Tengen's or KataGo's; raises NetworkFileError.
 
-    `bundled` is the network that comes with the package. Other names may omit the file's ending and
-    are searched in this folder and among the user's networks. Conversions of KataGo's files are
-    cached by the file's content.
+    `bundled` is the network that comes with the package for a game like this one, without a game
+    the first of them. Other names may omit the file's ending and are searched in this folder, among
+    the user's networks and among the package's. Conversions of KataGo's files are cached by the
+    file's content.
     """
-    path = find_network(path_or_name)
+    path = find_network(path_or_name, game)
     start = read_bytes(path, _START)
     if looks_like_safetensors(start):
         return load_network_file(path)
@@ -59,14 +64,14 @@ def load_network(path_or_name: str | Path) -> NetworkData:
     return data
 
 
-def find_network(path_or_name: str | Path) -> Path:
+def find_network(path_or_name: str | Path, game: Position | None = None) -> Path:
     """Find the file that a path or name stands for; raises NetworkFileError if there is none."""
     if path_or_name == BUNDLED:
-        return bundled_network()
+        return bundled_networks()[0] if game is None else bundled_for(game)
     path = Path(path_or_name)
     places = [path]
     if path.name == str(path):
-        folders = Path(), _cached_networks()
+        folders = Path(), _cached_networks(), FOLDER
         places += [folder / f"{path.name}{end}" for folder in folders for end in ENDINGS]
     try:
         found = next((place for place in places if place.exists()), None)

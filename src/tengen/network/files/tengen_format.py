@@ -22,6 +22,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture, weights_of
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file, one_line
+from tengen.network.trained_on import TrainedOn, trained_on
 
 FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
@@ -89,6 +90,22 @@ def load_network_file(path: str | Path) -> NetworkData:
     )
     check_network(data, str(path))
     return data
+
+
+def read_trained_on(path: str | Path) -> TrainedOn:
+    """What a file says that its network was trained on, without reading it whole.
+
+    Raises NetworkFileError.
+    """
+    path = Path(path)
+    _check_header_length(path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata: dict[str, str] = file.metadata() or {}
+    except (SafetensorError, OSError) as error:
+        raise NetworkFileError(f"{path}: damaged: {one_line(str(error))}; {AGAIN}") from None
+    side = _read_architecture(metadata, path).board_size
+    return trained_on(_read_provenance(metadata, path), side)
 
 
 def check_network(data: NetworkData, source: str) -> None:
@@ -237,6 +254,11 @@ def _read_provenance(metadata: Mapping[str, str], path: Path) -> dict[str, str]:
             raise ValueError("not text")
     except (AttributeError, ValueError, RecursionError):
         raise NetworkFileError(f"{path}: the header has no valid provenance; {AGAIN}") from None
+    try:
+        trained_on(values)
+    except ValueError as error:
+        what = f"its provenance is not understood: {one_line(str(error))}"
+        raise NetworkFileError(f"{path}: {what}; {AGAIN}, or update Tengen") from None
     return values
 
 

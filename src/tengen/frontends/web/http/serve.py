@@ -54,10 +54,12 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         rules=str(position.rules),
         komi=position.komi,
     )
-    file = str(find_network(options.model))
+    find_network(options.model)  # raises before a server is started for nothing
 
     def make() -> Engine:
-        engine = make_engine(file, **options.placement, human_model=options.human_model)
+        engine = make_engine(
+            options.model, **options.placement, human_model=options.human_model, first_game=position
+        )
         say(f"{engine.name} runs on {engine.device}")
         return engine
 
@@ -95,6 +97,7 @@ def make_engine(
     device: str = AUTO,
     precision: str = AUTO,
     human_model: str | None = None,
+    first_game: Position | None = None,
 ) -> Engine:
     """The engine for all sessions; raises what loading the network raises."""
     return Engine(
@@ -105,6 +108,7 @@ def make_engine(
         cache_megabytes=CACHE_MEGABYTES,
         tree_megabytes=TREE_MEGABYTES,
         human_model=human_model,
+        first_game=first_game,
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.game_tree import TreeNode
-from tengen.frontends.web.play.server_messages import Json, Known
+from tengen.frontends.web.play.server_messages import Json, Known, unfamiliar_view
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame, read_sgf
@@ -121,6 +121,7 @@ def review_view(review: GameReview, nodes: list[TreeNode], position: Position) -
             name: None if side.accuracy is None else round(side.accuracy, 1)
             for name, side in sides.items()
         },
+        "unfamiliar": unfamiliar_view(review.unfamiliar),
     }
 
 
@@ -131,7 +132,11 @@ def better_view(
     sides = {Color.BLACK: review.black, Color.WHITE: review.white}
     own = [turn for color, side in sides.items() if color is not bot for turn in side.mistakes]
     worst = sorted(own, key=lambda turn: -turn.points_lost)[:BETTER_TURNS]
-    return {"type": "better", "turns": [_turn_view(turn, nodes, position) for turn in worst]}
+    return {
+        "type": "better",
+        "turns": [_turn_view(turn, nodes, position) for turn in worst],
+        "unfamiliar": unfamiliar_view(review.unfamiliar),
+    }
 
 
 def _turn_view(turn: TurnReview, nodes: list[TreeNode], position: Position) -> Json:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tengen
-from tengen.engine.levels import LEVELS
+from tengen.engine.engine import Engine
+from tengen.engine.level_ranks import rank_of
+from tengen.engine.levels import LEVELS, Level
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
@@ -23,6 +25,7 @@ from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
 from tengen.network.evaluator import Evaluation
+from tengen.network.trained_on import Unfamiliar
 from tengen.reviewing.review import Standing, for_black, standing_of
 from tengen.search.result import MoveResult, SearchResult
 
@@ -43,7 +46,9 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
         },
         "device": "" if engine is None else engine.device,
         "ready": engine is not None,
-        "levels": [{"id": each.id, "name": each.name, "elo": each.elo} for each in LEVELS],
+        "levels": [
+            {"id": each.id, "name": each.name, "ranks": _ranks(each, engine)} for each in LEVELS
+        ],
         "rules": [{"id": id_, "name": name, "komi": NAMED[id_][1]} for id_, name in _rule_names()],
         "limits": {
             "visits": limits.VISITS,
@@ -53,6 +58,18 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
         },
         "run": has_run,
     }
+
+
+def _ranks(level: Level, engine: Engine | None) -> dict[str, Json]:
+    """About which rank a level has, by the side of the board, where that was measured."""
+    if engine is None:
+        return {}
+    sides = range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)
+    boards = {side: Position(side) for side in sides}
+    ranks = {
+        side: rank_of(level, engine.name_for(board), board.size) for side, board in boards.items()
+    }
+    return {str(side): rank._asdict() for side, rank in ranks.items() if rank is not None}
 
 
 def _rule_names() -> Iterator[tuple[str, str]]:
@@ -122,8 +139,8 @@ def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Jso
     return view
 
 
-def position_view(game: GameState, *, ready: bool) -> Json:
-    """The position shown, and what the player may do there."""
+def position_view(game: GameState, engine: Engine | None) -> Json:
+    """The position shown, what the player may do there, and what the network does not know."""
     position, phase = game.position, game.phase
     move = game.tree.move(game.at)
     ko = position.ko
@@ -147,10 +164,23 @@ def position_view(game: GameState, *, ready: bool) -> Json:
             "pass": yours,
             "undo": game.can_undo,
             "resign": phase == "playing",
-            "hint": yours and ready,
+            "hint": yours and engine is not None,
         },
         "clock": None if game.clock is None else game.clock.view(),
         "thinking": game.bot_to_move or (phase == "counting" and game.dead_unknown),
+        "network": "" if engine is None else engine.name_for(position),
+        "unfamiliar": None if engine is None else unfamiliar_view(engine.unfamiliar(position)),
+    }
+
+
+def unfamiliar_view(found: Unfamiliar | None) -> Json | None:
+    """What a network was not trained on of a game: its board, its rules or both."""
+    if found is None:
+        return None
+    return {
+        "network": found.network,
+        "board": None if found.board is None else str(found.board),
+        "rules": None if found.rules is None else str(found.rules),
     }
 
 

@@ -202,7 +202,7 @@ class PlaySession:
 
     def _show_position(self) -> None:
         game = self.game
-        self.send(position_view(game, ready=self.loader.ready))
+        self.send(position_view(game, self.loader.engine_if_ready))
         counted = game.phase == "counting" and not game.dead_unknown
         if counted or (game.phase == "over" and game.position.is_over):
             self.send(count_view(game))

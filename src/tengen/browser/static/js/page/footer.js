@@ -6,16 +6,16 @@ import { t } from "../lib/i18n.js";
 export function showFooter(store) {
   const foot = document.getElementById("foot");
   const show = () => {
-    const { info } = store.state;
+    const { info, position } = store.state;
     if (!info) return;
     const fact = (key, id, text) => element("span", { class: "fact" }, `${t(key)} `, element("bdi", { id, text: text ?? "–" }));
     const parts = [
-      fact("foot.network", "network", info.network?.name),
+      fact("foot.network", "network", position?.network || info.network?.name),
       fact("foot.device", "device", info.device),
       fact("foot.version", "version", info.version),
     ];
     if (info.run) parts.push(element("a", { href: "/run", text: t("foot.run") }));
     foot.replaceChildren(...parts);
   };
-  store.watch(["info", "language"], show);
+  store.watch(["info", "position", "language"], show);
 }

@@ -3,7 +3,7 @@
 import { button, choice, field } from "../lib/controls.js";
 import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
-import { named, signed, t, translateMarkup } from "../lib/i18n.js";
+import { named, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
 
 const USUAL = {
@@ -32,7 +32,13 @@ function mostHandicap(size) {
   return size % 2 && size > 7 ? 9 : 4;
 }
 
-const isRated = ({ elo }) => typeof elo === "number";
+/** A level's name, with its rank on boards of this size where that is known. */
+function levelText({ id, name, ranks }, size) {
+  const rank = ranks?.[size];
+  const words = named("level", id, name);
+  if (!rank) return words;
+  return t("new.rated", { name: words, rank: t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number }) });
+}
 
 function option(value, text, chosen) {
   const node = element("option", { value, text });
@@ -121,13 +127,9 @@ export function createNewGameDialog(store, actions) {
     for (const chip of quick.children) chip.setAttribute("aria-pressed", String(Number(chip.dataset.size) === wish.size));
     const level = levels.value || wish.level || info?.levels?.[0]?.id;
     levels.replaceChildren(
-      ...(info?.levels ?? []).map((one) => {
-        const name = named("level", one.id, one.name);
-        const words = isRated(one) ? t("new.rated", { name, elo: signed(one.elo, 0) }) : name;
-        return option(one.id, words, level);
-      }),
+      ...(info?.levels ?? []).map((one) => option(one.id, levelText(one, wish.size), level)),
     );
-    ratedNote.hidden = !(info?.levels ?? []).some(isRated);
+    ratedNote.hidden = !(info?.levels ?? []).some(({ ranks }) => ranks?.[wish.size]);
     levelField.hidden = wish.colour === "both";
     const rule = wish.rules ?? info?.rules?.[0]?.id;
     rules.replaceChildren(...(info?.rules ?? []).map((one) => option(one.id, named("rules", one.id, one.name), rule)));

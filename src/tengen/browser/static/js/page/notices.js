@@ -1,7 +1,7 @@
 // Short messages that disappear, and the banner that stays while the server is away.
 
 import { element } from "../lib/element.js";
-import { hasText, t } from "../lib/i18n.js";
+import { hasText, named, t } from "../lib/i18n.js";
 
 const SHOWN_FOR = 6000;
 
@@ -21,17 +21,26 @@ export function noticeError(error) {
   notice(known ? t(known, { message: error.message }) : error.message);
 }
 
-/** Show a banner while there is no connection or the network is being loaded. */
+/** What the network was not trained on of the game that is shown, or "". */
+function unfamiliarText({ network, board, rules }) {
+  const key = board && rules ? "both" : board ? "board" : "rules";
+  const values = { network, board: board?.replace("x", "×"), rules: rules && named("rules", rules, rules) };
+  return t(`banner.unfamiliar.${key}`, values);
+}
+
+/** Show a banner while there is no connection, the network is being loaded, or is not to be relied on. */
 export function showBanner(store) {
   const banner = document.getElementById("banner");
   const show = () => {
-    const { connection, info } = store.state;
+    const { connection, info, position } = store.state;
     let key = null;
     if (connection === "away") key = "banner.away";
     if (connection === "forbidden") key = "banner.forbidden";
     if (connection === "open" && info && !info.ready) key = "banner.warming";
-    banner.textContent = key ? t(key) : "";
-    banner.dataset.kind = key ?? "";
+    const unfamiliar = key ? null : position?.unfamiliar;
+    const text = unfamiliar ? unfamiliarText(unfamiliar) : key ? t(key) : "";
+    if (banner.textContent !== text) banner.textContent = text;
+    banner.dataset.kind = unfamiliar ? "banner.unfamiliar" : key ?? "";
   };
-  store.watch(["connection", "info", "language"], show);
+  store.watch(["connection", "info", "position", "language"], show);
 }

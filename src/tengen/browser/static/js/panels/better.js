@@ -31,7 +31,7 @@ export function createPanel({ store, actions }) {
     const { done, total } = state.reviewProgress ?? {};
     if (waiting) words.textContent = total ? t("better.progress", { done, total }) : t("better.waiting");
     else if (!state.better) words.textContent = t("better.words");
-    else words.textContent = t(state.better.length ? "better.found" : "better.none");
+    else words.textContent = t(state.better.length ? "better.found" : state.position?.unfamiliar ? "better.unrated" : "better.none");
     list.replaceChildren(mistakeList(state.better ?? [], state, actions));
   }
 

@@ -12,6 +12,7 @@ const SHOWN = 5;
 const SIDES = ["black", "white"];
 
 function accuracyRow(review) {
+  if (review.unfamiliar) return element("p", { class: "words", id: "unrated", text: t("review.unrated") });
   return element(
     "div",
     { class: "accuracies" },
@@ -63,9 +64,10 @@ export function createPanel({ store, actions }) {
 
   function mistakes(state, colour) {
     const turns = mistakesOf(state.review, colour);
+    const none = state.review.unfamiliar ? "review.none.unrated" : "review.none";
     return element("div", { class: "mistakes" },
       element("h3", { text: t("review.mistakes", { colour: t(colour) }) }),
-      turns.length ? mistakeList(turns, state, actions) : element("p", { class: "words", text: t("review.none") }));
+      turns.length ? mistakeList(turns, state, actions) : element("p", { class: "words", text: t(none) }));
   }
 
   function show() {

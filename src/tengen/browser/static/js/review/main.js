@@ -108,16 +108,21 @@ function fillSide(color) {
   const name = element("span", { dir: "auto", text: data.players[color] || NAMES[color] });
   if (data.players[color]) card.setAttribute("aria-label", `${NAMES[color]}, ${data.players[color]}`);
   card.append(element("h2", {}, stoneOf(color), name));
-  if (side.accuracy === null) {
+  if (!side.moves) {
     card.append(element("p", { class: "few", text: "No move was reviewed." }));
     return;
   }
   const many = side.mistakes.length;
-  const mistakes = many === 0 ? "no mistakes" : many === 1 ? "one mistake" : `${many} mistakes`;
-  card.append(
-    element("p", { class: "accuracy" }, element("strong", { text: `${Math.round(side.accuracy)}%` }), "accuracy"),
-    element("p", { class: "few", text: `${points(side.meanLoss)} lost per move, ${mistakes} in ${side.moves} moves` }),
-  );
+  if (side.accuracy === null) {
+    const found = many === 1 ? "One possible mistake" : many ? `${many} possible mistakes` : "Not rated:";
+    card.append(element("p", { class: "few", text: `${found} ${many ? "in " : ""}${side.moves} moves` }));
+  } else {
+    const mistakes = many === 0 ? "no mistakes" : many === 1 ? "one mistake" : `${many} mistakes`;
+    card.append(
+      element("p", { class: "accuracy" }, element("strong", { text: `${Math.round(side.accuracy)}%` }), "accuracy"),
+      element("p", { class: "few", text: `${points(side.meanLoss)} lost per move, ${mistakes} in ${side.moves} moves` }),
+    );
+  }
   if (!many) return;
   const items = side.mistakes.map((number) => element("li", {}, mistakeButton(steps[number - 1])));
   const list = element("ol", { class: "mistakes", "aria-label": "Biggest mistakes" }, ...items.slice(0, LISTED));

@@ -1,0 +1,87 @@
+"""The player of the first day: knows captures, atari and eyes, and nothing else.
+
+Somebody who was told the rules an hour ago, as an opponent to measure the weakest levels by: about
+30 kyu. Everything it does is below; it has no network and does not look ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+
+from tengen.game.color import Color
+from tengen.game.geometry import Point, point_index
+from tengen.game.kernels.life import is_own_eye
+from tengen.game.position import Position
+
+_ORDER = count()  # in which they are made: each plays its own games
+
+
+class FirstDayPlayer:
+    """One side of games. The first one made with a seed always makes the same moves."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.default_rng([abs(seed), next(_ORDER)])
+
+    def move(self, position: Position) -> Point | None:
+        """Capture what is most; else save what is most; else any move; a pass if there is none."""
+        moves = sensible_moves(position)
+        for choose in (captures, escapes):
+            found = {move: stones for move, stones in choose(position).items() if move in moves}
+            if found:
+                most = max(found.values())
+                moves = [move for move in found if found[move] == most]
+                break
+        return moves[int(self._random.integers(len(moves)))] if moves else None
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def sensible_moves(position: Position) -> list[Point]:
+    """The legal moves that fill no eye of one's own."""
+    board = position.arrays(room=0)[0][0]
+    width = position.width
+    return [
+        move for move in position.legal_moves() if not is_own_eye(board, point_index(move, width))
+    ]
+
+
+def captures(position: Position) -> dict[Point, int]:
+    """The points that capture, and how many stones each."""
+    found: dict[Point, int] = {}
+    for liberty, chain in _in_atari(position, position.to_play.opponent):
+        found[liberty] = found.get(liberty, 0) + len(chain)
+    return found
+
+
+def escapes(position: Position) -> dict[Point, int]:
+    """The points that take own stones out of atari, and how many."""
+    found: dict[Point, int] = {}
+    for liberty, chain in _in_atari(position, position.to_play):
+        if position.is_legal(liberty) and position.play(liberty).liberties(liberty) > 1:
+            found[liberty] = found.get(liberty, 0) + len(chain)
+    return found
+
+
+def _in_atari(position: Position, color: Color) -> Iterator[tuple[Point, list[Point]]]:
+    """The last liberty and the stones of each chain that has only one."""
+    seen: set[Point] = set()
+    for y, x in np.argwhere(position.stones == int(color)).tolist():
+        stone = Point(x, y)
+        if stone in seen:
+            continue
+        chain = position.chain(stone)
+        seen.update(chain)
+        if position.liberties(stone) == 1:
+            yield next(near for each in chain for near in _empty_beside(position, each)), chain
+
+
+def _empty_beside(position: Position, point: Point) -> Iterator[Point]:
+    x, y = point
+    for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
+        inside = 0 <= near.x < position.width and 0 <= near.y < position.height
+        if inside and position.at(near) is None:
+            yield near

@@ -1,0 +1,136 @@
+"""What a network was trained on: board sizes and rules. Elsewhere its judgement is a guess.
+
+Tengen's files say it in their provenance, in the words of a run's settings. KataGo's files do not:
+of those it is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from tengen.game.geometry import Size, parse_size
+from tengen.game.rules import Rules, Scoring, Tax, parse_rules
+
+if TYPE_CHECKING:
+    from tengen.game.position import Position
+
+BOARD_SIZES, RULES = "board_sizes", "rules"  # keys of a provenance
+KATAGO_VERSION = "katago_version"  # and the one of networks that come from KataGo's files
+KATAGO_SINCE = 8  # the version of KataGo's format from which on its networks learn all of this:
+KATAGO_SIDES = range(7, 20)
+_LISTED = 4  # board sizes that are listed one by one
+_BETWEEN_RULES = re.compile(r",(?![^{]*\})")  # commas, but not within JSON
+
+
+class TrainedOn(NamedTuple):
+    """The boards and rules that a network was trained on; None: not known."""
+
+    boards: frozenset[Size] | None = None
+    rules: frozenset[Rules] | None = None
+
+    def knows_board(self, size: Size) -> bool:
+        """Was it trained on boards of this size?"""
+        return self.boards is not None and size in self.boards
+
+    def knows_rules(self, rules: Rules) -> bool:
+        """Was it trained under rules that count a game like these?
+
+        Ko, suicide, passes in friendship and White's bonus do not matter: they decide few games,
+        and do not change what a board is worth.
+        """
+        return self.rules is not None and _count(rules) in map(_count, self.rules)
+
+    @property
+    def boards_text(self) -> str:
+        """The boards, for people."""
+        if self.boards is None:
+            return "not known"
+        sizes = sorted(self.boards, key=lambda size: (size.area, size))
+        if len(sizes) > _LISTED:
+            return f"{sizes[0]} to {sizes[-1]}"
+        return ", ".join(map(str, sizes))
+
+    @property
+    def rules_text(self) -> str:
+        """The rules, for people."""
+        if self.rules is None:
+            return "not known"
+        return "all" if self.rules >= all_rules() else ", ".join(sorted(map(str, self.rules)))
+
+
+class Unfamiliar(NamedTuple):
+    """What a network was not trained on, as far as is known, of the terms of a game."""
+
+    network: str
+    trained_on: TrainedOn
+    board: Size | None  # None: it knows the board
+    rules: Rules | None  # None: it knows the rules
+
+    def __str__(self) -> str:
+        lacks, knows = [], []
+        if self.board is not None:
+            lacks.append(f"{self.board} boards")
+            knows.append(f"boards {self.trained_on.boards_text}")
+        if self.rules is not None:
+            lacks.append(f"{self.rules} rules")
+            knows.append(f"rules {self.trained_on.rules_text}")
+        return (
+            f"{self.network} was not trained for {' and '.join(lacks)} "
+            f"({'; '.join(knows)}): do not rely on its play and its estimates"
+        )
+
+
+def trained_on(provenance: Mapping[str, str], only_side: int = 0) -> TrainedOn:
+    """What a network's provenance says; raises ValueError that names what it does not understand.
+
+    A network that can play on boards of one size alone has that side.
+    """
+    version = provenance.get(KATAGO_VERSION, "")
+    if version.isdecimal() and int(version) >= KATAGO_SINCE:
+        sides = product(KATAGO_SIDES, repeat=2)
+        return TrainedOn(frozenset(Size(*each) for each in sides), all_rules())
+    boards = frozenset({Size(only_side, only_side)}) if only_side else None
+    if BOARD_SIZES in provenance:
+        sizes = provenance[BOARD_SIZES].split(",")
+        boards = frozenset(parse_size(size.strip()) for size in sizes)
+    rules = None
+    if RULES in provenance:
+        named = _BETWEEN_RULES.split(provenance[RULES])
+        rules = frozenset(parse_rules(name.strip()) for name in named)
+    return TrainedOn(boards, rules)
+
+
+def facts_of_training(board_sizes: Iterable[int | str], rules: Iterable[str]) -> dict[str, str]:
+    """The part of a provenance that `trained_on` reads, for a run with these settings."""
+    return {
+        BOARD_SIZES: ", ".join(map(str, board_sizes)),
+        RULES: ", ".join(str(parse_rules(each)) for each in rules),
+    }
+
+
+def unfamiliar(network: str, known: TrainedOn, position: Position) -> Unfamiliar | None:
+    """What a network was not trained on of a position's board and rules; None if nothing."""
+    board = None if known.knows_board(position.size) else position.size
+    rules = None if known.knows_rules(position.rules) else position.rules
+    if board is None and rules is None:
+        return None
+    return Unfamiliar(network, known, board, rules)
+
+
+def _count(rules: Rules) -> tuple[Scoring, Tax, bool]:
+    """What decides how a board is counted."""
+    return rules.scoring, rules.tax, rules.button
+
+
+@cache
+def all_rules() -> frozenset[Rules]:
+    """Rules of each kind that networks can be told of; a button goes with area scoring alone."""
+    return frozenset(
+        Rules(scoring=scoring, tax=tax, button=button)
+        for scoring, tax, button in product(Scoring, Tax, (False, True))
+        if scoring is Scoring.AREA or not button
+    )
