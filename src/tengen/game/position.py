@@ -34,6 +34,7 @@ from tengen.game.illegal_moves import (
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
+from tengen.game.kernels.clean_up import second_start
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.rules import Rules, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board
@@ -397,7 +398,8 @@ class Position(BoardView):
             self.handicap,
             self.stones.tobytes(),
             *(int(board[name]) for name in ("to_play", "ko", "passes", "end", "button")),
-            int(board["button_owner"]),
+            *(int(board[name]) for name in ("button_owner", "phase", "blocks")),
+            second_start(board).tobytes(),
             tuple(board["captured"].tolist()),
             self._resigned,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tengen.evaluation.elo import Rating, Result, fit
 from tengen.evaluation.lockstep import Played, openings, tally_of
 from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
+from tengen.game.rules import parse_rules
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
@@ -18,7 +20,7 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits
-from tengen.selfplay.params import SelfPlayParams
+from tengen.selfplay.params import SelfPlayParams, is_random
 
 
 def network_name(iteration: int) -> str:
@@ -84,9 +86,16 @@ def rate_network(
 
 
 def _empty_boards(games: SelfPlayParams) -> list[Position]:
-    """The boards of a run's ratings: all sizes that are played, by the first of its rules."""
+    """The boards of a run's ratings: all sizes that are played, by the first of its rules.
+
+    Territory is played out as in self-play, so that nobody has to judge what is dead.
+    """
+    first = games.rules[0]
+    rules = games.drawn_rules[0]
+    if not is_random(first):
+        rules = replace(rules, friendly_pass=parse_rules(first).friendly_pass)
     return [
-        Position(size, games.rules[0], games.mean_komi(size), move_limit=games.most_turns(size))
+        Position(size, rules, games.mean_komi(size, rules), move_limit=games.most_turns(size))
         for size in games.played_sizes
     ]
 
