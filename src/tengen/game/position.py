@@ -36,7 +36,7 @@ from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
 from tengen.game.kernels.clean_up import second_start
 from tengen.game.outcome import Outcome, Reason
-from tengen.game.rules import Rules, check_komi, parse_rules
+from tengen.game.rules import Rules, Scoring, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board
 
 MoveLike: TypeAlias = PointLike | None
@@ -173,9 +173,15 @@ class Position(BoardView):
         return after
 
     def resumed(self) -> Position:
-        """The position as if the game had not ended: its passes count towards no other end."""
+        """The position as if the game had not ended.
+
+        Its passes count towards no other end; under territory scoring the next pass is one more of
+        them, as KataGo has it.
+        """
         after = self._copy(room=0)
-        after._boards[0]["end"], after._boards[0]["passes"] = kernels.GOING_ON, 0
+        after._boards[0]["end"] = kernels.GOING_ON
+        if self.rules.scoring is Scoring.AREA:
+            after._boards[0]["passes"] = 0
         after._resigned = None
         return after
 

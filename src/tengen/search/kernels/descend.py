@@ -20,7 +20,7 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
-from tengen.game.kernels.clean_up import start_color
+from tengen.game.kernels.clean_up import is_last_phase, start_color
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -195,7 +195,11 @@ def _walk_down(forest, g, path, settings, scratch):
             choice = root_child(forest, g, settings)
         else:
             choice = best_child(forest, index, settings)
-        if settings.more_passing_hacks and pass_would_end(board, history):
+        if (
+            settings.more_passing_hacks
+            and is_last_phase(board)
+            and pass_would_end(board, history)
+        ):
             choice = _try_both_kinds(forest, g, index, choice, path, depth)
         if choice == NEXT_CANDIDATE:
             if not has_room(forest, g):
