@@ -12,7 +12,6 @@ from tengen.evaluation.elo import Rating, Result, fit
 from tengen.evaluation.lockstep import Played, openings, tally_of
 from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
-from tengen.game.rules import parse_rules
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
@@ -20,7 +19,7 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits
-from tengen.selfplay.params import SelfPlayParams, is_random
+from tengen.selfplay.params import SelfPlayParams
 
 
 def network_name(iteration: int) -> str:
@@ -90,10 +89,7 @@ def _empty_boards(games: SelfPlayParams) -> list[Position]:
 
     Territory is played out as in self-play, so that nobody has to judge what is dead.
     """
-    first = games.rules[0]
-    rules = games.drawn_rules[0]
-    if not is_random(first):
-        rules = replace(rules, friendly_pass=parse_rules(first).friendly_pass)
+    rules = replace(games.first_rules, played_out=True)
     return [
         Position(size, rules, games.mean_komi(size, rules), move_limit=games.most_turns(size))
         for size in games.played_sizes

@@ -24,11 +24,11 @@ _USUAL_KOMI = 7.0
 _ROWS_AT_A_TIME = 8  # large halves have a multiple of this many games, which suits GPUs
 
 
-def fair_komi(size: Size, rules: Rules = Rules()) -> float:
+def fair_komi(size: Size, rules: Rules) -> float:
     """The komi with which games on a board are about even, as far as is known.
 
     Where all points are owned, area and territory differ by as many points as one side has played
-    more stones. On boards with an odd number of points that is one, the first, which Black pays for.
+    more stones: by the first one, Black's, on boards with an odd number of points.
     """
     komi = _FAIR_KOMI.get(size.width, _USUAL_KOMI)
     if size.width != size.height:
@@ -36,28 +36,17 @@ def fair_komi(size: Size, rules: Rules = Rules()) -> float:
     return komi - (rules.scoring is Scoring.TERRITORY and size.area % 2)
 
 
-def is_random(name: str) -> bool:
-    """Whether a name stands for rules drawn at random."""
-    return name.strip().lower() == _RANDOM
-
-
-def rules_named(name: str) -> list[Rules]:
-    """The rules that a game of self-play may have, all equally often; raises ValueError.
-
-    Under territory scoring dead stones are captured; under area scoring those left on the board are
-    alive, and nobody passes in friendship.
-    """
-    found = [] if is_random(name) else [parse_rules(name)]
-    if not found:
+def _rules_named(name: str) -> list[Rules]:
+    """The rules that a name stands for, all equally often; raises ValueError."""
+    if name.strip().lower() == _RANDOM:
+        parts = product(KoRule, Scoring, _TAXES, (False, True), _BUTTONS)
         found = [
             Rules(ko, scoring, tax, suicide=suicide, button=button)
-            for ko, scoring, tax, suicide, button in product(
-                KoRule, Scoring, _TAXES, (False, True), _BUTTONS
-            )
+            for ko, scoring, tax, suicide, button in parts
         ]
-    return [
-        nearest_known(replace(rules, friendly_pass=False, played_out=True)) for rules in found
-    ]
+    else:
+        found = [parse_rules(name)]
+    return [nearest_known(rules) for rules in found]
 
 
 def parse_size(text: int | str) -> Size:
@@ -216,10 +205,20 @@ class SelfPlayParams:
 
     @property
     def drawn_rules(self) -> list[Rules]:
-        """All rules that are drawn from; those drawn more often appear more often."""
-        named = [rules_named(name) for name in self.rules]
+        """All rules that are drawn from; those drawn more often appear more often.
+
+        Under territory scoring dead stones are captured; under area scoring those left on the board
+        are alive, and nobody passes in friendship.
+        """
+        named = [_rules_named(name) for name in self.rules]
         each = lcm(*map(len, named))
-        return [rules for found in named for rules in found * (each // len(found))]
+        drawn = [rules for found in named for rules in found * (each // len(found))]
+        return [replace(rules, friendly_pass=False, played_out=True) for rules in drawn]
+
+    @property
+    def first_rules(self) -> Rules:
+        """Those by which networks are rated and shown: of several rules the first, as named."""
+        return _rules_named(self.rules[0])[0]
 
     @property
     def plays_territory(self) -> bool:

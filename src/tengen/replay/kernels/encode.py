@@ -130,9 +130,7 @@ def play_turn(board, history, move):
     p = PASS
     if move < board.width * board.height:
         p = point_of(board, move % board.width, move // board.width)
-        if board.color[p] != EMPTY and (
-            board.phase == MAIN_PHASE or block_at(board, p) == NOWHERE
-        ):
+        if board.color[p] != EMPTY and (board.phase == MAIN_PHASE or block_at(board, p) == NOWHERE):
             return False
     board.end = GOING_ON  # records may play on after two passes
     play(board, history, p)

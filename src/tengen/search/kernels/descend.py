@@ -195,11 +195,7 @@ def _walk_down(forest, g, path, settings, scratch):
             choice = root_child(forest, g, settings)
         else:
             choice = best_child(forest, index, settings)
-        if (
-            settings.more_passing_hacks
-            and is_last_phase(board)
-            and pass_would_end(board, history)
-        ):
+        if settings.more_passing_hacks and is_last_phase(board) and pass_would_end(board, history):
             choice = _try_both_kinds(forest, g, index, choice, path, depth)
         if choice == NEXT_CANDIDATE:
             if not has_room(forest, g):
