@@ -227,30 +227,41 @@ class PlayedOutGame(ReferenceGame):
             self.start = dict(self.stones) if self.phase == 2 else {}
             self._begin_phase()
 
-    def score(self) -> int:
-        """Black's points minus White's."""
+    def count(self) -> tuple[dict[Point, int], dict[int, int]]:
+        """The owner of each point, 0 for nobody's, and the number of living groups by colour."""
         stones = np.zeros((self.height, self.width), np.int8)
         for (x, y), stone in self.stones.items():
             stones[y, x] = stone
-        owner = PlainBoard(stones, self.suicide).settled()
+        board = PlainBoard(stones, self.suicide)
+        owner = board.settled()
         start = self.start if self.phase == 2 else self.stones
-        points = {1: -self.cost[1], 2: -self.cost[2]}
+        counted, groups = dict.fromkeys(owner, 0), {1: 0, 2: 0}
         for color in (1, 2):
             own = {point for point in owner if owner[point] == color}
-            for group in PlainBoard(stones, self.suicide).connected(own):
+            for group in board.connected(own):
                 lives = not any(owner[q] == 0 for p in group for q in self.around(p)) and not any(
                     len(self.chain(self.stones, p)[1]) == 1
                     for p in group
                     if self.stones.get(p) == color
                 )
-                points[color] -= 2 * (lives and self.tax == "ALL")
+                groups[color] += lives
                 for point in group:
                     stone = self.stones.get(point, 0)
                     if lives or (self.tax == "NONE" and stone != color):
-                        points[color] += 1
-                    elif stone and start.get(point) == stone:
-                        points[stone] += 1
-        return points[1] - points[2]
+                        counted[point] = color
+                    elif start.get(point) == stone:
+                        counted[point] = stone
+        return counted, groups
+
+    def score(self) -> int:
+        """Black's points minus White's."""
+        owner, groups = self.count()
+        tax = 2 if self.tax == "ALL" else 0
+        black, white = (
+            list(owner.values()).count(color) - tax * groups[color] - self.cost[color]
+            for color in (1, 2)
+        )
+        return black - white
 
 
 class PlainBoard:

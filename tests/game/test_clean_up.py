@@ -7,7 +7,6 @@ import pickle
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from tengen.game.color import Color
@@ -16,6 +15,7 @@ from tengen.game.kernel_rules import rules_of, terms_of
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax, parse_rules
+from tests.game.ko_fights import ko_fight
 from tests.game.reference import PlayedOutGame
 
 pytestmark = pytest.mark.kernel
@@ -205,16 +205,6 @@ def test_nobody_takes_a_ko_twice_in_one_position() -> None:
     assert lifted.pass_().is_legal("B4", "W")  # in the next phase
 
 
-TWO_KOS = """
-    . X O . X O
-    X . X O O .
-    . X O . X O
-    X X O O X X
-    . X O X X .
-    X X O O X X
-"""
-
-
 def test_bans_of_superko_end_with_the_main_phase() -> None:
     rules = replace(JAPANESE, ko=KoRule.POSITIONAL, suicide=True)
     position = board(KO, rules, to_play="W").play("B4")
@@ -275,29 +265,16 @@ def test_random_games_are_those_of_the_reference(rules: Rules) -> None:
 
 @pytest.mark.parametrize("ko", KoRule)
 def test_ko_fights_are_those_of_the_reference(ko: KoRule) -> None:
-    """Two kos, hardly any other moves, and few passes in a row."""
-    rules = replace(JAPANESE, ko=ko)
     banned = 0
     for seed in range(3 if WITHOUT_COMPILER else 60):
-        choice = random.Random(seed)
-        position = board(TWO_KOS, rules)
-        slow = PlayedOutGame(position.width, position.height, ko.value.lower(), False, "SEKI")
-        slow.set_up({(x, y): int(position.stones[y, x]) for y, x in np.argwhere(position.stones)})
-        for _ in range(60):
-            if slow.over:
-                break
+        for position, slow in ko_fight(replace(JAPANESE, ko=ko), seed):
             legal = [p for p in slow.points() if slow.is_legal(p)]
-            assert sorted(position.legal_moves()) == sorted(legal)
-            kos = [p for p in legal if slow.ko_stone(p) or slow.block_at(p)]
-            taken = [p for p in slow.points() if slow.phase and slow.ko_stone(p) and p not in legal]
-            banned += len(taken)
-            first = slow.phase == 0 and len(position.moves) < 2
-            others = [None] if first or choice.random() < 0.3 else []
-            move = choice.choice(others or kos or legal or [None])
-            slow.play(move)
-            position = position.play(move)
+            assert sorted(position.legal_moves()) == (sorted(legal) if not slow.over else [])
             assert (position.phase, position.is_over) == (slow.phase, slow.over)
-        assert position.score().margin == slow.score()
+            assert position.score().margin == slow.score()
+            banned += slow.phase > 0 and any(
+                slow.ko_stone(p) and p not in legal for p in slow.points()
+            )
     assert WITHOUT_COMPILER or banned > 0
 
 
