@@ -82,7 +82,7 @@ def test_each_rule_has_its_own_values(ko: KoRule, tax: Tax, suicide: bool) -> No
     assert value(position, "suicide") == suicide
 
 
-def test_values_of_phases_and_handicaps_that_are_not_played_stay_zero() -> None:
+def test_values_of_phases_and_handicaps_stay_zero_without_them() -> None:
     never = ["clean-up", "second clean-up", "unequal playouts", "advantage in playouts"]
     assert [KATAGO.globals.index(name) for name in never] == [12, 13, 15, 16]
     for position in random_positions(9, 30):

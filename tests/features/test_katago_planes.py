@@ -323,10 +323,10 @@ def test_an_empty_board_is_nobody_s() -> None:
     assert len(area(Position(5).play("C3"))[1]) == 25
 
 
-# What KataGo keeps for its clean-up phases
+# Clean-up phases: see test_katago_clean_up.py
 
 
-def test_planes_of_phases_that_are_not_played_stay_empty() -> None:
+def test_planes_of_phases_stay_empty_where_players_agree() -> None:
     names = ["ko recapture block", "unused", *(n for n in KATAGO.planes if "clean-up" in n)]
     assert [KATAGO.planes.index(name) for name in names] == [7, 8, 20, 21]
     for position in random_positions(8, 30):

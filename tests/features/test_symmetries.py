@@ -37,7 +37,7 @@ def test_all_symmetries_commute_with_encoding() -> None:
                 np.testing.assert_array_equal(mine.planes, expected.planes, where)
                 np.testing.assert_array_equal(mine.globals, expected.globals, where)
     if not WITHOUT_COMPILER:
-        # Only what KataGo fills in phases that are not played here stayed empty.
+        # Only what KataGo fills in clean-up phases stayed empty: see test_katago_clean_up.py.
         never = {"ko recapture block", "unused"} | {p for p in KATAGO.planes if "clean-up" in p}
         for name, features in FEATURE_SETS.items():
             empty = {plane for plane, n in zip(features.planes, seen[name], strict=True) if n == 0}

@@ -125,6 +125,145 @@ class ReferenceGame:
         return owners.count(1) - owners.count(2)
 
 
+class PlayedOutGame(ReferenceGame):
+    """A game by territory scoring whose dead stones are captured in two clean-up phases.
+
+    It is counted by area: each stone of the main phase and the first clean-up has cost a point.
+    """
+
+    def __init__(self, width: int, height: int, ko: str, suicide: bool, tax: str) -> None:
+        super().__init__(width, height, ko, suicide)
+        self.tax = tax
+        self.phase = self.passes = 0
+        self.over = self.no_result = False
+        self.cost = {1: 0, 2: 0}
+        self.start: Stones = {}  # when the second clean-up began
+        self._begin_phase()
+
+    def set_up(self, stones: Stones) -> None:
+        """Begin with these stones, which have cost their points, and Black to play."""
+        self.stones = dict(stones)
+        self.past = [Past(frozenset(stones.items()), 2)]
+        self.cost = {color: list(stones.values()).count(color) for color in (1, 2)}
+        self._begin_phase()
+
+    def _begin_phase(self) -> None:
+        self.passes = 0
+        self.blocked: set[Point] = set()  # stones that took a ko
+        self.taken: set[tuple[object, ...]] = set()  # position, colour and move of each such stone
+        self.passed: set[tuple[object, ...]] = set()  # positions and who passed in them
+        self.situations = [self._situation()]
+
+    def _situation(self) -> tuple[object, ...]:
+        return frozenset(self.stones.items()), frozenset(self.blocked), self.to_play
+
+    def ko_stone(self, point: Point) -> Point | None:
+        """The stone that a move takes as a ko: the one it takes is the liberty of the one it is."""
+        if point in self.stones:
+            return None
+        after = self.after(point)
+        taken = self.stones.keys() - after.keys()
+        if len(taken) != 1 or point not in after:
+            return None
+        return max(taken) if self.chain(after, point) == ({point}, taken) else None
+
+    def block_at(self, point: Point) -> Point | None:
+        """The blocked stone that a move would take as a ko, or is itself."""
+        if self.stones.get(point) == 3 - self.to_play:
+            chain, liberties = self.chain(self.stones, point)
+            return point if len(chain) == len(liberties) == 1 and point in self.blocked else None
+        taken = self.ko_stone(point)
+        return taken if taken in self.blocked else None
+
+    def is_legal(self, point: Point) -> bool:
+        if self.phase == 0:
+            return super().is_legal(point)
+        if self.block_at(point) is not None:
+            return True
+        if point in self.stones:
+            return False
+        if point not in self.after(point):
+            alone = self.to_play not in (self.stones.get(near) for near in self.around(point))
+            if alone or not self.suicide:
+                return False
+        return (frozenset(self.stones.items()), self.to_play, point) not in self.taken
+
+    def play(self, point: Point | None) -> None:
+        if point is None:
+            self._pass()
+            return
+        me, block = self.to_play, self.block_at(point) if self.phase else None
+        self.passes = 0
+        if block is not None:
+            self.blocked.remove(block)
+            self.to_play = 3 - me
+        else:
+            is_ko = self.phase > 0 and self.ko_stone(point) is not None
+            if is_ko:
+                self.taken.add((frozenset(self.stones.items()), me, point))
+            self.cost[me] += self.phase < 2
+            super().play(point)
+            self.blocked = {p for p in self.blocked if p in self.stones} | (
+                {point} if is_ko else set()
+            )
+        self.situations.append(self._situation())
+        if self.phase > 0 or self.ko == "simple":
+            self.no_result = self.over = self.situations.count(self._situation()) >= 3
+
+    def _pass(self) -> None:
+        now = self._situation()
+        lifts_bans = self.phase > 0 or self.ko == "simple"
+        ends = self.passes > 0 or (lifts_bans and now in self.passed)
+        self.passed.add(now)
+        self.passes += 1
+        super().play(None)
+        if lifts_bans:
+            self.situations.clear()
+        self.situations.append(self._situation())
+        if ends and self.phase == 2:
+            self.over = True
+        elif ends:
+            self.phase += 1
+            self.start = dict(self.stones) if self.phase == 2 else {}
+            self._begin_phase()
+
+    def count(self) -> tuple[dict[Point, int], dict[int, int]]:
+        """The owner of each point, 0 for nobody's, and the number of living groups by colour."""
+        stones = np.zeros((self.height, self.width), np.int8)
+        for (x, y), stone in self.stones.items():
+            stones[y, x] = stone
+        board = PlainBoard(stones, self.suicide)
+        owner = board.settled()
+        start = self.start if self.phase == 2 else self.stones
+        counted, groups = dict.fromkeys(owner, 0), {1: 0, 2: 0}
+        for color in (1, 2):
+            own = {point for point in owner if owner[point] == color}
+            for group in board.connected(own):
+                lives = not any(owner[q] == 0 for p in group for q in self.around(p)) and not any(
+                    len(self.chain(self.stones, p)[1]) == 1
+                    for p in group
+                    if self.stones.get(p) == color
+                )
+                groups[color] += lives
+                for point in group:
+                    stone = self.stones.get(point, 0)
+                    if lives or (self.tax == "NONE" and stone != color):
+                        counted[point] = color
+                    elif start.get(point) == stone:
+                        counted[point] = stone
+        return counted, groups
+
+    def score(self) -> int:
+        """Black's points minus White's."""
+        owner, groups = self.count()
+        tax = 2 if self.tax == "ALL" else 0
+        black, white = (
+            list(owner.values()).count(color) - tax * groups[color] - self.cost[color]
+            for color in (1, 2)
+        )
+        return black - white
+
+
 class PlainBoard:
     """Pass-alive areas by their definition, with sets."""
 

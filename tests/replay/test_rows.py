@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS, RICH, FeatureSet
 from tengen.game.color import BLACK, Color
 from tengen.game.geometry import Size, board_size
-from tengen.game.kernels.board import POSITIONAL_SUPERKO, SIMPLE_KO
+from tengen.game.kernels.board import PLAYED_OUT, POSITIONAL_SUPERKO, SIMPLE_KO
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.replay.kernels.encode import half_bits
@@ -76,6 +76,7 @@ def start_of(game: Any) -> Position:
         suicide=bool(terms["suicide_allowed"]),
         button=bool(terms["button"]),
         friendly_pass=bool(terms["friendly_pass"]),
+        played_out=terms["territory"] == PLAYED_OUT,
     )
     return Position((int(game["width"]), int(game["height"])), rules, float(terms["komi"]))
 

@@ -174,20 +174,29 @@ def test_after_four_passes_nobody_plays_in_pass_alive_areas() -> None:
         assert bool(avoided & {each.move for each in result.moves}) != prune
 
 
+# D3 is dame.
+LIVING = """
+    . X X . O O .
+    X X X O O O O
+    . X X O O . O
+"""
+
+
 def test_dame_is_filled_before_a_pass_under_territory_scoring() -> None:
-    for rules, fill, passes in (
-        ("japanese", False, True),
-        ("japanese", True, False),
-        ("chinese", True, True),
+    living = Position.from_diagram(LIVING, rules="japanese", komi=0.5)
+    for position, dame, fill, passes in (
+        (living, Point(3, 0), False, True),
+        (living, Point(3, 0), True, False),
+        (Position(3, "chinese"), Point(1, 1), True, True),
     ):
-        script = preferring(None, None, Point(1, 1), logit=6)
+        script = preferring(None, None, dame, logit=6)
 
         def slightly(batch: Batch, script: Any = script) -> Evaluation:
             evaluation: Evaluation = script(batch)
             evaluation.policy[:, -1] += 0.5
             return evaluation
 
-        search = searching(Position(3, rules), slightly, leaves=1, fill_dame=fill)
+        search = searching(position, slightly, leaves=1, fill_dame=fill)
         assert (search.run(Limits(visits=100)).move is None) == passes
 
 

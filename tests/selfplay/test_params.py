@@ -9,6 +9,7 @@ import pytest
 
 from tengen.config import load_sections, parse_settings, write_sections
 from tengen.game.geometry import Size
+from tengen.game.rules import KoRule, Scoring, Tax, parse_rules
 from tengen.selfplay.params import SelfPlayParams, fair_komi
 
 SECTIONS = {"selfplay": SelfPlayParams}
@@ -48,16 +49,63 @@ def test_sizes_in_settings_are_numbers_or_texts() -> None:
 
 
 def test_komi_belongs_to_its_size() -> None:
-    params = SelfPlayParams(board_sizes=(5, "5x9"))
-    assert [params.mean_komi(size) for size in params.sizes] == [25, 7]
+    params, rules = SelfPlayParams(board_sizes=(5, "5x9")), parse_rules("tromp-taylor")
+    assert [params.mean_komi(size, rules) for size in params.sizes] == [25, 7]
     params = replace(params, komi=(1.0, 2.0))
-    assert [params.mean_komi(size) for size in params.sizes] == [1, 2]
-    assert fair_komi(Size(2, 3)) == 6  # nobody can own more
+    assert [params.mean_komi(size, rules) for size in params.sizes] == [1, 2]
+    assert fair_komi(Size(2, 3), rules) == 6  # nobody can own more
 
 
-def test_longest_games_follow_the_area() -> None:
+def test_even_komi_belongs_to_the_scoring() -> None:
+    """Black owns all of 5x5 with one stone in the middle: 25 points of area, 24 of territory."""
+    territory, area = parse_rules("japanese"), parse_rules("chinese")
+    assert (fair_komi(Size(5, 5), area), fair_komi(Size(5, 5), territory)) == (25, 24)
+    assert (fair_komi(Size(9, 9), area), fair_komi(Size(9, 9), territory)) == (7, 6)
+    assert fair_komi(Size(6, 6), area) == fair_komi(Size(6, 6), territory)
+    params = SelfPlayParams(board_sizes=(9,), komi=(6.5,))
+    assert params.mean_komi(Size(9, 9), territory) == 6.5  # as asked for
+
+
+def test_longest_games_follow_the_area_and_the_phases() -> None:
     params = SelfPlayParams(board_sizes=(9, "9x13"), move_limit=2.0, handicap_stones=3)
     assert [params.most_turns(size) for size in params.sizes] == [162 + 4, 234 + 4]
+    params = replace(params, rules=("chinese", "japanese"), clean_up_limit=0.5)
+    assert params.most_turns(Size(9, 9)) == 202 + 4
+
+
+def test_rules_are_named_or_noted_as_katago_does() -> None:
+    params = SelfPlayParams(rules=("Japanese", "koSITUATIONALscoreAREAtaxALLsui1button1", "jp"))
+    first, second, third = params.drawn_rules
+    assert first == third
+    assert (first.name, first.played_out, first.friendly_pass) == ("japanese", True, False)
+    assert (second.ko, second.scoring, second.tax) == (
+        KoRule.SITUATIONAL,
+        Scoring.AREA,
+        Tax.ALL,
+    )
+    assert (second.suicide, second.button) == (True, True)
+    with pytest.raises(ValueError, match="rules: unknown rules 'nobody'; known are"):
+        SelfPlayParams(rules=("chinese", "nobody"))
+
+
+def test_random_rules_draw_each_part_as_katago_does() -> None:
+    rules = SelfPlayParams(rules=("random",)).drawn_rules
+    assert len(set(rules)) == 3 * (3 * 2 * 2 + 3 * 2)  # ko; tax, suicide, button; without button
+    parts: dict[str, dict[object, float]] = {
+        "ko": dict.fromkeys(KoRule, 1 / 3),
+        "scoring": dict.fromkeys(Scoring, 1 / 2),
+        "tax": {Tax.NONE: 0.4, Tax.SEKI: 0.4, Tax.ALL: 0.2},
+        "suicide": {False: 0.5, True: 0.5},
+    }
+    for part, shares in parts.items():
+        found = [getattr(each, part) for each in rules]
+        assert {value: found.count(value) / len(rules) for value in shares} == pytest.approx(shares)
+    area = [each for each in rules if each.scoring is Scoring.AREA]
+    assert sum(each.button for each in area) == len(area) / 3
+    assert not any(each.button for each in rules if each.scoring is Scoring.TERRITORY)
+    mixed = SelfPlayParams(rules=("random", "stone-scoring")).drawn_rules
+    assert len(mixed) == 2 * len(rules)  # each name equally often
+    assert mixed[len(rules) :] == len(rules) * mixed[-1:]
 
 
 @pytest.mark.parametrize("games", [2, 7, 16, 64, 1000, 8192, 8198])

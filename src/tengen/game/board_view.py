@@ -86,6 +86,11 @@ class BoardView:
         return int(self._boards[0]["passes"])
 
     @property
+    def phase(self) -> int:
+        """1 and 2 in the clean-up phases of territory scoring that is played out, otherwise 0."""
+        return int(self._boards[0]["phase"])
+
+    @property
     def stones_hash(self) -> int:
         """A 64-bit hash of the stones alone."""
         return int(self._boards[0]["hash"])

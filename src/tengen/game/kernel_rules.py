@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from tengen.game.kernels.board import (
+    AGREED,
     NO_TAX,
+    NO_TERRITORY,
+    PLAYED_OUT,
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
     SITUATIONAL_SUPERKO,
@@ -31,7 +34,9 @@ def terms_of(rules: Rules, komi: float) -> Any:
     terms["komi"] = komi
     terms["ko_rule"] = _KO_RULES[rules.ko]
     terms["suicide_allowed"] = rules.suicide
-    terms["territory"] = rules.scoring is Scoring.TERRITORY
+    terms["territory"] = NO_TERRITORY
+    if rules.scoring is Scoring.TERRITORY:
+        terms["territory"] = PLAYED_OUT if rules.played_out else AGREED
     terms["tax"] = _TAXES[rules.tax]
     terms["friendly_pass"] = rules.friendly_pass
     terms["button"] = rules.button
@@ -47,4 +52,5 @@ def rules_of(terms: Any) -> Rules:
         suicide=bool(terms["suicide_allowed"]),
         button=bool(terms["button"]),
         friendly_pass=bool(terms["friendly_pass"]),
+        played_out=bool(terms["territory"] == PLAYED_OUT),
     )

@@ -34,8 +34,9 @@ from tengen.game.illegal_moves import (
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
+from tengen.game.kernels.clean_up import second_start
 from tengen.game.outcome import Outcome, Reason
-from tengen.game.rules import Rules, check_komi, parse_rules
+from tengen.game.rules import Rules, Scoring, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board
 
 MoveLike: TypeAlias = PointLike | None
@@ -172,9 +173,15 @@ class Position(BoardView):
         return after
 
     def resumed(self) -> Position:
-        """The position as if the game had not ended: its passes count towards no other end."""
+        """The position as if the game had not ended.
+
+        Its passes count towards no other end; under territory scoring the next pass is one more of
+        them, as KataGo has it.
+        """
         after = self._copy(room=0)
-        after._boards[0]["end"], after._boards[0]["passes"] = kernels.GOING_ON, 0
+        after._boards[0]["end"] = kernels.GOING_ON
+        if self.rules.scoring is Scoring.AREA:
+            after._boards[0]["passes"] = 0
         after._resigned = None
         return after
 
@@ -397,7 +404,8 @@ class Position(BoardView):
             self.handicap,
             self.stones.tobytes(),
             *(int(board[name]) for name in ("to_play", "ko", "passes", "end", "button")),
-            int(board["button_owner"]),
+            *(int(board[name]) for name in ("button_owner", "phase", "blocks")),
+            second_start(board).tobytes(),
             tuple(board["captured"].tolist()),
             self._resigned,
         )

@@ -70,11 +70,14 @@ class Rules:
     # Under area scoring, stones in the opponent's pass-alive area count as captured, as KataGo and
     # its networks have it. False for servers that count every stone left on the board.
     settled: bool = True
+    # Under territory scoring, dead stones are captured in two more phases after two passes, as
+    # KataGo has it in searches and self-play. Otherwise two passes end the game, and players agree.
+    played_out: bool = False
 
     @property
     def name(self) -> str | None:
         """The first name of these rules, or None."""
-        plain = replace(self, settled=True)
+        plain = replace(self, settled=True, played_out=False)
         return next((name for name, (rules, _) in NAMED.items() if rules == plain), None)
 
     @property

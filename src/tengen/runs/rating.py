@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -116,9 +117,13 @@ def _play_on(
 
 
 def _empty_boards(games: SelfPlayParams) -> list[Position]:
-    """The boards of a run's ratings: all sizes that are played, by the first of its rules."""
+    """The boards of a run's ratings: all sizes that are played, by the first of its rules.
+
+    Territory is played out as in self-play, so that nobody has to judge what is dead.
+    """
+    rules = replace(games.first_rules, played_out=True)
     return [
-        Position(size, games.rules[0], games.mean_komi(size), move_limit=games.most_turns(size))
+        Position(size, rules, games.mean_komi(size, rules), move_limit=games.most_turns(size))
         for size in games.played_sizes
     ]
 

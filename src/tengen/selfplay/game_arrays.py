@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Size
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import TERMS
-from tengen.game.rules import parse_rules
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import GAME, MOVE_VALUE, TARGET, TURN, Games, Records
 
@@ -39,7 +38,6 @@ _NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.defa
 _OF_HALF = [
     ("width", "i8"),
     ("height", "i8"),
-    ("komi", "f4"),  # mean
     ("slots", "u8"),  # in the fleet
     ("first", "u8"),  # number of the first slot
     ("step", "i8"),
@@ -58,7 +56,7 @@ class GameParams(NamedTuple):
     """The settings of self-play, for kernels."""
 
     numbers: Records  # [1] _NUMBERS and _OF_HALF
-    terms: Records  # [rules] of TERMS
+    terms: Records  # [rules] of TERMS, with the mean komi
 
 
 class GameSlots(NamedTuple):
@@ -90,13 +88,9 @@ def new_game_params(params: SelfPlayParams, size: Size, numbering: Numbering) ->
     for name in _NUMBERS:
         numbers[name] = getattr(params, name)
     numbers["width"], numbers["height"] = size
-    numbers["komi"] = params.mean_komi(size)
     numbers["slots"], numbers["first"] = numbering.slots, numbering.first
-    terms = np.zeros(len(params.rules), TERMS)
-    for k, name in enumerate(params.rules):
-        terms[k] = terms_of(parse_rules(name), 0.0)
-    terms["friendly_pass"] = 0  # stones left on the board count as alive
-    return GameParams(numbers, terms)
+    terms = [terms_of(rules, params.mean_komi(size, rules)) for rules in params.drawn_rules]
+    return GameParams(numbers, np.array(terms, TERMS))
 
 
 def new_game_slots(games: int, area: int, turns: int, move_values: bool) -> GameSlots:

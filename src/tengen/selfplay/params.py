@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from math import lcm
 
 from tengen.game.geometry import Size, parse_size
-from tengen.game.rules import Scoring, parse_rules
+from tengen.game.rules import KoRule, Rules, Scoring, Tax, nearest_known, parse_rules
 from tengen.network.inference_buffers import BufferShape
 from tengen.search.params import SearchParams
+
+_RANDOM = "random"
+# What KataGo's self-play draws each of independently; more often what is named twice.
+_TAXES = (Tax.NONE, Tax.NONE, Tax.SEKI, Tax.SEKI, Tax.ALL)
+_BUTTONS = (False, False, True)  # under area scoring alone
 
 # Komi by the side of a square board that makes games close; up to 7x7 from perfect play.
 _FAIR_KOMI = {2: 1.0, 3: 9.0, 4: 2.0, 5: 25.0, 6: 4.0, 7: 9.0, 8: 10.0}
@@ -16,11 +23,29 @@ _USUAL_KOMI = 7.0
 _ROWS_AT_A_TIME = 8  # large halves have a multiple of this many games, which suits GPUs
 
 
-def fair_komi(size: Size) -> float:
-    """The komi with which games on a board are about even, by area scoring, as far as is known."""
+def fair_komi(size: Size, rules: Rules) -> float:
+    """The komi with which games on a board are about even, as far as is known.
+
+    Where all points are owned, area and territory differ by as many points as one side has played
+    more stones: by the first one, Black's, on boards with an odd number of points.
+    """
+    komi = _FAIR_KOMI.get(size.width, _USUAL_KOMI)
     if size.width != size.height:
-        return min(_USUAL_KOMI, float(size.area))
-    return _FAIR_KOMI.get(size.width, _USUAL_KOMI)
+        komi = min(_USUAL_KOMI, float(size.area))
+    return komi - (rules.scoring is Scoring.TERRITORY and size.area % 2)
+
+
+def _rules_named(name: str) -> list[Rules]:
+    """The rules that a name stands for, all equally often; raises ValueError."""
+    if name.strip().lower() == _RANDOM:
+        parts = product(KoRule, Scoring, _TAXES, (False, True), _BUTTONS)
+        found = [
+            Rules(ko, scoring, tax, suicide=suicide, button=button)
+            for ko, scoring, tax, suicide, button in parts
+        ]
+    else:
+        found = [parse_rules(name)]
+    return [nearest_known(rules) for rules in found]
 
 
 @dataclass(frozen=True)
@@ -69,8 +94,10 @@ class SelfPlayParams:
     # How often each size is played; empty: equally often. Games are as long as boards are large,
     # so most of the games played at a time are on large boards.
     size_weights: tuple[float, ...] = ()
-    rules: tuple[str, ...] = ("tromp-taylor",)  # drawn for each game; with area scoring
-    komi: tuple[float, ...] = ()  # mean komi for each board size; empty: an even one
+    # Drawn for each game: names such as "japanese", KataGo's notation, or "random", by which ko,
+    # scoring, tax, suicide and button are drawn independently.
+    rules: tuple[str, ...] = ("tromp-taylor",)
+    komi: tuple[float, ...] = ()  # mean komi for each board size; empty: an even one by the rules
     # Standard deviation of the komi in points. Now and then it is far from fair, so that the
     # network learns to play for points at any komi.
     komi_spread: float = 1.0
@@ -96,6 +123,7 @@ class SelfPlayParams:
     # policy; the rest goes to all full searches equally.
     surprise_share: float = 0.5
     move_limit: float = 1.75  # games end after this many moves, in board areas
+    clean_up_limit: float = 1.0  # so many moves more, in board areas, where territory is scored
     # End the first games of a run at different lengths, so that games do not stay in step and the
     # first rows come soon.
     stagger: bool = True
@@ -132,9 +160,10 @@ class SelfPlayParams:
             raise ValueError("size_weights must not all be 0")
         if not self.rules:
             raise ValueError("rules must name at least one set of rules")
-        for name in self.rules:
-            if parse_rules(name).scoring is not Scoring.AREA:
-                raise ValueError(f"rules: {name} counts territory, but self-play counts area")
+        try:
+            self.drawn_rules  # noqa: B018 (are all of them known?)
+        except ValueError as error:
+            raise ValueError(f"rules: {error}") from None
 
     @property
     def sizes(self) -> tuple[Size, ...]:
@@ -162,14 +191,37 @@ class SelfPlayParams:
         """The longest side of all boards."""
         return max(max(size) for size in self.sizes)
 
-    def mean_komi(self, size: Size) -> float:
-        """The komi around which games on such a board have theirs."""
-        return self.komi[self.sizes.index(size)] if self.komi else fair_komi(size)
+    @property
+    def drawn_rules(self) -> list[Rules]:
+        """All rules that are drawn from; those drawn more often appear more often.
+
+        Under territory scoring dead stones are captured; under area scoring those left on the board
+        are alive, and nobody passes in friendship.
+        """
+        named = [_rules_named(name) for name in self.rules]
+        each = lcm(*map(len, named))
+        drawn = [rules for found in named for rules in found * (each // len(found))]
+        return [replace(rules, friendly_pass=False, played_out=True) for rules in drawn]
+
+    @property
+    def first_rules(self) -> Rules:
+        """Those by which networks are rated and shown: of several rules the first, as named."""
+        return _rules_named(self.rules[0])[0]
+
+    @property
+    def plays_territory(self) -> bool:
+        """Whether there are games by territory scoring, which are longer."""
+        return any(rules.scoring is Scoring.TERRITORY for rules in self.drawn_rules)
+
+    def mean_komi(self, size: Size, rules: Rules) -> float:
+        """The komi around which games on such a board by such rules have theirs."""
+        return self.komi[self.sizes.index(size)] if self.komi else fair_komi(size, rules)
 
     def most_turns(self, size: Size) -> int:
         """The most turns of a game on such a board, handicap stones included."""
         first_stones = self.handicap_stones + 1 if self.handicap_stones else 0
-        return max(8, int(self.move_limit * size.area)) + first_stones
+        areas = self.move_limit + (self.clean_up_limit if self.plays_territory else 0)
+        return max(8, int(areas * size.area)) + first_stones
 
     def halves(self, games: int) -> list[BufferShape]:
         """How so many games at a time are divided: the two halves of every size, sizes in turn.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
-from tengen.game.kernels.board import SITUATIONAL_SUPERKO, TAX_ON_GROUPS, TERMS
+from tengen.game.kernels.board import PLAYED_OUT, SITUATIONAL_SUPERKO, TAX_ON_GROUPS, TERMS
 
 MAX_WEIGHT = 1000.0  # rows that a turn may become
 
@@ -126,7 +126,8 @@ def check_games(games: Games) -> None:
     _demand(np.isfinite(terms["komi"]), "a komi")
     _demand((terms["ko_rule"] >= 0) & (terms["ko_rule"] <= SITUATIONAL_SUPERKO), "a ko rule")
     _demand((terms["tax"] >= 0) & (terms["tax"] <= TAX_ON_GROUPS), "a tax")
-    for switch in ("suicide_allowed", "territory", "friendly_pass", "button"):
+    _demand((terms["territory"] >= 0) & (terms["territory"] <= PLAYED_OUT), "a rule (territory)")
+    for switch in ("suicide_allowed", "friendly_pass", "button"):
         _demand((terms[switch] == 0) | (terms[switch] == 1), f"a rule ({switch})")
     _demand((played["end"] >= 0) & (played["end"] <= BY_DECISION), "the end of a game")
     _demand(np.isfinite(played["score"]), "the score of a game")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
 from tengen.selfplay.record import FAST, FULL, SETUP, Games, Records, offsets
 
+_PHASES = ("", "the first clean-up begins", "the second clean-up begins")
+
 
 def game_record(games: Games, k: int) -> Position:
     """The position at the end of game k, played from the empty board, its set-up included.
@@ -24,25 +27,24 @@ def game_record(games: Games, k: int) -> Position:
 
 
 def sgf_text(games: Games, k: int, black: str = "", white: str = "") -> str:
-    """Game k as SGF; comments give each search's results, from Black's view."""
+    """Game k as SGF; comments give each search's results, from Black's view.
+
+    In a clean-up a pass for a ko is written as a pass, since other programs would play it.
+    """
     game, turns = games.games[k], _turns(games, k)
-    position = _empty_board(game)
     first = int(np.argmin(np.append(turns["kind"], SETUP + 1) == SETUP))  # after the set-up
-    if first:
-        set_up = _play(position, turns[:first])
-        to_play = set_up.to_play if first == len(turns) else Color(int(turns["color"][first]))
-        # No handicap, since the komi includes its bonus.
-        position = position.set_up(
-            _points(set_up, BLACK), _points(set_up, WHITE), to_play=to_play, handicap=0
-        )
-    sgf = record(_play(position, turns[first:]), black, white)
+    position = _after_set_up(_empty_board(game), turns, first)
+    shown = _after_set_up(_empty_board(game, played_out=False), turns, first)
+    shown, notes = _without_clean_up(position, shown, turns[first:])
+    sgf = record(shown, black, white)
     sgf.root.set_text("AP", "Tengen")
     sgf.root.set_text("GN", f"game {game['number']}, step {game['step']}")
     sgf.root.set_text("RE", str(_outcome(game)))
     _, *nodes = sgf.root.main_line()
-    for node, turn in zip(nodes, turns[first:], strict=True):
-        if turn["kind"] in (FAST, FULL):
-            node.set_text("C", _comment(turn))
+    for node, turn, note in zip(nodes, turns[first:], notes, strict=True):
+        found = _comment(turn) if turn["kind"] in (FAST, FULL) else ""
+        if found or note:
+            node.set_text("C", "; ".join(filter(None, (found, note))))
     return save_sgf(sgf).decode()
 
 
@@ -51,16 +53,53 @@ def _turns(games: Games, k: int) -> Records:
     return games.turns[begin:end]
 
 
-def _empty_board(game: Any) -> Position:
-    size = int(game["width"]), int(game["height"])
-    return Position(size, rules_of(game["terms"]), float(game["terms"]["komi"]))
+def _empty_board(game: Any, *, played_out: bool = True) -> Position:
+    """The board before the first turn, by the rules of the game, or without their clean-up."""
+    size, rules = (int(game["width"]), int(game["height"])), rules_of(game["terms"])
+    rules = replace(rules, played_out=rules.played_out and played_out)
+    return Position(size, rules, float(game["terms"]["komi"]))
+
+
+def _after_set_up(position: Position, turns: Records, first: int) -> Position:
+    """The position whose stones the turns before the first one have set up."""
+    if not first:
+        return position
+    set_up = _play(position, turns[:first])
+    to_play = set_up.to_play if first == len(turns) else Color(int(turns["color"][first]))
+    # No handicap, since the komi includes its bonus.
+    return position.set_up(
+        _points(set_up, BLACK), _points(set_up, WHITE), to_play=to_play, handicap=0
+    )
 
 
 def _play(position: Position, turns: Records) -> Position:
     for turn in turns:
-        point = policy_point(int(turn["move"]), position.size)
-        position = position.play(point, Color(int(turn["color"])), strict=False)
+        position = position.play(*_move(position, turn), strict=False)
     return position
+
+
+def _move(position: Position, turn: Any) -> tuple[Point | None, Color]:
+    return policy_point(int(turn["move"]), position.size), Color(int(turn["color"]))
+
+
+def _without_clean_up(
+    position: Position, shown: Position, turns: Records
+) -> tuple[Position, list[str]]:
+    """The end of a game by rules that have no clean-up, and for each turn what it was in one.
+
+    It starts at `position`, or `shown` by those rules.
+    """
+    notes = []
+    for turn in turns:
+        point, color = _move(position, turn)
+        after = position.play(point, color, strict=False)
+        note = _PHASES[after.phase] if after.phase != position.phase else ""
+        if position.phase and point is not None and after.stones_hash == position.stones_hash:
+            note, point = f"passes for the ko at {position.text(point)}", None
+        shown = shown.play(point, color, strict=False)
+        notes.append(note)
+        position = after
+    return shown, notes
 
 
 def _points(position: Position, color: int) -> list[Point]:

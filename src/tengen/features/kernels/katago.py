@@ -1,7 +1,6 @@
 """KataGo's V7 inputs: 22 planes of 0 and 1 and 19 values for the whole board.
 
-Tengen does not play KataGo's clean-up phases of territory scoring, so their inputs (planes 7, 20
-and 21, globals 12 and 13) stay 0.
+Planes 7, 20 and 21 and globals 12 and 13 are for the clean-up phases of territory scoring.
 """
 
 from __future__ import annotations
@@ -13,13 +12,18 @@ from tengen.game.color import BLACK, EMPTY, WHITE
 from tengen.game.kernels.board import (
     END_IS_HIDDEN,
     END_IS_HIDDEN_FROM_LOSERS,
+    FIRST_CLEAN_UP,
+    MAIN_PHASE,
     POSITIONAL_SUPERKO,
+    SECOND_CLEAN_UP,
     SIMPLE_KO,
+    TAX_ON_GROUPS,
     is_forbidden_suicide,
     n_points,
     opponent,
     point_of,
 )
+from tengen.game.kernels.clean_up import is_blocked, is_last_phase, start_color
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import (
     GOING_ON,
@@ -29,9 +33,10 @@ from tengen.game.kernels.moves import (
     pass_would_end,
     passed_here_before,
     repeats,
+    took_before,
 )
 from tengen.game.kernels.point_sets import has_any, has_bit
-from tengen.game.kernels.scoring import mark_seki, settled_area
+from tengen.game.kernels.scoring import count, mark_seki, settled_area
 from tengen.jit import kernel
 
 TURNS_OF_HISTORY = 5
@@ -78,11 +83,14 @@ GLOBALS = (
 )
 _ON_BOARD, _OWN, _OPPONENT, _LIBERTIES = 0, 1, 2, 2  # plane _LIBERTIES + n is n liberties
 _KO_BAN = PLANES.index("ko or superko ban")
+_BLOCK = PLANES.index("ko recapture block")
 _MOVES = PLANES.index("move 1 turns ago")
 _CAUGHT = PLANES.index("caught in a ladder")
 _CATCHES = PLANES.index("catches in a ladder")
 _OWN_AREA = PLANES.index("own area")
 _OPPONENT_AREA = PLANES.index("opponent's area")
+_OWN_START = PLANES.index("own stone at the second clean-up")
+_OPPONENT_START = PLANES.index("opponent's stone at the second clean-up")
 _KOMI = GLOBALS.index("own komi")
 SUPERKO = GLOBALS.index("superko")
 _KIND_OF_SUPERKO = GLOBALS.index("positional or situational")
@@ -90,6 +98,8 @@ _SUICIDE = GLOBALS.index("suicide")
 TERRITORY = GLOBALS.index("territory scoring")
 _TAX = GLOBALS.index("tax in seki")
 _TAX_ON_GROUPS = GLOBALS.index("tax on groups")
+_CLEAN_UP = GLOBALS.index("clean-up")
+_SECOND_CLEAN_UP = GLOBALS.index("second clean-up")
 _PASS_ENDS = GLOBALS.index("a pass would end the game")
 _UNEQUAL = GLOBALS.index("unequal playouts")
 _ADVANTAGE = GLOBALS.index(ADVANTAGE)
@@ -139,7 +149,7 @@ def _encode_all_but_ladders(board, history, scratch, planes, globals_, suicide_i
     ending = pass_would_end(board, history)
     _encode_stones(board, history, planes)
     hidden = False
-    if not board.territory:
+    if is_last_phase(board):
         ahead = _encode_area(board, scratch.life[0], planes, suicide_in_areas)
         hidden = ending and (
             board.hides_end == END_IS_HIDDEN
@@ -168,9 +178,12 @@ def passes_in_friendship(board, history):
 def _turns_of_history(board, history):
     """How many of the last moves alternated and are not hidden, the opponent's last one first.
 
-    Where two passes ended the game and it went on, the second of them is the last one shown.
+    Where two passes ended the game and it went on, the second of them is the last one shown; of
+    earlier phases nothing is.
     """
     most = min(max(board.ply - board.hidden, 0), TURNS_OF_HISTORY if board.end == GOING_ON else 1)
+    if board.phase != MAIN_PHASE:
+        most = min(most, board.ply - board.passes_since)
     mover = opponent(board.to_play)
     passes = False
     for turn in range(most):
@@ -196,10 +209,26 @@ def _encode_stones(board, history, planes):
             mark_if(color == me, planes, _OWN, y, x)
             mark_if(color == enemy, planes, _OPPONENT, y, x)
             mark_if(few, planes, _LIBERTIES + (liberties if few else 1), y, x)
+    if board.phase != MAIN_PHASE:
+        _encode_clean_up(board, history, planes)
+        return
     for i in range(board.n_empty):
         p = np.int64(board.empties[i])
         if p == board.ko or (repeats(board, history, p) and not is_forbidden_suicide(board, p)):
             mark(planes, _KO_BAN, p // board.stride - 1, p % board.stride - 1)
+
+
+@kernel
+def _encode_clean_up(board, history, planes):
+    me, enemy = board.to_play, opponent(board.to_play)
+    for y in range(board.height):
+        for x in range(board.width):
+            p = np.uint32(point_of(board, x, y))
+            mark_if(took_before(board, history, p), planes, _KO_BAN, y, x)
+            mark_if(is_blocked(board, p), planes, _BLOCK, y, x)
+            if board.phase == SECOND_CLEAN_UP:
+                mark_if(start_color(board, p) == me, planes, _OWN_START, y, x)
+                mark_if(start_color(board, p) == enemy, planes, _OPPONENT_START, y, x)
 
 
 @kernel
@@ -239,9 +268,12 @@ def _encode_area(board, life, planes, suicide):
     """Returns by how many points the side to play is ahead on the board."""
     allowed = board.suicide_allowed
     board.suicide_allowed = suicide  # by which pass-alive areas are found
-    settled_area(board, life)
+    if board.territory:
+        count(board, life)
+    else:
+        settled_area(board, life)
     board.suicide_allowed = allowed
-    if board.tax:
+    if board.tax and not board.territory:
         mark_seki(board, life, True, life.groups)
     me, enemy = board.to_play, opponent(board.to_play)
     ahead = 0
@@ -249,11 +281,13 @@ def _encode_area(board, life, planes, suicide):
         for x in range(board.width):
             p = point_of(board, x, y)
             owner = life.owner[p]
-            if board.tax and life.seki[p] and board.color[p] != owner:
+            if board.tax and not board.territory and life.seki[p] and board.color[p] != owner:
                 continue
             mark_if(owner == me, planes, _OWN_AREA, y, x)
             mark_if(owner == enemy, planes, _OPPONENT_AREA, y, x)
             ahead += np.int64(owner == me) - np.int64(owner == enemy)
+    if board.tax == TAX_ON_GROUPS:
+        ahead -= 2 * (life.groups[me] - life.groups[enemy])
     return ahead
 
 
@@ -267,11 +301,13 @@ def _encode_rules(board, globals_, komi_clip):
         globals_[SUPERKO] = 1
         globals_[_KIND_OF_SUPERKO] = 0.5 if board.ko_rule == POSITIONAL_SUPERKO else -0.5
     globals_[_SUICIDE] = board.suicide_allowed
-    globals_[TERRITORY] = board.territory
+    globals_[TERRITORY] = board.territory > 0
     globals_[_TAX] = board.tax > 0
     globals_[_TAX_ON_GROUPS] = board.tax > 1
+    globals_[_CLEAN_UP] = board.phase >= FIRST_CLEAN_UP
+    globals_[_SECOND_CLEAN_UP] = board.phase >= SECOND_CLEAN_UP
     globals_[_BUTTON] = board.button
-    if not board.territory:
+    if is_last_phase(board):
         globals_[_PARITY] = _parity_wave(komi, area % 2)
 
 
@@ -280,7 +316,7 @@ def own_komi(board):
     """Komi for the side to play, as KataGo adjusts it to the rules.
 
     Territory scoring is expressed as area scoring: prisoners are added, and stones on the board,
-    which area scoring counts, are taken off.
+    which area scoring counts, are taken off. Stones cost nothing in the second clean-up.
     """
     white = board.komi
     if board.button_owner:
@@ -288,9 +324,10 @@ def own_komi(board):
     if board.territory:
         white += board.captured[BLACK] - board.captured[WHITE]
         for p in range(n_points(board)):
-            if board.color[p] == BLACK:
+            color = start_color(board, p)
+            if color == BLACK:
                 white += 1
-            elif board.color[p] == WHITE:
+            elif color == WHITE:
                 white -= 1
     return white if board.to_play == WHITE else -white
 

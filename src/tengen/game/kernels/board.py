@@ -16,6 +16,7 @@ from tengen.jit import kernel
 
 NO_CHAIN = 0  # the `head` of a point without a stone
 
+# By colour; those of EMPTY hash the ko stones that are blocked in a clean-up.
 ZOBRIST = np.random.default_rng(19).integers(0, 2**64, (3, MAX_POINTS), dtype=np.uint64)
 
 # The rules and the komi of a game.
@@ -23,18 +24,22 @@ _TERMS_FIELDS = [
     ("komi", "f4"),  # including White's handicap bonus
     ("ko_rule", "i4"),
     ("suicide_allowed", "i4"),  # of two or more stones; a single stone never
-    ("territory", "i4"),  # 1: territory scoring, 0: area scoring
+    ("territory", "i4"),  # NO_TERRITORY (area scoring), AGREED or PLAYED_OUT
     ("tax", "i4"),
     ("friendly_pass", "i4"),
     ("button", "i4"),  # 1: not taken yet (the first pass takes it)
 ]
 TERMS = np.dtype((np.record, np.dtype(_TERMS_FIELDS, align=True)))
+# Territory scoring: after two passes the players agree on dead stones, or capture them in two more
+# phases of the game (`clean_up`).
+NO_TERRITORY, AGREED, PLAYED_OUT = 0, 1, 2
 NO_TAX, TAX_IN_SEKI, TAX_ON_GROUPS = 0, 1, 2
 END_IS_SHOWN, END_IS_HIDDEN_FROM_LOSERS, END_IS_HIDDEN = 0, 1, 2
 SIMPLE_KO, POSITIONAL_SUPERKO, SITUATIONAL_SUPERKO = 0, 1, 2
 
 _BOARD_FIELDS = [
     ("hash", "u8"),  # of the stones alone
+    ("blocks", "u8"),  # hash of the ko stones that are blocked; 0 if there are none
     ("width", "i4"),
     ("height", "i4"),
     ("stride", "i4"),
@@ -42,17 +47,18 @@ _BOARD_FIELDS = [
     ("settled", "i4"),  # 1: under area scoring a pass-alive area counts whole, as KataGo has it
     ("to_play", "i4"),
     ("ko", "i4"),  # point where the side to play may not retake a ko now, or 0
+    ("phase", "i4"),  # MAIN_PHASE, or a clean-up
     ("passes", "i4"),  # consecutive passes just played, without one that took the button
     ("ply", "i4"),  # moves since the first position of the history
     ("since", "i4"),  # first history entry that counts for repetition
     ("end", "i4"),  # GOING_ON, ENDED_BY_PASSES or ENDED_BY_REPETITION
-    ("passes_since", "i4"),  # passes up to this history entry do not count
+    ("passes_since", "i4"),  # passes up to this history entry do not count; where a clean-up began
     ("passed", "i4"),  # 1: somebody passed since the first position
     ("hidden", "i4"),  # the network is not shown the moves up to this history entry
     ("hides_end", "i4"),  # is it told that a pass would end the game? See END_IS_HIDDEN
     ("button_owner", "i4"),  # colour that took the button, or 0
     ("n_empty", "i4"),
-    ("captured", "i4", (3,)),  # by colour: stones taken off the board
+    ("captured", "i4", (3,)),  # by colour: stones taken off the board before the second clean-up
     ("empties", "u2", (MAX_AREA,)),  # the empty points, unordered
     ("slot", "u2", (MAX_POINTS,)),  # index of an empty point in `empties`
     ("head", "u2", (MAX_POINTS,)),  # representative point of the chain, or NO_CHAIN
@@ -60,9 +66,12 @@ _BOARD_FIELDS = [
     ("libs", "i2", (MAX_POINTS,)),  # by head: exact number of liberties
     ("stones", "i2", (MAX_POINTS,)),  # by head: number of stones
     ("color", "i1", (MAX_POINTS,)),
-    ("seen", "u1", (MAX_POINTS,)),  # bits of the colours that ever had a stone here
+    # Bits of the colours that ever had a stone here, and what `clean_up` notes of the point.
+    ("seen", "u1", (MAX_POINTS,)),
 ]
 BOARD = np.dtype((np.record, np.dtype(_BOARD_FIELDS, align=True)))
+
+MAIN_PHASE, FIRST_CLEAN_UP, SECOND_CLEAN_UP = 0, 1, 2
 
 Boards: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]  # [games] of BOARD
 
@@ -102,6 +111,7 @@ def n_points(board):
 def clear(board, width, height, terms):
     """Reset the record to an empty board of this size with these terms, Black to play."""
     board.hash = np.uint64(0)
+    board.blocks = np.uint64(0)
     board.width = width
     board.height = height
     board.stride = width + 1
@@ -116,6 +126,7 @@ def clear(board, width, height, terms):
     board.settled = 1
     board.to_play = BLACK
     board.ko = 0
+    board.phase = MAIN_PHASE
     board.captured[:] = 0
     for p in range(n_points(board)):
         board.color[p] = WALL
@@ -136,6 +147,7 @@ def clear(board, width, height, terms):
 def copy_board(target, source):
     """Copy a board, but only the array entries that its size uses."""
     target.hash = source.hash
+    target.blocks = source.blocks
     target.width = source.width
     target.height = source.height
     target.stride = source.stride
@@ -148,6 +160,7 @@ def copy_board(target, source):
     target.settled = source.settled
     target.to_play = source.to_play
     target.ko = source.ko
+    target.phase = source.phase
     target.passes = source.passes
     target.ply = source.ply
     target.since = source.since

@@ -2,6 +2,7 @@
 
 A history is an array of uint64. Entry i describes the position after i moves: the upper bits of
 its hash, then the colour and the point of the last move, so that one fast scan finds repetitions.
+In a clean-up the lower bits of the hash are those of the ko stones that are blocked.
 Entry 0 is the first position, with a PASS by the opponent of the side to play as its last move.
 """
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import (
+    MAIN_PHASE,
+    PLAYED_OUT,
     POSITIONAL_SUPERKO,
     SIMPLE_KO,
     clear,
@@ -21,6 +24,14 @@ from tengen.game.kernels.board import (
     opponent,
     play_stone,
     point_of,
+)
+from tengen.game.kernels.clean_up import (
+    NOWHERE,
+    begin_clean_up,
+    block_at,
+    is_last_phase,
+    ko_stone,
+    play_in_clean_up,
 )
 from tengen.jit import kernel
 
@@ -35,6 +46,8 @@ _MOVE_BITS = np.uint64(2**9 - 1)
 _MOVER_SHIFT = np.uint64(9)
 _MOVER_BITS = np.uint64(3 << 9)
 _HASH_BITS = ~(_MOVER_BITS | _MOVE_BITS)
+_BLOCK_BITS = np.uint64(2**32 - 1) & _HASH_BITS  # in a clean-up
+_STONE_BITS = np.uint64(2**64 - 2**32)  # in a clean-up
 
 
 @kernel(inline=True)
@@ -52,6 +65,14 @@ def mover_at(history, i):
 @kernel(inline=True)
 def _entry(h, color, p):
     return (h & _HASH_BITS) | (np.uint64(color) << _MOVER_SHIFT) | np.uint64(p)
+
+
+@kernel(inline=True)
+def _situation(board):
+    """What the history keeps of a position: its hash, and in a clean-up that of the blocks."""
+    if board.phase == MAIN_PHASE:
+        return board.hash
+    return (board.hash & _STONE_BITS) | ((board.blocks >> np.uint64(32)) & _BLOCK_BITS)
 
 
 @kernel(inline=True)
@@ -120,20 +141,43 @@ def legality(board, history, p):
     """LEGAL, or the reason why the side to play may not play p (a point on the board or PASS)."""
     if p == PASS:
         return LEGAL
+    if board.phase != MAIN_PHASE and block_at(board, p) != NOWHERE:
+        return LEGAL
     if board.color[p] != EMPTY:
         return OCCUPIED
     if is_forbidden_suicide(board, p):
         return SUICIDE
     if p == board.ko:
         return KO
+    if board.phase != MAIN_PHASE:
+        return SUPERKO if took_before(board, history, p) else LEGAL
     if repeats(board, history, p):
         return SUPERKO
     return LEGAL
 
 
+@kernel
+def took_before(board, history, p):
+    """In a clean-up: whether the side to play took a ko by playing on p in this position before.
+
+    Since the position is the same, a move on p takes the ko now, too.
+    """
+    if ko_stone(board, p) == NOWHERE:
+        return False
+    for i in range(board.passes_since + 1, board.ply + 1):
+        if (
+            move_at(history, i) == p
+            and mover_at(history, i) == board.to_play
+            and (history[i - 1] ^ board.hash) & _STONE_BITS == 0
+            and (history[i] ^ board.hash) & _STONE_BITS != 0  # not a pass for the ko
+        ):
+            return True
+    return False
+
+
 @kernel(inline=True)
 def repeats(board, history, p):
-    """Whether superko forbids a stone on p; False under simple ko.
+    """In the main phase: whether superko forbids a stone on p; False under simple ko.
 
     Unless it is suicide, a stone can only repeat a position in which its colour was on p before.
     """
@@ -173,6 +217,9 @@ def play(board, history, p):
     if p == PASS:
         _play_pass(board, history, me)
         return
+    if board.phase != MAIN_PHASE:
+        _play_in_clean_up(board, history, p, me)
+        return
     stood_here = board.seen[p] & me
     play_stone(board, p, me)
     board.to_play = opponent(me)
@@ -185,14 +232,27 @@ def play(board, history, p):
 
 
 @kernel
+def _play_in_clean_up(board, history, p, me):
+    play_in_clean_up(board, p)
+    board.to_play = opponent(me)
+    board.passes = 0
+    board.ply += 1
+    history[board.ply] = _entry(_situation(board), me, p)
+    _end_long_cycle(board, history)
+
+
+@kernel
 def _play_pass(board, history, me):
-    """Pass, take the button if it is there, and add the pass to the history."""
+    """Pass, take the button if it is there, and add the pass to the history.
+
+    The pass that ends a phase begins the next one, if the game has one more.
+    """
     ends = pass_would_end(board, history)
     board.ply += 1
     board.passed = 1
     board.to_play = opponent(me)
     board.ko = 0
-    history[board.ply] = _entry(board.hash, me, PASS)
+    history[board.ply] = _entry(_situation(board), me, PASS)
     if board.button:
         board.button = 0
         board.button_owner = me
@@ -200,24 +260,31 @@ def _play_pass(board, history, me):
         board.passes_since = board.ply
         return
     board.passes += 1
-    if ends:
-        board.end = ENDED_BY_PASSES
-    if board.ko_rule == SIMPLE_KO:
+    if board.ko_rule == SIMPLE_KO or board.phase != MAIN_PHASE:
         board.since = board.ply
+    if ends and board.territory == PLAYED_OUT and not is_last_phase(board):
+        begin_clean_up(board)
+        board.passes = 0
+        board.since = board.ply
+        board.passes_since = board.ply
+        history[board.ply] = _entry(_situation(board), me, PASS)
+    elif ends:
+        board.end = ENDED_BY_PASSES
 
 
 @kernel
 def pass_would_end(board, history):
-    """Whether the game would end if the side to play passed now."""
+    """Whether the game, or its phase, would end if the side to play passed now."""
     if board.button or not board.passed:
         return False
-    return board.passes >= 1 or (board.ko_rule == SIMPLE_KO and passed_here_before(board, history))
+    lifts_bans = board.ko_rule == SIMPLE_KO or board.phase != MAIN_PHASE
+    return board.passes >= 1 or (lifts_bans and passed_here_before(board, history))
 
 
 @kernel
 def passed_here_before(board, history):
     """Whether the side to play has passed in this position before."""
-    passing = _entry(board.hash, board.to_play, PASS)
+    passing = _entry(_situation(board), board.to_play, PASS)
     for i in range(board.passes_since + 1, board.ply + 1):
         if history[i] == passing:
             return True

@@ -1,7 +1,8 @@
 """The owner of each point, seki, and the score by the rules of a game.
 
 Kernels write into the scratch record of ``tengen.game.kernels.life``. They take the board as it
-is: callers remove dead stones first (``remove_chain``), but for those in pass-alive areas.
+is: callers remove dead stones first (``remove_chain``), but for those in pass-alive areas, and
+where they were captured in a clean-up.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import numpy as np
 from tengen.game.color import BLACK, EMPTY, WALL, WHITE
 from tengen.game.kernels.board import (
     NO_TAX,
+    PLAYED_OUT,
     TAX_ON_GROUPS,
     n_points,
     neighbours,
     opponent,
     point_of,
 )
+from tengen.game.kernels.clean_up import start_color
 from tengen.game.kernels.life import around, find_rows, flood_fill, pass_alive_by_rows
 from tengen.jit import kernel
 
@@ -165,6 +168,8 @@ def count(board, scratch):
     Fills `owner`; points that count for nobody are EMPTY. Returns Black's points minus White's,
     without komi and button.
     """
+    if board.territory == PLAYED_OUT:
+        return _count_played_out(board, scratch)
     if board.settled and not board.territory:
         settled_area(board, scratch)
     else:
@@ -186,6 +191,36 @@ def count(board, scratch):
             scratch.owner[p] = EMPTY
         else:
             scratch.territory[c] += 1
+    return _points(scratch, BLACK) - _points(scratch, WHITE)
+
+
+@kernel
+def _count_played_out(board, scratch):
+    """As `count`, where dead stones were captured in the phases after the main one.
+
+    A living group owns its stones and what it surrounds. A group in seki has its stones, of those
+    that were there when the second clean-up began, and no territory unless there is no tax. The
+    stones at that time which their colour does not own in the end are prisoners.
+    """
+    settled_area(board, scratch)
+    mark_seki(board, scratch, True, scratch.groups)
+    for c in range(3):
+        scratch.stones[c] = 0
+        scratch.territory[c] = 0
+        scratch.prisoners[c] = board.captured[opponent(c)] if c else 0
+        scratch.tax[c] = 2 * scratch.groups[c] if board.tax == TAX_ON_GROUPS else 0
+    for p in range(n_points(board)):
+        color, c = board.color[p], scratch.owner[p]
+        if color == WALL:
+            continue
+        start = start_color(board, p)
+        if scratch.seki[p] and (color == c or board.tax != NO_TAX):
+            c = color if color == start else np.int8(EMPTY)
+            scratch.owner[p] = c
+        if c != EMPTY and c != start:
+            scratch.territory[c] += 1
+        if start != EMPTY and c != start:
+            scratch.prisoners[opponent(start)] += 1
     return _points(scratch, BLACK) - _points(scratch, WHITE)
 
 

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from tengen.features.kernels.katago import own_komi
 from tengen.game.color import BLACK, EMPTY, WHITE
-from tengen.game.kernels.board import TAX_ON_GROUPS, neighbours, opponent, point_of, remove_chain
+from tengen.game.kernels.board import (
+    AGREED,
+    TAX_ON_GROUPS,
+    neighbours,
+    opponent,
+    point_of,
+    remove_chain,
+)
 from tengen.game.kernels.moves import set_to_play, start_game
 from tengen.game.kernels.scoring import settled_area
 from tengen.jit import kernel
@@ -55,7 +62,7 @@ def replay_boards(played, index, board, history, life, boards):
 @kernel
 def _judge_points(board, ownership, first, life, boards, g):
     """Fill `area` and `scoring` of game g from its last board and the owners of its points."""
-    if board.territory:  # the players agreed on dead stones
+    if board.territory == AGREED:
         for k in range(board.width * board.height):
             p = point_of(board, k % board.width, k // board.width)
             if board.color[p] and ownership[first + k] == _sign(opponent(board.color[p])):

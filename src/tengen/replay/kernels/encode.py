@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
 from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
-from tengen.game.kernels.board import Boards, point_of
+from tengen.game.kernels.board import MAIN_PHASE, Boards, point_of
+from tengen.game.kernels.clean_up import NOWHERE, block_at
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, play, start_anew, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS
@@ -122,11 +123,14 @@ def _replay_game(played, index, copies, g, kind, scratch, rows):
 
 @kernel(inline=True)
 def play_turn(board, history, move):
-    """Play a turn of a record, legal or not; False if a stone stands there."""
+    """Play a turn of a record, legal or not; False if a stone stands there.
+
+    A move may name a blocked ko stone in a clean-up.
+    """
     p = PASS
     if move < board.width * board.height:
         p = point_of(board, move % board.width, move // board.width)
-        if board.color[p] != EMPTY:
+        if board.color[p] != EMPTY and (board.phase == MAIN_PHASE or block_at(board, p) == NOWHERE):
             return False
     board.end = GOING_ON  # records may play on after two passes
     play(board, history, p)

@@ -11,12 +11,16 @@ from tengen.game.kernels.board import (
     END_IS_HIDDEN,
     END_IS_HIDDEN_FROM_LOSERS,
     END_IS_SHOWN,
+    MAIN_PHASE,
+    PLAYED_OUT,
+    SECOND_CLEAN_UP,
     copy_board,
     is_forbidden_suicide,
     n_points,
     opponent,
     point_of,
 )
+from tengen.game.kernels.clean_up import is_last_phase, start_color
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,
@@ -25,6 +29,7 @@ from tengen.game.kernels.moves import (
     pass_would_end,
     play,
     repeats,
+    took_before,
 )
 from tengen.game.kernels.scoring import final_score
 from tengen.jit import kernel
@@ -111,11 +116,19 @@ def _encode_row(forest, batch, n, scratch, settings, kind, human_kind):
     batch.optimism[n] = settings.root_optimism if path.depth == 0 else settings.optimism
 
 
+@kernel(inline=True)
+def _copy_root(board, root):
+    """Copy the board of a root. Below it territory is played out, whatever players do after it."""
+    copy_board(board, root)
+    if board.territory:
+        board.territory = PLAYED_OUT
+
+
 @kernel
 def _show_root(forest, g, path, scratch):
     """Let the network see the root of tree g again, as a root: it was kept from below another."""
     board, tree = scratch.boards[0], forest.trees[g]
-    copy_board(board, forest.boards[g])
+    _copy_root(board, forest.boards[g])
     path.tree = g
     path.depth = 0
     path.final = 0
@@ -159,7 +172,7 @@ def _walk_down(forest, g, path, settings, scratch):
     """Follow the best moves from the root to a leaf; a leaf that is KNOWN is not backed up yet."""
     board, history = scratch.boards[0], forest.histories[g]  # written to behind what was played
     tree = forest.trees[g]
-    copy_board(board, forest.boards[g])
+    _copy_root(board, forest.boards[g])
     path.tree = g
     path.counts_from = 0
     path.extra = 0
@@ -182,7 +195,7 @@ def _walk_down(forest, g, path, settings, scratch):
             choice = root_child(forest, g, settings)
         else:
             choice = best_child(forest, index, settings)
-        if settings.more_passing_hacks and pass_would_end(board, history):
+        if settings.more_passing_hacks and is_last_phase(board) and pass_would_end(board, history):
             choice = _try_both_kinds(forest, g, index, choice, path, depth)
         if choice == NEXT_CANDIDATE:
             if not has_room(forest, g):
@@ -217,7 +230,7 @@ def _walk_down(forest, g, path, settings, scratch):
             path.depth = depth
             return KNOWN
         goes_on = point == PASS and (
-            (settings.conservative_pass and depth == 0 and not board.territory)
+            (settings.conservative_pass and depth == 0)
             or (settings.friendly_passes and passes_in_friendship(board, history))
         )
         depth += 1
@@ -355,11 +368,11 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
 def _judged_by_agreement(board, settings):
     """Do the players, not the board as it stands, say at the end what is dead?
 
-    Not where passes in friendship do not end the game: there a third one ends it, and there was
-    time to capture what is dead, as KataGo has it.
+    Not under territory scoring, which is played out, nor where passes in friendship do not end the
+    game: there a third one ends it, and there was time to capture what is dead, as KataGo has it.
     """
     friendly = board.friendly_pass and not settings.friendly_passes
-    return board.end != ENDED_BY_REPETITION and (board.territory or friendly)
+    return board.end != ENDED_BY_REPETITION and not board.territory and friendly
 
 
 @kernel(inline=True)
@@ -419,6 +432,8 @@ def _list_legal_moves(board, history, path):
         key ^= mixed(np.uint64(board.captured[1] << 10 | board.captured[2]) << np.uint64(20))
     for p in range(n_points(board)):
         path.legal[p] = 0
+    if board.phase != MAIN_PHASE:
+        return key ^ _list_clean_up_moves(board, history, path)
     for i in range(board.n_empty):
         p = np.uint32(board.empties[i])
         if is_forbidden_suicide(board, p):
@@ -427,6 +442,22 @@ def _list_legal_moves(board, history, path):
             key ^= mixed(np.uint64(p) << np.uint64(50))
         else:
             path.legal[p] = 1
+    path.legal[PASS] = 1
+    return key
+
+
+@kernel
+def _list_clean_up_moves(board, history, path):
+    """As `_list_legal_moves`, in a clean-up; returns what it adds to the key."""
+    key = mixed(np.uint64(board.phase) << np.uint64(60)) ^ mixed(board.blocks)
+    for y in range(board.height):
+        for x in range(board.width):
+            p = np.uint32(point_of(board, x, y))
+            path.legal[p] = is_legal(board, history, p)
+            if took_before(board, history, p):
+                key ^= mixed(np.uint64(p) << np.uint64(50))
+            if board.phase == SECOND_CLEAN_UP:
+                key ^= mixed(np.uint64(p << 2 | start_color(board, p)) << np.uint64(40))
     path.legal[PASS] = 1
     return key
 

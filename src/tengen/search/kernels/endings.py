@@ -6,6 +6,7 @@ import numpy as np
 
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import n_points, neighbours, opponent
+from tengen.game.kernels.clean_up import is_last_phase
 from tengen.game.kernels.moves import PASS
 from tengen.game.kernels.scoring import settled_area
 from tengen.jit import kernel
@@ -38,7 +39,8 @@ def weigh_endings(forest, g, settings, life):
     settled_area(board, life)
     for p in range(n_points(board)):
         bonus[p] = 0
-    if board.territory:
+    territory = not is_last_phase(board)
+    if territory:
         bonus[PASS] = -settings.ending_bonus * np.float32(2 / 3)
     elif board.button:
         bonus[PASS] = -settings.ending_bonus * np.float32(0.5)
@@ -52,7 +54,7 @@ def weigh_endings(forest, g, settings, life):
             continue
         touches, captures = _touches_enemy(board, p)
         if mine < 0:
-            useful = captures and not board.territory
+            useful = captures and not territory
         else:
             useful = touches or _connects(board, life.settled, p)
         if not useful:

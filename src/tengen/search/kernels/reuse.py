@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tengen.game.kernels.board import AGREED
 from tengen.game.kernels.moves import GOING_ON, play
 from tengen.jit import kernel
 from tengen.search.kernels.backup import gather
@@ -31,15 +32,19 @@ from tengen.search.kernels.utility import score_centre, utility_of
 
 @kernel
 def advance(forest, g, point, forward, queue):
-    """Play a legal move on the board of tree g and keep the subtree that it leads to."""
-    tree = forest.trees[g]
+    """Play a legal move on the board of tree g and keep the subtree that it leads to.
+
+    None is kept where players agree on the dead after two passes: in the tree a phase began.
+    """
+    tree, board = forest.trees[g], forest.boards[g]
     copy_values(forest.caught_before[g, 1], forest.caught_before[g, 0])
     copy_values(forest.caught_before[g, 0], forest.caught[tree.root])
     child = child_at(forest, tree.root, point)
-    forest.boards[g].end = GOING_ON  # whoever plays on has not agreed to the end
-    play(forest.boards[g], forest.histories[g], point)
+    board.end = GOING_ON  # whoever plays on has not agreed to the end
+    play(board, forest.histories[g], point)
     tree.prepared = 0
-    if child == NONE or forest.nodes[child].visits == 0:
+    agreed = board.territory == AGREED and board.end != GOING_ON
+    if child == NONE or forest.nodes[child].visits == 0 or agreed:
         reset_tree(forest, g)
     else:
         tree.root = child

@@ -23,7 +23,7 @@ def begin_game(forest, g, slots, game_params, settings):
     area = numbers.width * numbers.height
     terms = game_params.terms[next_random(rng, game_params.terms.shape[0])]
     start_game(board, history, numbers.width, numbers.height, terms)
-    board.komi = np.float32(_draw_komi(numbers, area, rng))
+    board.komi = np.float32(_draw_komi(numbers, terms.komi, area, rng))
     slot.number = np.uint64(slot.begun) * numbers.slots + numbers.first + np.uint64(g)
     slot.begun += 1
     slot.step = numbers.step
@@ -40,7 +40,8 @@ def begin_game(forest, g, slots, game_params, settings):
     if handicap:
         _place_handicap(forest, g, slots, 1 + next_random(rng, np.int64(numbers.handicap_stones)))
     slot.fair = (handicap or slot.opening > 0) and uniform(rng) < numbers.fair_share
-    limit = max(np.int64(8), np.int64(numbers.move_limit * area))
+    areas = numbers.move_limit + (numbers.clean_up_limit if board.territory else 0.0)
+    limit = max(np.int64(8), np.int64(areas * area))
     if slot.begun == 1 and numbers.stagger:
         limit = min(limit, limit // 4 + next_random(rng, limit))
     tree.move_limit = board.ply + limit
@@ -50,12 +51,12 @@ def begin_game(forest, g, slots, game_params, settings):
 
 
 @kernel
-def _draw_komi(numbers, area, rng):
-    """Draw around the mean komi, in steps of half a point, up to `_most_komi`."""
+def _draw_komi(numbers, mean, area, rng):
+    """Draw around the mean komi of the rules, in steps of half a point, up to `_most_komi`."""
     spread = numbers.komi_spread
     if uniform(rng) < numbers.wide_komi_share:
         spread = numbers.wide_komi_spread
-    komi = np.rint(2 * (numbers.komi + spread * normal(rng))) / 2
+    komi = np.rint(2 * (mean + spread * normal(rng))) / 2
     return max(-_most_komi(area), min(_most_komi(area), komi))
 
 

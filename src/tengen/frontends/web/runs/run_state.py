@@ -128,7 +128,7 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
         return None
     run, games = config.run, config.selfplay
     size = games.largest_size
-    terms = *size, games.rules[0], games.mean_komi(size)
+    terms = *size, str(games.first_rules), games.mean_komi(size, games.first_rules)
     return RunFacts(run.model, *terms, run.minutes, run.games, run.iterations)
 
 
