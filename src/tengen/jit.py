@@ -30,6 +30,7 @@ from typing import Any, TypeAlias, overload
 import numba
 from numba.core import config, event
 
+from tengen.kernel_compiler import EntryPoint, ParallelEntryPoint
 from tengen.user_messages import say
 
 PACKAGE_ROOT = Path(__file__).parent
@@ -62,31 +63,33 @@ def kernel(
     """
 
     def compile_lazily(function: Kernel) -> Kernel:
+        if config.DISABLE_JIT:
+            return function
+        options = {
+            "nopython": True,
+            "nogil": True,
+            "error_model": "numpy",
+            "forceinline": inline,
+            "_nrt": parallel,
+        }
+        compiled = (ParallelEntryPoint if parallel else EntryPoint)(function, options)
         with _cache_in(kernel_cache()):
-            compiled: Kernel = numba.njit(
-                nogil=True,
-                cache=True,
-                error_model="numpy",
-                forceinline=inline,
-                parallel=parallel,
-                _nrt=parallel,
-            )(function)
+            compiled.enable_caching()
         _name_files_by_process(compiled)
         return compiled
 
     return compile_lazily if function is None else compile_lazily(function)
 
 
-def _name_files_by_process(compiled: Kernel) -> None:
+def _name_files_by_process(compiled: EntryPoint | ParallelEntryPoint) -> None:
     """Put a name unique to this process into the names of the function's cache files.
 
     Numba only numbers them: two processes that compile a function for different types at the same
     time choose the same number, and one's index then points to the other's code.
     """
-    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
-        pattern = cache_file._data_name_pattern
-        cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
+    cache_file = compiled._cache._cache_file
+    pattern = cache_file._data_name_pattern
+    cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
 
 
 def kernel_sources(package: Path) -> list[Path]:
