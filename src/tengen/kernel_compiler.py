@@ -8,7 +8,8 @@ code; only those that Python calls are linked, optimised and translated, each on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -56,6 +57,21 @@ class ParallelEntryPoint(CPUDispatcher):  # type: ignore[misc]
             targetoptions={**options, "parallel": True},
             pipeline_class=_ParallelCompiler,
         )
+
+
+def functions_of(entry_point: EntryPoint | ParallelEntryPoint) -> set[Callable[..., Any]]:
+    """The kernel's function and those of all kernels that it calls, directly or indirectly."""
+    found, todo = set(), [entry_point.py_func]
+    while todo:
+        function = todo.pop()
+        if function not in found:
+            found.add(function)
+            names = function.__code__.co_names
+            named = [function.__globals__.get(name) for name in names]
+            modules = [each for each in named if isinstance(each, ModuleType)]
+            named += [getattr(module, name, None) for module in modules for name in names]
+            todo += [each.py_func for each in named if isinstance(each, EntryPoint)]
+    return found
 
 
 class _Part(CPUDispatcher):  # type: ignore[misc]
