@@ -17,7 +17,12 @@ from numba.core.registry import cpu_target
 
 from tengen.kernel_compiler import EntryPoint, ParallelEntryPoint
 
-OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy"}
+OPTIONS = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 

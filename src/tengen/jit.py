@@ -72,6 +72,7 @@ def kernel(
             "error_model": "numpy",
             "forceinline": inline,
             "_nrt": parallel,
+            "no_cfunc_wrapper": True,
         }
         compiled = (ParallelEntryPoint if parallel else EntryPoint)(function, options)
         with _cache_in(kernel_cache()):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeParforLowering
@@ -32,12 +32,7 @@ class EntryPoint(CPUDispatcher):  # type: ignore[misc]
 
     def __init__(self, function: Any, options: Mapping[str, Any]) -> None:
         super().__init__(function, targetoptions=dict(options))
-        without_wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        self._part = _Part(
-            function,
-            targetoptions={**options, **without_wrappers},
-            pipeline_class=_PartCompiler,
-        )
+        self._part = _Part(function, {**options, "no_cpython_wrapper": True})
 
     @property
     def _numba_type_(self) -> Any:
@@ -77,12 +72,47 @@ def functions_of(entry_point: EntryPoint | ParallelEntryPoint) -> set[Callable[.
 class _Part(CPUDispatcher):  # type: ignore[misc]
     """A kernel as other kernels call it."""
 
+    def __init__(self, function: Any, options: Mapping[str, Any]) -> None:
+        super().__init__(function, targetoptions=dict(options), pipeline_class=_PartCompiler)
+        self._compiler._customize_flags = _FlagsOfParts.like
+
     def get_call_template(self, args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
         """Compile it for these types, if it is not yet."""
         return super().get_call_template(
             [_passed_as(argument) for argument in args],
             {name: _passed_as(argument) for name, argument in kws.items()},
         )
+
+
+class _FlagsOfParts(Flags):  # type: ignore[misc]
+    """A part's options, one object for all parts with the same ones, which nobody changes.
+
+    Numba looks them up in a table whenever it types an expression, and compares all of them.
+    """
+
+    _known: ClassVar[list[_FlagsOfParts]] = []
+
+    @classmethod
+    def like(cls, flags: Any) -> _FlagsOfParts:
+        """The one object with these options."""
+        for known in cls._known:
+            if known.values() == flags.values():
+                return known
+        cls._known.append(cls(flags))
+        return cls._known[-1]
+
+    def copy(self) -> _FlagsOfParts:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        same: bool = self is other
+        return same if isinstance(other, _FlagsOfParts) else super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return _HASH_OF_FLAGS
+
+
+_HASH_OF_FLAGS = hash(Flags())  # Numba's is the same for all
 
 
 def _passed_as(argument: Any) -> Any:
