@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -30,10 +30,12 @@ from typing import Any, TypeAlias, overload
 import numba
 from numba.core import config, event
 
+from tengen.kernel_compiler import EntryPoint, ParallelEntryPoint, functions_of
 from tengen.user_messages import say
 
 PACKAGE_ROOT = Path(__file__).parent
 KEEP_UNUSED_CACHES_DAYS = 30
+SECONDS_BETWEEN_MESSAGES = 4.0
 
 _IMPORT = re.compile(
     r"^\s*(?:from|import) +tengen([.\w]*)(?: +import +(\([^)]*\)|.*))?", re.MULTILINE
@@ -62,31 +64,34 @@ def kernel(
     """
 
     def compile_lazily(function: Kernel) -> Kernel:
+        if config.DISABLE_JIT:
+            return function
+        options = {
+            "nopython": True,
+            "nogil": True,
+            "error_model": "numpy",
+            "forceinline": inline,
+            "_nrt": parallel,
+            "no_cfunc_wrapper": True,
+        }
+        compiled = (ParallelEntryPoint if parallel else EntryPoint)(function, options)
         with _cache_in(kernel_cache()):
-            compiled: Kernel = numba.njit(
-                nogil=True,
-                cache=True,
-                error_model="numpy",
-                forceinline=inline,
-                parallel=parallel,
-                _nrt=parallel,
-            )(function)
+            compiled.enable_caching()
         _name_files_by_process(compiled)
         return compiled
 
     return compile_lazily if function is None else compile_lazily(function)
 
 
-def _name_files_by_process(compiled: Kernel) -> None:
+def _name_files_by_process(compiled: EntryPoint | ParallelEntryPoint) -> None:
     """Put a name unique to this process into the names of the function's cache files.
 
     Numba only numbers them: two processes that compile a function for different types at the same
     time choose the same number, and one's index then points to the other's code.
     """
-    cache_file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if cache_file is not None:
-        pattern = cache_file._data_name_pattern
-        cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
+    cache_file = compiled._cache._cache_file
+    pattern = cache_file._data_name_pattern
+    cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
 
 
 def kernel_sources(package: Path) -> list[Path]:
@@ -131,7 +136,7 @@ def cache_key(package: Path) -> str:
 @cache
 def kernel_cache() -> Path:
     """The cache folder for the current sources; a temporary one if it is not writable."""
-    base = Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
+    base = _caches()
     folder = base / cache_key(PACKAGE_ROOT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,6 +148,15 @@ def kernel_cache() -> Path:
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def kernels_are_kept() -> bool:
+    """Whether other processes find the compiled kernels."""
+    return kernel_cache().parent == _caches()
+
+
+def _caches() -> Path:
+    return Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
 
 
 def user_cache() -> Path:
@@ -179,30 +193,52 @@ def _cache_in(folder: Path) -> Iterator[None]:
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
-    """Tells the user once per process that kernels are being compiled, which takes a while.
+    """Tells the user that kernels are being compiled, how many of how many, and for how long yet.
 
     Pauses Python's garbage collector meanwhile, which would traverse the compiler's data again
     and again.
     """
 
-    said = False
-    depth = 0
-    collects = False
+    def __init__(self) -> None:
+        self._depth = 0
+        self._collects = False
+        self._wanted: set[Kernel] = set()  # functions to be compiled
+        self._met: set[Kernel] = set()
+        self._began = self._said = 0.0
+
+    def expect(self, entry_points: Iterable[EntryPoint | ParallelEntryPoint]) -> None:
+        """Count these kernels, and all that they call, to what is to be compiled."""
+        for entry_point in entry_points:
+            self._wanted |= functions_of(entry_point)
 
     def on_start(self, compiling: event.Event) -> None:
-        if self.depth == 0:
-            self.collects = gc.isenabled()
+        dispatcher = compiling.data["dispatcher"]
+        if self._depth == 0:
+            self._collects = gc.isenabled()
             gc.disable()
-        self.depth += 1
-        function = compiling.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("tengen."):
-            self.said = True
-            say("compiling kernels for this machine (first use only, some seconds) ...")
+            if isinstance(dispatcher, EntryPoint | ParallelEntryPoint):
+                self.expect([dispatcher])
+        self._depth += 1
+        if dispatcher.py_func in self._wanted:
+            self._met.add(dispatcher.py_func)
+            self._say_how_far()
 
     def on_end(self, _: event.Event) -> None:
-        self.depth -= 1
-        if self.depth == 0 and self.collects:
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
             gc.enable()
 
+    def _say_how_far(self) -> None:
+        now = time.monotonic()
+        if not self._began:
+            self._began = self._said = now
+            say("compiling kernels for this machine (first use only) ...")
+        elif now - self._said >= SECONDS_BETWEEN_MESSAGES:
+            self._said = now
+            done, of = len(self._met), len(self._wanted)
+            left = (now - self._began) / done * (of - done)
+            say(f"compiling kernels: {done} of {of}, some {left:.0f} s left ...")
 
-event.register("numba:compile", _Compiling())
+
+COMPILING = _Compiling()
+event.register("numba:compile", COMPILING)

@@ -58,6 +58,7 @@ def _compile_matches(features: FeatureSet) -> None:
     play_in_lockstep((player, player), starts, 1)
 
 
+_REPORTING = "selfplay"  # the longest job, which says how far it is
 JOBS = {"selfplay": _compile_self_play, "rows": _compile_rows, "matches": _compile_matches}
 
 
@@ -72,7 +73,7 @@ class CompileAhead(Closeable):
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=None if job == _REPORTING else subprocess.DEVNULL,
             )
             for job in JOBS
         }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tengen.features.feature_set import FeatureSet
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
+from tengen.parallel_compiling import compile_for
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions, Wanted
 from tengen.search.tree_batch import deep_tree
@@ -12,11 +15,19 @@ from tengen.search.tree_search import TreeSearch
 
 
 def compile_kernels(features: FeatureSet, human: FeatureSet | None = None) -> None:
-    """Search a few moves on a tiny board with a network that knows nothing.
+    """Have all kernels of a search compiled and loaded.
 
-    `human` are the inputs of one beside it that imitates people. What was compiled before is loaded
-    from the disk.
+    `human` are the inputs of a network beside it that imitates people. What was compiled before is
+    loaded from the disk.
     """
+    people = "nobody" if human is None else str(human.kind)
+    task = partial(search_a_little, features, human, visits=8)
+    compile_for(task, f"search-{features.kind}-{people}")
+    search_a_little(features, human, visits=50)
+
+
+def search_a_little(features: FeatureSet, human: FeatureSet | None, visits: int) -> None:
+    """Search a few moves on a tiny board with a network that knows nothing."""
     position = Position(3, "tromp-taylor", 0)
     people = None if human is None else FakeEvaluator(features=human)
     evaluator, params = (
@@ -27,5 +38,5 @@ def compile_kernels(features: FeatureSet, human: FeatureSet | None = None) -> No
     everything = Wanted(ownership=True, moves_ownership=True)
     for options in (RootOptions(), RootOptions(noisy=True), RootOptions(gumbel=2)):
         trees.stand_at(0, position, options)
-        result = TreeSearch(trees, 0, Limits(visits=50), everything).run()
+        result = TreeSearch(trees, 0, Limits(visits=visits), everything).run()
         trees.stand_at(0, position.play(result.move), options)
