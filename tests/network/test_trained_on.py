@@ -14,6 +14,7 @@ from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file, read_trained_on, save_network
 from tengen.network.trained_on import TrainedOn, facts_of_training, trained_on, unfamiliar
+from tengen.selfplay.params import SelfPlayParams
 from tests.bundled import NINE, needs_bundled_network, stand_ins
 from tests.network.test_tengen_format import random_network
 
@@ -22,7 +23,8 @@ AREA = ("tromp-taylor", "chinese", "chinese-ogs", "aga", "new-zealand", "ing")
 
 def test_what_a_run_writes_is_read_again() -> None:
     odd = '{"ko": "SIMPLE", "scoring": "AREA", "tax": "SEKI"}'
-    known = trained_on(facts_of_training((9, "9x13", 19), ("tromp-taylor", odd, "jp")))
+    rules = map(parse_rules, ("tromp-taylor", odd, "jp"))
+    known = trained_on(facts_of_training((9, "9x13", 19), rules))
     assert known == TrainedOn(
         boards=frozenset({Size(9, 9), Size(9, 13), Size(19, 19)}),
         rules=frozenset(parse_rules(each) for each in ("tromp-taylor", odd, "japanese")),
@@ -112,3 +114,15 @@ def test_the_bundled_network_is_that_of_the_game(
 @needs_bundled_network
 def test_the_bundled_network_for_9x9_says_what_it_was_trained_on() -> None:
     assert load_network("tengen-9x9").trained_on == NINE
+
+
+def test_a_run_by_random_rules_knows_all_of_them() -> None:
+    drawn = SelfPlayParams(board_sizes=(9,), rules=("random",)).drawn_rules
+    facts = facts_of_training((9,), drawn)
+    assert facts == {"board_sizes": "9", "rules": "all"}
+    known = trained_on(facts)
+    assert known.rules_text == "all"
+    assert all(known.knows_rules(rules) for rules in drawn)
+    few = facts_of_training((9,), SelfPlayParams(rules=("japanese", "jp")).drawn_rules)
+    assert few["rules"] == "japanese"
+    assert not trained_on(few).knows_rules(parse_rules("chinese"))

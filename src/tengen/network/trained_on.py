@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tengen.game.position import Position
 
 BOARD_SIZES, RULES = "board_sizes", "rules"  # keys of a provenance
+ALL = "all"  # rules of every kind that networks can be told of
 KATAGO_VERSION = "katago_version"  # and the one of networks that come from KataGo's files
 KATAGO_SINCE = 8  # the version of KataGo's format from which on its networks learn all of this:
 KATAGO_SIDES = range(7, 20)
@@ -59,7 +61,7 @@ class TrainedOn(NamedTuple):
         """The rules, for people."""
         if self.rules is None:
             return "not known"
-        return "all" if self.rules >= all_rules() else ", ".join(sorted(map(str, self.rules)))
+        return ALL if _knows_all(self.rules) else ", ".join(sorted(map(str, self.rules)))
 
 
 class Unfamiliar(NamedTuple):
@@ -100,16 +102,16 @@ def trained_on(provenance: Mapping[str, str], only_side: int = 0) -> TrainedOn:
     rules = None
     if RULES in provenance:
         named = _BETWEEN_RULES.split(provenance[RULES])
-        rules = frozenset(parse_rules(name.strip()) for name in named)
+        rules = frozenset(parse_rules(name.strip()) for name in named if name != ALL)
+        rules |= all_rules() if ALL in named else frozenset()
     return TrainedOn(boards, rules)
 
 
-def facts_of_training(board_sizes: Iterable[int | str], rules: Iterable[str]) -> dict[str, str]:
-    """The part of a provenance that `trained_on` reads, for a run with these settings."""
-    return {
-        BOARD_SIZES: ", ".join(map(str, board_sizes)),
-        RULES: ", ".join(str(parse_rules(each)) for each in rules),
-    }
+def facts_of_training(board_sizes: Iterable[int | str], rules: Iterable[Rules]) -> dict[str, str]:
+    """The part of a provenance that `trained_on` reads, for a run with these boards and rules."""
+    known = frozenset(replace(each, played_out=False) for each in rules)
+    texts = [ALL] if _knows_all(known) else sorted(map(str, known))
+    return {BOARD_SIZES: ", ".join(map(str, board_sizes)), RULES: ", ".join(texts)}
 
 
 def unfamiliar(network: str, known: TrainedOn, position: Position) -> Unfamiliar | None:
@@ -119,6 +121,10 @@ def unfamiliar(network: str, known: TrainedOn, position: Position) -> Unfamiliar
     if board is None and rules is None:
         return None
     return Unfamiliar(network, known, board, rules)
+
+
+def _knows_all(rules: frozenset[Rules]) -> bool:
+    return set(map(_count, rules)) >= set(map(_count, all_rules()))
 
 
 def _count(rules: Rules) -> tuple[Scoring, Tax, bool]:

@@ -351,7 +351,9 @@ class Run(Closeable):
             "games": str(self._replay.games),
             "rows": str(self._replay.buffer.total),
             "steps": str(self._trainer.steps),
-            **facts_of_training(self._config.selfplay.board_sizes, self._config.selfplay.rules),
+            **facts_of_training(
+                self._config.selfplay.board_sizes, self._config.selfplay.drawn_rules
+            ),
         }
         if self._started_from:
             facts["started_from"] = self._started_from

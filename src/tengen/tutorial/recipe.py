@@ -41,7 +41,8 @@ class Recipe:
             value, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
             if isinstance(value, int) and not least <= value < 1e9:
                 raise ValueError(f"{each.name} must be {least} or more, not {value!r}")
-        self.selfplay()  # checks the rest
+        if self.selfplay().plays_territory:  # and checks the rest
+            raise ValueError(f"rules: {self.rules} counts territory, which its inputs do not show")
         self.search()
 
     def selfplay(self) -> SelfPlayParams:

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closeable import Closeable
+from tengen.game.rules import parse_rules
 from tengen.interrupt import interruptible
 from tengen.network.files.tengen_format import save_network
 from tengen.network.trained_on import facts_of_training
@@ -164,7 +165,7 @@ class TutorialRun(Closeable):
             "run": self._folder.path.name,
             "games": str(self.iteration * self._recipe.games),
             "rows": str(self._examples),
-            **facts_of_training([self._recipe.side], [self._recipe.rules]),
+            **facts_of_training([self._recipe.side], [parse_rules(self._recipe.rules)]),
         }
         save_network(network_data(self._network, name, facts), network_file(self._folder, name))
         arrays: dict[str, NDArray[Any]] = {"generator": self._generator.get_state().numpy().copy()}
