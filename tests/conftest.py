@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-# Before torch is imported: two processes run tests on what may be two cores, where the threads of
-# one that wait for each other take most of their time away from the other's.
+# Torch reads it when it is imported. `make test` runs two processes on what may be two cores: the
+# threads of one wait for each other while the other computes, and burn its time by spinning.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numba

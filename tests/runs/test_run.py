@@ -254,7 +254,8 @@ def test_outsiders_must_be_engines() -> None:
 def test_a_gate_decides_which_network_plays(tmp_path: Path, gate: float) -> None:
     # So many games that no network wins, or loses, all of them.
     rating = replace(SMALL.rating, every=2, opponents=0, gate=gate, games=16)
-    config = replace(SMALL, rating=rating)
+    run = replace(SMALL.run, iteration_rows=80, first_rows=80)
+    config = replace(SMALL, run=run, rating=rating)
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     session(whole, 4, config)
     for iterations in (3, 1):

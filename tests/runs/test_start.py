@@ -17,6 +17,8 @@ from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 def saved_network(path: Path, **changes: object) -> NetworkData:
     """A network whose values are told apart from those of a new run."""

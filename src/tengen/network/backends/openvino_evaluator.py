@@ -34,7 +34,7 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # one that has long been idle makes room; batches of a size between are padded to the next of them.
 # A graph of a small network takes ten megabytes and more for each stream.
 ANY = -1
-GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 8  # kept at most
+GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
 LONG_IDLE = 1_000  # evaluations by other graphs
 LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
