@@ -73,14 +73,14 @@ def main() -> None:
     steps = [f"{share_of(low - high):.0%} ({high - low:.0f} Elo)" for low, high in pairwise(elos)]
     for name, step in zip(players, [*steps, ""], strict=True):
         elo, low, high, games = ratings[name]
-        print(
-            f"| {name} | {rank_at(elo)} | {elo:.0f} | {low:.0f} to {high:.0f} | {games} | {step} |"
-        )
+        rank = rank_at(elo, ratings[FIRST_DAY].elo)
+        print(f"| {name} | {rank} | {elo:.0f} | {low:.0f} to {high:.0f} | {games} | {step} |")
     network = bundled_for(Position(options.board_size)).stem
-    print(f'\n("{network}", {options.board_size}): {{')
+    print(f'\n("{network}", {options.board_size}): BoardRatings(')
+    print(f"    first_day={ratings[FIRST_DAY].elo:.0f},\n    levels={{")
     for name, engine in levels.items():
-        print(f'    "{name}": {ratings[engine.name].elo:.0f},')
-    print("},")
+        print(f'        "{name}": {ratings[engine.name].elo:.0f},')
+    print("    },\n),")
 
 
 if __name__ == "__main__":

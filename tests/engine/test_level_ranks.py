@@ -23,6 +23,7 @@ def elo_between(lower: float, higher: float) -> float:
     [
         (1400, Rank(7, dan=False)),
         (100, Rank(20, dan=False)),
+        (-900, Rank(30, dan=False)),
         (2000, Rank(1, dan=False)),
         (2100, Rank(1, dan=True)),
         (2500, Rank(5, dan=True)),
@@ -31,13 +32,17 @@ def elo_between(lower: float, higher: float) -> float:
 def test_ranks_are_as_far_apart_as_in_the_federations_ratings(rating: int, rank: Rank) -> None:
     sign = 1 if rating >= 1400 else -1
     elo = sign * elo_between(min(rating, 1400), max(rating, 1400))
-    for near in (-20, 0, 20):  # within half a rank, which is 43 Elo or more
-        assert rank_at(elo + near) == rank
+    first_day = -elo_between(-900, 1400)
+    for near in (-20, 0, 20):  # within half a rank, which is 34 Elo or more
+        assert rank_at(elo + near, first_day) == rank
 
 
-def test_ranks_end_at_9_dan_and_are_written_as_people_do() -> None:
-    assert str(rank_at(0)) == "7 kyu"
-    assert str(rank_at(5000)) == "9 dan"
+def test_both_players_that_stand_for_ranks_have_theirs_on_every_board() -> None:
+    for first_day in (-900, -1500, -3000):
+        assert str(rank_at(0, first_day)) == "7 kyu"
+        assert str(rank_at(first_day, first_day)) == "30 kyu"
+        assert str(rank_at(1000, first_day)) == str(rank_at(1000, -1500))
+    assert str(rank_at(5000, -1500)) == "9 dan"
 
 
 def test_only_what_was_measured_has_a_rank() -> None:
@@ -53,6 +58,6 @@ def test_only_what_was_measured_has_a_rank() -> None:
 def test_every_level_was_measured_and_each_is_stronger_than_the_one_before(
     network: str, side: int
 ) -> None:
-    measured = MEASURED[network, side]
+    measured = MEASURED[network, side].levels
     assert list(measured) == [level.id for level in LEVELS]
     assert all(weaker < stronger for weaker, stronger in pairwise(measured.values()))

@@ -20,6 +20,7 @@ from tengen.network.files.bundled import BUNDLED, FILES, bundled_networks
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import find_network, load_network
+from tengen.network.trained_on import unfamiliar
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits
 from tests.bundled import needs_bundled_network
@@ -103,6 +104,20 @@ def test_it_is_small_of_the_main_family_and_says_where_it_comes_from(network: Ne
     assert network.architecture.features in ("katago", "katago without ladders")
     assert network.provenance["trained_by"] == "tengen train"
     assert {"games", "minutes", "board_sizes"} <= network.provenance.keys()
+
+
+@needs_bundled_network
+@pytest.mark.parametrize("side", [9, 13, 19])
+def test_each_usual_board_has_a_network_that_was_trained_on_it(side: int) -> None:
+    game = Position(side, "chinese", 7)
+    data = load_network(BUNDLED, game)
+    assert find_network(BUNDLED, game).stat().st_size < MOST_BYTES
+    assert unfamiliar(data.name, data.trained_on, game) is None
+    # It takes all rules for those it knows.
+    positions = [Position(side, rules, 7).play("D4") for rules in NAMED]
+    said = opinions(open_evaluator(data, CPU), positions)
+    assert (said.policy.argmax(1) < game.size.area).all()  # no pass
+    assert ((said.value[:, 0] > 0.1) & (said.value[:, 0] < 0.9)).all()
 
 
 @needs_bundled_network

@@ -1,7 +1,9 @@
 """How strong the levels are, as ranks that people know, where that was measured.
 
-Elo is counted from GNU Go 3.8 at level 10, which played on servers at about 7 kyu. How many Elo a
-rank is worth is the European Go Federation's: few among beginners, many among dan players.
+Two players stand for ranks. GNU Go 3.8 at level 10, from which Elo is counted, played on servers at
+about 7 kyu; a player of the first day (`evaluation/first_day.py`) is about 30 kyu. How ranks lie
+between and above them is the European Go Federation's: few Elo a rank among beginners, many among
+dan players.
 """
 
 from __future__ import annotations
@@ -14,29 +16,37 @@ from typing import NamedTuple
 from tengen.engine.levels import Level
 from tengen.game.geometry import Size
 
+
+class BoardRatings(NamedTuple):
+    """Elo above GNU Go with a network on a board."""
+
+    first_day: int  # of the player of the first day
+    levels: Mapping[str, int]  # by id
+
+
 # By network and side of the board, as `python -m benchmarks.levels --board-size SIDE` writes it.
-MEASURED: Mapping[tuple[str, int], Mapping[str, int]] = MappingProxyType(
+MEASURED: Mapping[tuple[str, int], BoardRatings] = MappingProxyType(
     {
-        ("tengen-9x9", 9): {
-            "beginner": -675,
-            "novice": -465,
-            "learner": -200,
-            "casual": 104,
-            "club": 361,
-            "advanced": 598,
-            "expert": 894,
-            "master": 1189,
-            "champion": 1468,
-            "full": 1787,
-        },
+        ("tengen-9x9", 9): BoardRatings(
+            first_day=-1455,
+            levels={
+                "newcomer": -1480,
+                "starter": -1216,
+                "rookie": -929,
+                "beginner": -582,
+                "novice": -378,
+                "learner": -218,
+                "casual": -36,
+            },
+        ),
     }
 )
-# The federation's ratings have 100 points a rank, 2,100 at 1 dan and so 1,400 at 7 kyu. Between
-# players of rating R the odds are e to the power of difference / (205 - R / 20).
-GNU_GO = 1400.0
+# The federation's ratings have 100 points a rank and 2,100 at 1 dan. Between players of rating R
+# the odds are e to the power of difference / (205 - R / 20).
+GNU_GO, FIRST_DAY = 1400.0, -900.0  # 7 and 30 kyu
 _ONE_DAN, _POINTS = 2100.0, 100.0
-_LARGEST, _SLOPE = 205.0, 20.0
-_ELO = 400 / math.log(10)  # for a difference in odds of the factor e
+_WIDEST, _SLOPE = 205.0, 20.0
+_ELO = 400 / math.log(10)  # for odds of the factor e
 HIGHEST = 9  # dan
 
 
@@ -52,15 +62,32 @@ class Rank(NamedTuple):
 
 def rank_of(level: Level, network: str, size: Size) -> Rank | None:
     """The rank of a level with a network on a board; None where it was not measured."""
-    side = size.width if size.width == size.height else 0
-    elo = MEASURED.get((network, side), {}).get(level.id)
-    return None if elo is None else rank_at(elo)
+    measured = MEASURED.get((network, size.width)) if size.width == size.height else None
+    elo = None if measured is None else measured.levels.get(level.id)
+    return None if measured is None or elo is None else rank_at(elo, measured.first_day)
 
 
-def rank_at(elo: float) -> Rank:
-    """The rank at so many Elo above GNU Go."""
-    # Elo per point is _ELO / (_LARGEST - R / _SLOPE), summed up from GNU Go's rating.
-    spread = (_LARGEST - GNU_GO / _SLOPE) * math.exp(-elo / (_ELO * _SLOPE))
-    rating = _SLOPE * (_LARGEST - spread)
+def rank_at(elo: float, first_day: float) -> Rank:
+    """The rank at so many Elo above GNU Go, on a board where a first day is worth so many.
+
+    Below GNU Go, Elo is stretched so that the player of the first day has its rank: on small boards
+    a rank is worth less. Above it nothing outside was measured, and a rank is worth what it is on
+    19x19, which makes for cautious ranks.
+    """
+    if elo < 0:
+        elo *= elo_at(FIRST_DAY) / first_day
+    # The inverse of `elo_at`.
+    width = _width(GNU_GO) * math.exp(-elo / (_ELO * _SLOPE))
+    rating = _SLOPE * (_WIDEST - width)
     steps = math.floor((rating - _ONE_DAN) / _POINTS + 0.5)  # from 1 dan
     return Rank(min(steps + 1, HIGHEST), True) if steps >= 0 else Rank(-steps, False)
+
+
+def elo_at(rating: float) -> float:
+    """The Elo above GNU Go of a rating, by the federation's odds from rating to rating."""
+    return _ELO * _SLOPE * math.log(_width(GNU_GO) / _width(rating))
+
+
+def _width(rating: float) -> float:
+    """The difference in rating for odds of the factor e."""
+    return _WIDEST - rating / _SLOPE

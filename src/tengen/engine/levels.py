@@ -63,7 +63,7 @@ class Level:
 
 
 LEVELS = (
-    Level("newcomer", "Newcomer", 1, temperature=13.0, floor=55.0),
+    Level("newcomer", "Newcomer", 1, temperature=11.0, floor=50.0),
     Level("starter", "Starter", 1, temperature=6.5, floor=30.0),
     Level("rookie", "Rookie", 1, temperature=4.4, floor=22.0),
     Level("beginner", "Beginner", 1, temperature=3.4, floor=17.0),
