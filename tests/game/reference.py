@@ -152,9 +152,9 @@ class PlayedOutGame(ReferenceGame):
         self.blocked: set[Point] = set()  # stones that took a ko
         self.taken: set[tuple[object, ...]] = set()  # position, colour and move of each such stone
         self.passed: set[tuple[object, ...]] = set()  # positions and who passed in them
-        self.situations = [self._situation()]
+        self.situations = [self.situation()]
 
-    def _situation(self) -> tuple[object, ...]:
+    def situation(self) -> tuple[object, ...]:
         return frozenset(self.stones.items()), frozenset(self.blocked), self.to_play
 
     def ko_stone(self, point: Point) -> Point | None:
@@ -206,12 +206,12 @@ class PlayedOutGame(ReferenceGame):
             self.blocked = {p for p in self.blocked if p in self.stones} | (
                 {point} if is_ko else set()
             )
-        self.situations.append(self._situation())
+        self.situations.append(self.situation())
         if self.phase > 0 or self.ko == "simple":
-            self.no_result = self.over = self.situations.count(self._situation()) >= 3
+            self.no_result = self.over = self.situations.count(self.situation()) >= 3
 
     def _pass(self) -> None:
-        now = self._situation()
+        now = self.situation()
         lifts_bans = self.phase > 0 or self.ko == "simple"
         ends = self.passes > 0 or (lifts_bans and now in self.passed)
         self.passed.add(now)
@@ -219,7 +219,7 @@ class PlayedOutGame(ReferenceGame):
         super().play(None)
         if lifts_bans:
             self.situations.clear()
-        self.situations.append(self._situation())
+        self.situations.append(self.situation())
         if ends and self.phase == 2:
             self.over = True
         elif ends:

@@ -40,9 +40,10 @@ PARAMS = replace(PLAIN, board_sizes=(5,), rules=RULES, handicap_share=0.2, stagg
 
 @pytest.fixture(scope="module")
 def games() -> Games:
-    side, count = ((3,), 2) if WITHOUT_COMPILER else ((5,), 60)
-    visits = {"visits": 4, "fast_visits": 2} if WITHOUT_COMPILER else {}
-    return play_games(new_fleet(opinions(3), replace(PARAMS, board_sizes=side, **visits)), count)
+    if WITHOUT_COMPILER:
+        few = replace(PARAMS, board_sizes=(3,), visits=3, fast_visits=2)
+        return play_games(new_fleet(opinions(3), few, games=2), 1)
+    return play_games(new_fleet(opinions(3), PARAMS), 60)
 
 
 def slow_game(played: Played) -> tuple[PlayedOutGame, list[int]]:
@@ -121,6 +122,7 @@ def test_katago_s_rows_know_points_lost_to_seki_and_what_moves_cost(games: Games
                 komi = float(played.game["terms"]["komi"])
                 assert targets[row, 47] == -mine * (komi + before)
                 assert targets[row, 61] == mine * (before - costs[-1])
+                assert targets[row, 48] == arrays["globalInputNC"][row, 13]  # the last phase
                 if not played.game["no_result"]:
                     lost = np.where(played.ownership == 0, full, 0).reshape(side, side)
                     np.testing.assert_array_equal(spatial[row, 1], mine * lost)

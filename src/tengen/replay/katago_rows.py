@@ -15,7 +15,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.features.kernels import katago
 from tengen.game.color import BLACK
 from tengen.game.geometry import Size
-from tengen.game.kernels.board import new_boards
+from tengen.game.kernels.board import NO_TERRITORY, new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history
 from tengen.replay.estimates import Estimates
@@ -64,7 +64,7 @@ class Column:
     HISTORY = 36  # five masks: 1 shows the move
     GAME = 41  # six parts of a hash that all rows of a game share
     KOMI = 47  # own, with what was won or lost besides
-    AREA_SCORING = 48
+    AREA_SCORING = 48  # or the second clean-up of territory scoring, in which stones cost nothing
     TURN = 51  # handicap stones are no turns
     MOVE_LIMIT = 52  # whether it ended the game
     FIRST_TURN = 53  # that was searched
@@ -226,7 +226,9 @@ def _global_targets(
     final = boards.bonus[offsets(played["n_turns"])[game + 1] + game]
     _fill(targets, Column.KOMI, -mine * (played["terms"]["komi"][game] + bonus))
     _fill(targets, Column.BONUS, mine * (bonus - final) + 0.0)  # no negative zero
-    _fill(targets, Column.AREA_SCORING, played["terms"]["territory"][game] == 0)
+    last_phase = rows.globals[:, katago.GLOBALS.index("second clean-up")] > 0
+    by_area = played["terms"]["territory"][game] == NO_TERRITORY
+    _fill(targets, Column.AREA_SCORING, by_area | last_phase)
     _fill(targets, Column.MOVE_LIMIT, played["end"][game] == BY_MOVE_LIMIT)
     _fill(targets, Column.VISITS, turns["visits"][turn])
     _fill(targets, Column.FINISHED, played["end"][game] != BY_MOVE_LIMIT)

@@ -291,7 +291,7 @@ def _records(saved: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if dtype.names is None or saved.dtype == dtype:
         return saved
     if saved.dtype != np.uint8 or saved.shape[-1:] != (dtype.itemsize,):
-        raise ValueError("records were saved by another version of Tengen")
+        raise ValueError("another version saved these games; a pack that it makes can be read")
     return np.ascontiguousarray(saved).view(dtype)[..., 0]
 
 
