@@ -126,3 +126,10 @@ def test_a_run_by_random_rules_knows_all_of_them() -> None:
     few = facts_of_training((9,), SelfPlayParams(rules=("japanese", "jp")).drawn_rules)
     assert few["rules"] == "japanese"
     assert not trained_on(few).knows_rules(parse_rules("chinese"))
+
+
+def test_rules_without_a_name_are_told_by_how_they_count() -> None:
+    notations = ("tt", "koSIMPLEtaxNONEsui0", "koSIMPLEtaxALLsui0", "koPOSITIONALbutton1taxSEKI")
+    known = trained_on(facts_of_training((9,), map(parse_rules, notations)))
+    kinds = "area scoring with tax ALL, area scoring with tax SEKI and button"
+    assert known.rules_text == f"tromp-taylor, {kinds}"

@@ -33,6 +33,7 @@ from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import ENDINGS, find_network, load_network, read_bytes
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.fixed_rules import with_fixed_rules
+from tengen.network.trained_on import BOARD_SIZES, RULES
 
 SIDES = 9, 19  # boards that costs are stated for
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -148,7 +149,8 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     factors = [f"{name} {getattr(scaling, name):g}" for name in names[: a.score_outputs]]
     yield "scaling", ", ".join(factors)
     for title, value in data.provenance.items():
-        yield one_line(title), value
+        if title not in (BOARD_SIZES, RULES):  # which were told above
+            yield one_line(title), value
 
 
 def _stem(path: Path) -> str:

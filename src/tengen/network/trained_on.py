@@ -61,7 +61,11 @@ class TrainedOn(NamedTuple):
         """The rules, for people."""
         if self.rules is None:
             return "not known"
-        return ALL if _knows_all(self.rules) else ", ".join(sorted(map(str, self.rules)))
+        if _knows_all(self.rules):
+            return ALL
+        named = {rules for rules in self.rules if rules.name}
+        counted = {_count(rules) for rules in self.rules} - {_count(rules) for rules in named}
+        return ", ".join([*sorted(map(str, named)), *sorted(map(_counting_text, counted))])
 
 
 class Unfamiliar(NamedTuple):
@@ -121,6 +125,13 @@ def unfamiliar(network: str, known: TrainedOn, position: Position) -> Unfamiliar
     if board is None and rules is None:
         return None
     return Unfamiliar(network, known, board, rules)
+
+
+def _counting_text(counted: tuple[Scoring, Tax, bool]) -> str:
+    """How a board is counted, for people: area scoring with tax SEKI and button."""
+    scoring, tax, button = counted
+    more = [f"tax {tax}"] * (tax is not Tax.NONE) + ["button"] * button
+    return f"{scoring.lower()} scoring" + (f" with {' and '.join(more)}" if more else "")
 
 
 def _knows_all(rules: frozenset[Rules]) -> bool:
