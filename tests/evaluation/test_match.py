@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -260,3 +262,31 @@ def test_a_level_that_resigns_has_lost() -> None:
         sides = OwnContestant(engine, parse_engine("level:full"), 1), Listed("C3 " * 3)
         played = play_game(1, sides, start)
     assert played.outcome == Outcome(Color.BLACK, None, Reason.RESIGNATION)
+
+
+def test_an_interrupted_match_does_not_wait_for_its_games() -> None:
+    class Endless:
+        """Plays the first legal point, slowly; after ten moves the user loses patience."""
+
+        moves = 0
+
+        def move(self, position: Position) -> str | None:
+            self.moves += 1
+            if self.moves == 10:
+                _thread.interrupt_main()
+            time.sleep(0.01)
+            return next((str(point) for point in position.legal_moves()), None)
+
+        def close(self) -> None:
+            pass
+
+    player, ended = Endless(), []
+
+    def on_end(played: Played) -> bool:
+        ended.append(played)
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        play_match([lambda: player, lambda: player], [Position(19)], range(2), 2, on_end)
+    assert player.moves < 200  # a game has more than 361
+    assert not ended

@@ -180,10 +180,21 @@ class Store:
             file.write("\n" * cut + json.dumps(line) + "\n")
 
 
-def play_game(number: int, sides: tuple[Contestant, Contestant], start: Position) -> Played:
-    """Play one game to its end; what is no legal move loses it."""
+class _StoppedError(Exception):
+    """A game that ends before its time, since nobody waits for it any more."""
+
+
+def play_game(
+    number: int,
+    sides: tuple[Contestant, Contestant],
+    start: Position,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Played:
+    """Play one game to its end; what is no legal move loses it. Raises _StoppedError."""
     position = start
     while not position.is_over:
+        if should_stop():
+            raise _StoppedError
         black = position.to_play is Color.BLACK
         try:
             move = sides[number % 2 if black else 1 - number % 2].move(position)
@@ -258,6 +269,7 @@ def play_match(
     """
     todo = list(reversed(numbers))
     lock = threading.Lock()
+    stop = threading.Event()  # set when a match is interrupted
 
     def next_game() -> int | None:
         with lock:
@@ -275,12 +287,17 @@ def play_match(
                 sides = [stack.enter_context(closing(make())) for make in make_sides]
                 remark = ""
                 while number is not None and not remark:
-                    played = play_game(number, (sides[0], sides[1]), starts[number // 2])
+                    both = sides[0], sides[1]
+                    played = play_game(number, both, starts[number // 2], stop.is_set)
                     report(played)
                     remark = played.remark
                     number = next_game()
 
     workers = max(1, min(parallel, len(numbers)))
     with ThreadPoolExecutor(workers) as pool:
-        for future in [pool.submit(work) for _ in range(workers)]:
-            future.result()
+        try:
+            for future in [pool.submit(work) for _ in range(workers)]:
+                future.result()
+        except BaseException:
+            stop.set()  # or the pool would wait for the ends of games
+            raise
