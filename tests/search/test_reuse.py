@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Point, point_index
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
+from tengen.game.rules import parse_rules
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator
 from tengen.search.kernels.forest import (
@@ -251,6 +253,22 @@ def test_a_position_offers_its_own_legal_moves_whatever_equal_stones_offered(rul
 
 
 # Giving up
+
+
+@pytest.mark.parametrize("played_out", [False, True])
+def test_a_tree_is_kept_beyond_two_passes_only_where_territory_is_played_out(
+    played_out: bool,
+) -> None:
+    """In the tree two passes begin a clean-up; where players agree, they end the game."""
+    rules = replace(parse_rules("japanese"), played_out=played_out)
+    position = Position(3, rules, 0).pass_()
+    search = searching(position, preferring(None))
+    passed = next(m for m in search.run(Limits(visits=200)).moves if m.move is None)
+    assert passed.visits > 20
+    search.set_position(position.pass_())
+    assert int(forest_of(search).boards[0]["phase"]) == played_out
+    root = forest_of(search).nodes[int(forest_of(search).trees[0]["root"])]
+    assert int(root["visits"]) == (passed.visits if played_out else 0)
 
 
 @pytest.mark.parametrize("least", [0, 2, 6, 30, 10**6])
