@@ -85,7 +85,7 @@ def test_katrain_s_human_style_query_is_answered_as_by_katago() -> None:
 
 def test_a_main_network_that_imitates_people_takes_the_profile_of_each_query() -> None:
     with Engine(HUMAN, device="cpu", precision="float32") as engine:
-        policies = []
+        policies: list[list[float]] = []
         for profile in ("preaz_3k", "rank_9d"):
             settings = {**KATRAIN["overrideSettings"], "humanSLProfile": profile}  # type: ignore[dict-item]
             engine.say({**KATRAIN, "overrideSettings": settings})
