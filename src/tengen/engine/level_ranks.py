@@ -28,15 +28,21 @@ class BoardRatings(NamedTuple):
 MEASURED: Mapping[tuple[str, int], BoardRatings] = MappingProxyType(
     {
         ("tengen-9x9", 9): BoardRatings(
-            first_day=-1455,
+            first_day=-1527,
             levels={
-                "newcomer": -1480,
-                "starter": -1216,
-                "rookie": -929,
-                "beginner": -582,
-                "novice": -378,
-                "learner": -218,
-                "casual": -36,
+                "newcomer": -1474,
+                "starter": -1222,
+                "rookie": -935,
+                "beginner": -588,
+                "novice": -384,
+                "learner": -224,
+                "casual": -44,
+                "club": 146,
+                "advanced": 204,
+                "expert": 385,
+                "master": 491,
+                "champion": 816,
+                "full": 1071,
             },
         ),
     }

@@ -54,6 +54,7 @@ ROOT = {
     "humanStWrError": 0.12458273,
     "humanStScoreError": 8.32995224,
 }
+UNFAMILIAR = "was not trained for 5x5 boards"  # as KataGo's networks are not
 PRIORS = {"D1": 0.0218406972, "E2": 0.0142866243, "A3": 0.0254031457, "C5": 0.0152110159}
 
 
@@ -64,6 +65,7 @@ def started(**options: Any) -> Engine:
 def test_katrain_s_human_style_query_is_answered_as_by_katago() -> None:
     with started(human_model=HUMAN) as engine:
         engine.say(KATRAIN)
+        assert UNFAMILIAR in engine.answer()["warning"]
         answer = engine.answer()
         engine.say({**KATRAIN, "id": "none", "overrideSettings": {}})
         without = engine.answer()
@@ -83,10 +85,12 @@ def test_katrain_s_human_style_query_is_answered_as_by_katago() -> None:
 
 def test_a_main_network_that_imitates_people_takes_the_profile_of_each_query() -> None:
     with Engine(HUMAN, device="cpu", precision="float32") as engine:
-        policies = []
+        policies: list[list[float]] = []
         for profile in ("preaz_3k", "rank_9d"):
             settings = {**KATRAIN["overrideSettings"], "humanSLProfile": profile}  # type: ignore[dict-item]
             engine.say({**KATRAIN, "overrideSettings": settings})
+            if not policies:
+                assert UNFAMILIAR in engine.answer()["warning"]
             policies.append(engine.answer()["policy"])
         engine.say({**KATRAIN, "overrideSettings": {"humanSLChosenMoveProp": 0.5}})
         refused = engine.answer()
