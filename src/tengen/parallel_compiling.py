@@ -7,6 +7,7 @@ then compiles a share of them into the cache on disk.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -137,4 +138,5 @@ def _helper(share: Sequence[WantedKernel]) -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
+    gc.disable()  # the process ends soon
     _compile([WantedKernel._make(each) for each in pickle.load(sys.stdin.buffer)])

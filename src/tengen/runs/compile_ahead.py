@@ -7,6 +7,7 @@ neither torch nor more of the package than their job needs.
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -91,4 +92,5 @@ class CompileAhead(Closeable):
 
 
 if __name__ == "__main__":
+    gc.disable()  # the process ends soon
     JOBS[sys.argv[1]](FEATURE_SETS[sys.argv[2]])
