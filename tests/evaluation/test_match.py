@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import json
+import os
+import signal
 import sys
 import threading
 import time
@@ -25,6 +26,7 @@ from tengen.evaluation.match import (
     play_match,
 )
 from tengen.game.color import Color
+from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
 from tengen.game.sgf.records import load_sgf
@@ -270,12 +272,12 @@ def test_an_interrupted_match_does_not_wait_for_its_games() -> None:
 
         moves = 0
 
-        def move(self, position: Position) -> str | None:
+        def move(self, position: Position) -> Point | None:
             self.moves += 1
             if self.moves == 10:
-                _thread.interrupt_main()
+                os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.01)
-            return next((str(point) for point in position.legal_moves()), None)
+            return next(iter(position.legal_moves()), None)
 
         def close(self) -> None:
             pass
