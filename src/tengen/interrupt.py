@@ -68,13 +68,13 @@ def interruptible(stop: threading.Event, message: str) -> Iterator[None]:
         say(message)
         signal.signal(number, before[number])
 
-    signals = (INTERRUPT, *TERMINATION)
-    before = {number: signal.getsignal(number) for number in signals}
-    for number in signals:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, handle)
+    before = {number: signal.getsignal(number) for number in (INTERRUPT, *TERMINATION)}
+    if (hang_up := getattr(signal, "SIGHUP", None)) and before[hang_up] is signal.SIG_IGN:
+        del before[hang_up]  # `nohup` wants that
+    for number in before:
+        signal.signal(number, handle)
     try:
         yield
     finally:
-        for number in signals:
-            signal.signal(number, before[number])
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -288,7 +288,10 @@ def test_an_interrupted_match_does_not_wait_for_its_games() -> None:
         ended.append(played)
         return True
 
+    # It may be ignored where tests run in the background.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt):
         play_match([lambda: player, lambda: player], [Position(19)], range(2), 2, on_end)
+    signal.signal(signal.SIGINT, before)
     assert player.moves < 200  # a game has more than 361
     assert not ended

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -187,7 +186,7 @@ def test_the_spread_is_the_deviation_of_the_scores(stdev: float) -> None:
         losses_of(outputs, training, batch, weights, 0.25).total.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     raw = RawOutputs(*(output[:1].detach().numpy() for output in outputs))
-    raw.value[:] = 10, 0, -math.inf  # which has a result
+    raw.value[:] = 10, 0, -100  # which has a result
     evaluation = decode(
         raw, Batch(batch.planes[:1].numpy(), np.zeros((1, 19), np.float32)), Scaling()
     )

@@ -139,7 +139,12 @@ def test_without_a_model_the_bundled_network_plays_at_the_level_that_is_named() 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("is_searching", [True, False])
 def test_a_signal_ends_a_session_cleanly(number: signal.Signals, is_searching: bool) -> None:
-    code = "import sys; sys.argv[0] = 'tengen'; from tengen.frontends.cli import main; main()"
+    code = (  # signals may be ignored where tests run in the background
+        "import signal, sys; sys.argv[0] = 'tengen'\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+        "from tengen.frontends.cli import main; main()"
+    )
     command = [sys.executable, "-c", code, "gtp"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
