@@ -20,6 +20,17 @@ from tengen.selfplay.params import SelfPlayParams
 from tests.network.test_tengen_format import random_network
 
 
+def folder_with_two_networks(path: Path) -> RunFolder:
+    """A run's folder with the networks of iterations 0 and 1."""
+    folder = RunFolder(path)
+    folder.networks.mkdir()
+    for iteration in (0, 1):
+        name = network_name(iteration)
+        data = replace(random_network("b2c32", iteration), name=name)
+        save_network(data, network_file(folder, name), half=True)
+    return folder
+
+
 def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.networks.mkdir()
@@ -34,12 +45,7 @@ def test_without_opponents_nothing_is_opened_and_nobody_rated(tmp_path: Path) ->
 
 
 def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    folder.networks.mkdir()
-    for iteration in (0, 1):
-        name = network_name(iteration)
-        data = replace(random_network("b2c32", iteration), name=name)
-        save_network(data, network_file(folder, name), half=True)
+    folder = folder_with_two_networks(tmp_path)
     looks = 0
 
     def should_stop() -> bool:
@@ -57,12 +63,7 @@ def test_a_rating_can_be_stopped_between_two_moves(tmp_path: Path) -> None:
 
 
 def test_a_match_is_played_on_every_size_of_the_run(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    folder.networks.mkdir()
-    for iteration in (0, 1):
-        name = network_name(iteration)
-        data = replace(random_network("b2c32", iteration), name=name)
-        save_network(data, network_file(folder, name), half=True)
+    folder = folder_with_two_networks(tmp_path)
     games = SelfPlayParams(board_sizes=(3, "3x4", 5), size_weights=(1, 1, 0))
     params = RatingParams(games=12, visits=4)
     assert rate_network(folder, 1, params, games, partial(evaluator_on, "cpu"))
@@ -100,11 +101,7 @@ def test_entries_that_are_no_results_are_skipped(
 def test_an_opponent_from_outside_that_fails_does_not_end_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = RunFolder(tmp_path)
-    folder.networks.mkdir()
-    for iteration in (0, 1):
-        data = replace(random_network("b2c32", iteration), name=network_name(iteration))
-        save_network(data, network_file(folder, network_name(iteration)), half=True)
+    folder = folder_with_two_networks(tmp_path)
     missing = str(tmp_path / "nowhere.bin.gz")
     ends_at_once = f"{sys.executable} -c pass"
     outside = (f"{missing}@4", f"gtp:{ends_at_once}", "gtp:no-such-program")

@@ -88,10 +88,10 @@ def _check_commands(path: str, config: RunConfig | None, options: TrainOptions) 
 
     A run's folder, a pack or a recipe may come from somebody else.
     """
-    settings = _stored(path, SECTIONS)["rating"] if config is None else config.rating
-    given = parse_settings(options.settings, SECTIONS).get("rating", {}).get("outside", ())
     if options.allow_commands:
         return
+    settings = _stored(path, SECTIONS)["rating"] if config is None else config.rating
+    given = parse_settings(options.settings, SECTIONS).get("rating", {}).get("outside", ())
     for text in settings.outside:
         if parse_engine(text).command and text not in given:
             raise ValueError(
