@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import tengen
+from tengen.distribution import EXTRAS, install_command
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
 from tengen.frontends.command_options import with_options
 from tengen.frontends.options import (
@@ -287,6 +288,8 @@ def _explained(error: Exception) -> tuple[str, int]:
         return f"{error.format_message()} (tengen --help shows what there is)", 2
     if isinstance(error, ValueError):
         return str(error), 2
+    if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(error.name or "")):
+        return f"this needs {error.name}, which is not installed: {install_command(extra)}", 1
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror}", 1
     what = f"{type(error).__name__}: {error}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tengen.distribution import install_command
 from tengen.frontends.options import ExportOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
@@ -101,7 +102,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
 
             export_onnx(data, Path(options.onnx))
         except ModuleNotFoundError as error:
-            remedy = "pip install 'tengen[train]'"
+            remedy = install_command("train")
             raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
         print(f"Wrote {options.onnx}.")
     if options.half is not None:

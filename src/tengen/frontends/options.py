@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
+from tengen.distribution import DISTRIBUTION
 from tengen.engine.katago_params import FIELDS_IN_FILES, PERSPECTIVES, PLAYING, SIDE_TO_MOVE
 from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions, PlayerOptions
 from tengen.frontends.loopback import LOOPBACK
@@ -248,7 +249,7 @@ class ExportOptions:
     """What `tengen net export` writes."""
 
     katago: str | None = option(None, "write a file that KataGo reads", metavar="OUT.bin.gz")
-    onnx: str | None = option(None, "write ONNX; needs tengen[train]", metavar="OUT.onnx")
+    onnx: str | None = option(None, f"write ONNX; needs {DISTRIBUTION}[train]", metavar="OUT.onnx")
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )

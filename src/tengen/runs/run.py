@@ -42,6 +42,7 @@ from tengen.runs.folder import (
     forget_after,
     is_run,
     open_or_create_run,
+    removed_if_refused,
 )
 from tengen.runs.pack import Packer, pack_run, unpack_run
 from tengen.runs.pack_file import check_target, read_pack
@@ -81,7 +82,7 @@ def train(
     if session.pack is not None:
         check_target(session.pack)
     origin = None if session.origin is None else read_pack(session.origin)
-    with RunLock(path):
+    with removed_if_refused(path), RunLock(path):
         if origin is not None:
             unpack_run(origin, path, wanted)
             wanted = None

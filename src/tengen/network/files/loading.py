@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tengen.jit import user_cache
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, FOLDER, bundled_for, bundled_networks
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
@@ -22,6 +21,7 @@ from tengen.network.files.tengen_format import (
     looks_like_safetensors,
     save_network,
 )
+from tengen.user_folders import user_cache
 
 if TYPE_CHECKING:
     from tengen.game.position import Position
