@@ -3,6 +3,7 @@
 cli                the command line: a function for each command
 options            the options of commands as dataclasses, and the settings files that set them
 command_options    options of the command line, derived from these dataclasses
+katago_settings    KataGo's own command lines and settings files
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol
 katago_reports     what these two have in common: reports on a search, handicap

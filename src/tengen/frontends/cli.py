@@ -37,6 +37,13 @@ from tengen.user_messages import say
 class _Commands(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; lists show the whole first paragraph of its help, which would be cut."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help and not command.short_help:
+            command.short_help = " ".join(command.help.split("\n\n")[0].split())
+        return command
+
     def invoke(self, ctx: Any) -> object:
         """Run a command; typer itself would let Python end as usual after an interrupt."""
         try:
@@ -48,12 +55,15 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     help="A complete Go AI in Python.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
-net = typer.Typer(help="Look into network files and convert them.", rich_markup_mode=None)
+net = typer.Typer(
+    cls=_Commands,
+    help="Keep network files, look into them and convert them.",
+    rich_markup_mode=None,
+)
 app.add_typer(net, name="net")
 
 
@@ -271,7 +281,7 @@ def main() -> None:
     """
     raise_when_terminated()
     try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], "tengen", standalone_mode=False) or 0)
+        raise SystemExit(app(_arguments(), "tengen", standalone_mode=False) or 0)
     except typer.Abort:
         raise SystemExit(130) from None
     except Exception as error:
@@ -280,6 +290,16 @@ def main() -> None:
         message, status = _explained(error)
         say(" ".join(message.split()))
         raise SystemExit(status) from None
+
+
+def _arguments() -> list[str]:
+    """The words of the command line; KataGo's options have one hyphen."""
+    words = sys.argv[1:] or ["--help"]
+    if words[0] not in ("gtp", "analysis"):
+        return words
+    from tengen.frontends.katago_settings import with_double_hyphens
+
+    return with_double_hyphens(words)
 
 
 def _explained(error: Exception) -> tuple[str, int]:

@@ -22,7 +22,8 @@ from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 from tengen.search.human_style import NO_STYLE, HumanStyle
 
 BOARD_SIZE = "side of the board"
-CONFIG = "settings file; `tengen config` writes one"
+CONFIG = "settings file: of Tengen's (`tengen config` writes one), or a .cfg of KataGo's"
+OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; go before the file"
 LEVEL = "strength, from newcomer to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
 SEED = "the same seed makes the same moves; else each game has its own"
@@ -95,6 +96,7 @@ class GtpOptions(EngineOptions):
     name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
     seed: int = drawn_option(any_seed, SEED)
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    override_config: list[str] = option((), OVERRIDES, metavar="NAME=VALUE,...", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
     # The section [human] of a file.
     human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
@@ -142,11 +144,14 @@ class AnalysisOptions(PlayerOptions):
         False, "drop open queries at the end of input", flag="--quit-without-waiting"
     )
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    override_config: list[str] = option((), OVERRIDES, metavar="NAME=VALUE,...", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
     # The section [human] of a file.
     human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
     # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
     search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+    # KataGo's parameters that queries begin with, as if each had them in `overrideSettings`.
+    of_queries: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         if self.visits < 1:
@@ -308,6 +313,14 @@ def options_in_file(
         found["search"] = keys.get("search", {})
         if "human" in keys:
             found["human"] = HumanStyle(**keys["human"])
-    if {**found, **given}.get("level"):  # which has limits of its own
-        found = {key: value for key, value in found.items() if key not in ("visits", "seconds")}
-    return found
+    return without_limits_of_levels(found, given)
+
+
+def without_limits_of_levels(found: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What files set, without limits where they or the command line name a level.
+
+    A level has limits of its own.
+    """
+    if not {**found, **given}.get("level"):
+        return found
+    return {key: value for key, value in found.items() if key not in ("visits", "seconds")}
