@@ -112,10 +112,36 @@ def play(options: PlayOptions) -> None:
 
 @net.command("list")
 def net_list() -> None:
-    """List the architectures that have names, with their size and cost."""
-    from tengen.frontends.net import list_architectures
+    """List the networks and the architectures that have names, and say where there are more."""
+    from tengen.frontends.net import list_networks
 
-    list_architectures()
+    list_networks()
+
+
+@net.command("add")
+def net_add(
+    source: Annotated[str, typer.Argument(metavar="FILE_OR_ADDRESS", help="Such as b18.bin.gz.")],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to call it; else as the file.")
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", metavar="HEX", help="The checksum it must have.")
+    ] = None,
+) -> None:
+    """Keep a network under a name that every --model understands; an address is downloaded."""
+    from tengen.frontends.net import add_to_library
+
+    add_to_library(source, name, sha256)
+
+
+@net.command("remove")
+def net_remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A network that was added.")],
+) -> None:
+    """Remove a network that was added."""
+    from tengen.frontends.net import remove_from_library
+
+    remove_from_library(name)
 
 
 @net.command("info")
@@ -196,16 +222,18 @@ def analysis(options: AnalysisOptions) -> None:
 @app.command()
 @with_options
 def review(
-    game: Annotated[str, typer.Argument(metavar="GAME.sgf", help="The game.")],
+    games: Annotated[
+        list[str], typer.Argument(metavar="GAMES...", help="SGF files, and folders with such.")
+    ],
     options: ReviewOptions,
 ) -> None:
-    """Review a game: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
+    """Review games: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
 
     Ctrl-C writes what is known by then.
     """
-    from tengen.frontends.review import run_review
+    from tengen.frontends.review import run_reviews
 
-    run_review(game, options)
+    run_reviews(games, options)
 
 
 @app.command()
@@ -271,6 +299,31 @@ def doctor(options: NetworkOptions) -> None:
 
     if not examine(options):
         raise typer.Exit(1)
+
+
+@app.command("uninstall-data")
+def uninstall_data(
+    caches: Annotated[
+        bool, typer.Option("--caches", help="Remove only what can be made again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove all files that Tengen keeps for you: caches, games of the page, networks."""
+    from tengen.frontends.uninstall import remove_files
+
+    remove_files(caches_only=caches, sure=yes)
+
+
+@app.command()
+def docs(
+    page: Annotated[
+        str | None, typer.Argument(metavar="PAGE", help="Such as training; else the list.")
+    ] = None,
+) -> None:
+    """Show the documentation, which comes with Tengen and needs no network."""
+    from tengen.frontends.documents import show_documents
+
+    show_documents(page)
 
 
 def main() -> None:

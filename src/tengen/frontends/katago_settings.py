@@ -109,7 +109,8 @@ def options_from(
     `before` are fields that were set before.
     """
     taker = GTP if kind is GtpOptions else ANALYSIS
-    taken, idle = [], []
+    taken: list[Setting] = []
+    idle: list[Setting] = []
     for each in settings:
         param = KATAGO_PARAMS.get(each.name)
         takes = param is not None and (taker in param.takers or _ignores(taker, param))

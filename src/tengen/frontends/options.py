@@ -226,7 +226,9 @@ class TrainOptions:
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")
-    config: str | None = option(None, "settings file", metavar="FILE")
+    config: str | None = option(
+        None, "settings file, or the name of a recipe: 9x9, 7x7 and others", metavar="FILE"
+    )
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
