@@ -36,6 +36,7 @@ def test_the_exported_names_are_these() -> None:
         "Size",
         "Symmetry",
         "Tally",
+        "analyse",
         "load_sgf",
         "parse_rules",
         "read_sgf",

@@ -22,11 +22,11 @@ from tengen.interrupt import interruptible
 from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
+from tengen.reviewing.sources import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.user_messages import say
 
 CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
-WRITTEN = (".review.sgf", ".review.html")  # ends of the names of files
 LISTED = 5  # mistakes of each side in the summary
 
 
@@ -89,16 +89,6 @@ def _load(sources: Sequence[str]) -> list[_Loaded]:
     if not found:
         raise ValueError(f"there is no game to review in {', '.join(map(str, sources))}")
     return found
-
-
-def sgf_files(sources: Sequence[str]) -> list[Path]:
-    """The files that are named, and all SGF files in folders, but for reviews."""
-    found: dict[Path, None] = {}
-    for source in map(Path, sources):
-        inside = sorted(source.rglob("*.sgf")) if source.is_dir() else [source]
-        own = [file for file in inside if file == source or not file.name.endswith(WRITTEN[0])]
-        found.update(dict.fromkeys(own))
-    return list(found)
 
 
 def _targets(file: Path, options: ReviewOptions) -> list[Path]:
