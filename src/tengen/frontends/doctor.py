@@ -41,7 +41,9 @@ class Check(NamedTuple):
 def examine(options: NetworkOptions) -> bool:
     """Show the state of the installation on stdout, line by line; returns whether all is well."""
     console = Console()
-    table = Table("", "", "what", "to mend it")
+    table = Table("", "")
+    for title in ("what", "to mend it"):
+        table.add_column(title, overflow="fold")  # commands must not be cut
     probes = list(probe_devices())
     checks = [*_installation(), *_kernels(), *_network(options)]
     rows = [(each.name, "ok" if each.well else "FAILED", each.what, each.remedy) for each in checks]
