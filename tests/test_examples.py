@@ -9,12 +9,15 @@ import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tengen.engine.engine import Engine
 from tengen.network.fake import FakeEvaluator
+from tengen.runs.params import RunConfig, Session
 
 EXAMPLES = Path("examples")
 GAME = "(;GM[1]SZ[9]KM[7]RU[Chinese]PB[Ann]PW[Bo]RE[B+R];B[ee];W[cc];B[gg];W[gc])"
@@ -89,6 +92,38 @@ def test_compare_networks(
     few = ("--games", "2", "--visits", "1", "--size", "5")
     run("compare_networks", "tengen-9x9", "tengen-all", *few, monkeypatch=monkeypatch)
     assert "tengen-9x9: " in capsys.readouterr().out
+
+
+def test_own_torch_module(
+    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("own_torch_module", game, "--epochs", "30", monkeypatch=monkeypatch)
+    lines = capsys.readouterr().out.splitlines()
+    losses = [float(line.split()[-1]) for line in lines[:-1]]
+    assert losses[-1] < 0.7 * losses[0]  # of four positions; it learns them by heart
+    assert "32 visits" in lines[-1]
+
+
+def test_metrics_to_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the service and without a run: what is told of one arrives."""
+    logged: list[tuple[dict[str, float], int]] = []
+    logger = SimpleNamespace(log=lambda metrics, step: logged.append((metrics, step)))
+    begun: list[dict[str, Any]] = []
+
+    def init(project: str, config: dict[str, Any]) -> SimpleNamespace:
+        begun.append(config)
+        return logger
+
+    def train(path: str, config: RunConfig, session: Session) -> None:
+        assert (path, config.run.minutes) == (str(tmp_path), 2.0)
+        for observer in session.observers:
+            observer(3, {"loss/policy": 1.5})
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    monkeypatch.setattr("tengen.runs.run.train", train)
+    run("metrics_to_wandb", str(tmp_path), "--minutes", "2", monkeypatch=monkeypatch)
+    assert begun[0]["run"]["minutes"] == 2.0
+    assert logged == [({"loss/policy": 1.5}, 3)]
 
 
 def test_own_evaluator(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from tengen.frontends.options import (
     PlayOptions,
     ReviewOptions,
     SelfPlayOptions,
+    SweepOptions,
     TrainOptions,
     write_settings,
 )
@@ -250,6 +251,23 @@ def train(
     from tengen.frontends.train import run_training
 
     run_training(run, options, serve)
+
+
+@app.command()
+@with_options
+def sweep(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Settings file, or the name of a recipe.")
+    ],
+    options: SweepOptions,
+) -> None:
+    """Train a recipe with several settings and seeds, and draw their curves with intervals.
+
+    Started again it goes on. Ctrl-C saves and stops.
+    """
+    from tengen.frontends.sweep import run_sweep
+
+    run_sweep(recipe, options)
 
 
 @app.command()

@@ -240,6 +240,20 @@ class TrainOptions:
 
 
 @dataclass(frozen=True)
+class SweepOptions:
+    out: Path = option(..., "where the runs go, each in a folder of its own", metavar="FOLDER")
+    seeds: int = option(3, "runs of each variant, with seeds from 1 on", low=1)
+    vary: list[str] = option(
+        (), "values of a setting, as in training.rate=0.001,0.002", metavar="KEY=VALUE,..."
+    )
+    settings: list[str] = option(
+        (), "one setting of all runs, as in run.iterations=20", flag="--set", metavar="KEY=VALUE"
+    )
+    metric: str = option("loss/policy", "what is compared: a name in metrics.jsonl, such as elo")
+    over: str = option("games", "what it is drawn over: games, minutes or step")
+
+
+@dataclass(frozen=True)
 class SelfPlayOptions:
     out: Path = option(..., "where the games go", metavar="FOLDER")
     games: int = option(1000, "how many games", low=1)

@@ -15,6 +15,7 @@ from tengen.features.feature_set import (
 )
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.registry import AUTO, check_training_device
+from tengen.runs.observer import RunObserver
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams, WindowParams
 
@@ -126,6 +127,7 @@ class Session:
     minutes: float | None = None  # it ends after so many, though the run has not
     pack: Path | None = None  # kept fresh, see `tengen.runs.pack`
     origin: Path | None = None  # a pack that a new run goes on from
+    observers: tuple[RunObserver, ...] = ()  # are told of all metrics
 
 
 SECTIONS: dict[str, type[Any]] = get_type_hints(RunConfig)

@@ -145,7 +145,9 @@ class Run(Closeable):
             self._writer = opened.enter_context(
                 CheckpointWriter(folder, config.run.sample_games, self._packer.offer)
             )
-            self._progress = opened.enter_context(Progress(folder, self.iteration))
+            self._progress = opened.enter_context(
+                Progress(folder, self.iteration, self._session.observers)
+            )
             self._opened = opened.pop_all()
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
