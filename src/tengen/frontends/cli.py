@@ -247,7 +247,7 @@ def train(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
+    """Learn from nothing by self-play. Ctrl-C saves and stops; the same command resumes."""
     from tengen.frontends.train import run_training
 
     run_training(run, options, serve)
@@ -263,7 +263,7 @@ def sweep(
 ) -> None:
     """Train a recipe with several settings and seeds, and draw their curves with intervals.
 
-    Started again it goes on. Ctrl-C saves and stops.
+    Ctrl-C saves and stops; the same command resumes.
     """
     from tengen.frontends.sweep import run_sweep
 
