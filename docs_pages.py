@@ -16,7 +16,7 @@ from tengen.frontends.cli import app
 from tengen.frontends.options import sections as engine_sections
 from tengen.frontends.options import write_settings
 
-_LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)]*)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 
 
 def on_config(config: Any) -> Any:
@@ -31,22 +31,22 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: object) -> str:
-    """Let links to files outside the documentation lead to the repository."""
+    """Let links to files outside the documentation lead to the repository, if it is known."""
 
     def linked(match: re.Match[str]) -> str:
         parts: list[str] = []
-        for part in (PurePosixPath(page.file.src_uri).parent / match[1]).parts:
+        for part in (PurePosixPath(page.file.src_uri).parent / match[2]).parts:
             if part == ".." and parts and parts[-1] != "..":
                 parts.pop()
             elif part != ".":
                 parts.append(part)
-        if parts[:1] == [".."]:
-            address = f"{config['repo_url']}/blob/main/{'/'.join(parts[1:])}"
-        elif parts[:1] == ["recipes"] or (parts[:1] == ["strength"] and len(parts) == 1):
-            address = f"{config['repo_url']}/tree/main/docs/{'/'.join(parts)}"
-        else:
+        inside = f"docs/{parts[0]}" if parts in (["recipes"], ["strength"]) else ""
+        path = inside or ("/".join(parts[1:]) if parts[:1] == [".."] else "")
+        if not path:
             return match[0]
-        return f"]({address}{match[2] or ''})"
+        if not config["repo_url"]:
+            return match[1]
+        return f"[{match[1]}]({config['repo_url']}/blob/main/{path}{match[3] or ''})"
 
     return _LINK.sub(linked, markdown)
 
