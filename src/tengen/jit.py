@@ -232,7 +232,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         now = time.monotonic()
         if not self._began:
             self._began = self._said = now
-            say("compiling kernels for this machine (first use only) ...")
+            say("compiling kernels for this machine (first use only; slow until then) ...")
         elif now - self._said >= SECONDS_BETWEEN_MESSAGES:
             self._said = now
             done, of = len(self._met), len(self._wanted)

@@ -18,6 +18,7 @@ from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits, SearchRequest
+from tengen.search.warmup import compile_kernels
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose
@@ -61,6 +62,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
     evaluator = open_evaluator(load_network(options.model, position), **options.placement)
+    compile_kernels(evaluator.features)
     rates: list[Rate] = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))
