@@ -218,7 +218,7 @@ class Run(Closeable):
             self._packer.pack()
         self._progress.close_display()
         path = self._folder.path
-        if self._stopped() and (self._unrated or self._share() < 1):
+        if self._stopped() and not self.has_ended:
             say(f"stopped and saved; resume with: tengen train {path}")
             return
         run = self._config.run
@@ -226,6 +226,15 @@ class Run(Closeable):
         later = " ".join(f"--{name} {2 * end:.12g}" for name, end in ends.items() if end)
         done = f"{self.seconds / 60:.1f} minutes and {self._replay.games:,} games"
         say(f"{path} has ended after {done}; train on with: tengen train {path} {later}")
+
+    def stop_when(self, stop: threading.Event) -> None:
+        """End the session, as an interrupt does, when this is set."""
+        self._stop = stop
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run, not only its session, is over and all is rated."""
+        return self._share() >= 1 and not self._unrated
 
     def begin(self) -> None:
         """Keep a new run's first network, or finish a resumed run's rating."""
