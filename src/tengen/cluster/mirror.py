@@ -8,6 +8,7 @@ leaves the URL as it was at the checkpoint before, with some files that nobody r
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,9 +23,10 @@ _FOLDERS = ("shards", "networks", "games", "tensorboard", "checkpoints")
 
 
 def copy_of(store: Store) -> RunFolder:
-    """Where this machine's copy is."""
+    """Where this machine keeps its copy; TENGEN_RUNS_DIR names another disk for it."""
     name = hashlib.sha256(store.location.encode()).hexdigest()[:16]
-    return RunFolder(user_cache() / "runs" / name)
+    base = os.environ.get("TENGEN_RUNS_DIR")
+    return RunFolder((Path(base) if base else user_cache() / "runs") / name)
 
 
 class Mirror:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ SESSIONS, WEIGHTS, RATINGS = f"{FOLDER}/sessions", f"{FOLDER}/weights", f"{FOLDE
 GAME_BITS = 32
 MOST_SESSIONS = 2 ** (53 - GAME_BITS)
 
+SETTLING_SECONDS = 0.5
 _SHARD = re.compile(rf"(\d+)-(\d+)\{SUFFIX}")
 _SESSION = re.compile(r"(\d+)\.json")
 
@@ -73,7 +75,8 @@ def claim_session(store: Store, facts: Mapping[str, Any], at_least: int = 1) -> 
     while number < MOST_SESSIONS:
         try:
             store.create(session_file(number), _json({**facts, "token": token}))
-            # Not every store knows how to create without replacing: the last writer has it.
+            if not store.exclusive:  # the last of those who create it at the same time has it
+                time.sleep(SETTLING_SECONDS)
             if read_json(store, session_file(number)).get("token") == token:
                 return number
         except FileExistsError:

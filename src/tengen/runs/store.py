@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,7 @@ from tengen.atomic_files import replace_file, sync_folder
 
 # Where a file appears only when all of it has been sent; elsewhere it is written and then renamed.
 _WHOLE_PUTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
+_EXCLUSIVE = {"s3", "s3a", "gs", "gcs", "memory"}
 _UNFINISHED = ".unfinished"
 
 
@@ -26,6 +29,7 @@ class Store(Protocol):
     """Files by name."""
 
     location: str  # a path or a URL, which opens the same store on another machine
+    exclusive: bool  # whether `create` is safe where others create the same file at that moment
 
     def read(self, name: str) -> bytes:
         """The content of a file; raises FileNotFoundError or another OSError."""
@@ -63,6 +67,7 @@ class FolderStore:
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self.location = str(self.path)
+        self.exclusive = True
 
     def read(self, name: str) -> bytes:
         return (self.path / name).read_bytes()
@@ -115,41 +120,54 @@ class UrlStore:
             known = "such as s3://bucket/run"
             raise StoreError(f"{url}: is no URL that fsspec knows ({error}); {known}") from None
         self._root = str(root).rstrip("/")
-        self._whole_puts = protocol in _WHOLE_PUTS
+        self._whole_puts, self.exclusive = protocol in _WHOLE_PUTS, protocol in _EXCLUSIVE
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
 
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Turn whatever a protocol's own package raises into an OSError."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as error:
+            raise OSError(f"{self.location}: {type(error).__name__}: {error}") from error
+
     def read(self, name: str) -> bytes:
-        content: bytes = self._files.cat_file(self._at(name))
-        return content
+        with self._reaching():
+            content: bytes = self._files.cat_file(self._at(name))
+            return content
 
     def write(self, name: str, content: bytes, durable: bool = True) -> None:  # noqa: ARG002
-        if self._whole_puts:
-            self._files.pipe_file(self._at(name), content)
-            return
-        folder, _, last = self._at(name).rpartition("/")
-        self._files.makedirs(folder, exist_ok=True)
-        unfinished = f"{folder}/.{last}.{secrets.token_hex(4)}{_UNFINISHED}"
-        self._files.pipe_file(unfinished, content)
-        self._files.mv(unfinished, self._at(name))
+        with self._reaching():
+            if self._whole_puts:
+                self._files.pipe_file(self._at(name), content)
+                return
+            folder, _, last = self._at(name).rpartition("/")
+            self._files.makedirs(folder, exist_ok=True)
+            unfinished = f"{folder}/.{last}.{secrets.token_hex(4)}{_UNFINISHED}"
+            self._files.pipe_file(unfinished, content)
+            self._files.mv(unfinished, self._at(name))
 
     def create(self, name: str, content: bytes) -> None:
-        self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
-        self._files.pipe_file(self._at(name), content, mode="create")
+        with self._reaching():
+            if not self._whole_puts:
+                self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
+            self._files.pipe_file(self._at(name), content, mode="create")
 
     def names(self, folder: str) -> list[str]:
-        try:
-            self._files.invalidate_cache()
-            found: list[dict[str, Any]] = self._files.ls(self._at(folder), detail=True)
-        except FileNotFoundError:
-            return []
+        with self._reaching():
+            try:
+                self._files.invalidate_cache()
+                found: list[dict[str, Any]] = self._files.ls(self._at(folder), detail=True)
+            except FileNotFoundError:
+                return []
         files = [str(each["name"]) for each in found if each["type"] == "file"]
         names = (name.rpartition("/")[2] for name in files)
         return sorted(name for name in names if name and not name.endswith(_UNFINISHED))
 
     def remove(self, name: str) -> None:
-        try:
+        with self._reaching(), suppress(FileNotFoundError):
             self._files.rm_file(self._at(name))
-        except FileNotFoundError:
-            return

@@ -15,6 +15,7 @@ from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, s
 from tengen.game.diagram import stones_text
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame, SgfNode, load_sgf
+from tengen.runs.exchange import GAME_BITS
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
@@ -133,8 +134,16 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
 
 
 def game_files(folder: RunFolder) -> dict[int, Path]:
-    """The sample games by number, the latest first."""
-    return dict(sorted(_numbered(folder.games, "sgf").items(), reverse=True))
+    """The sample games by number, the latest first.
+
+    Workers on several machines number their games apart, so that numbers do not tell.
+    """
+    found = _numbered(folder.games, "sgf")
+    written = {number: stamp[1] for number, path in found.items() if (stamp := stamp_of(path))}
+    if len({number >> GAME_BITS for number in written}) < 2:
+        written = dict.fromkeys(written, 0)
+    order = sorted(written, key=lambda number: (written[number], number), reverse=True)
+    return {number: found[number] for number in order}
 
 
 def network_files(folder: RunFolder) -> dict[int, Path]:
