@@ -95,15 +95,14 @@ class Nodes:
                 pytest.fail(f"waited in vain for {what}\n{log}")
             time.sleep(0.05)
 
-    def kill_part(self, part: str) -> None:
-        """kill -9 a worker, the learner or the rater, and wait until Ray has started it again."""
+    def kill_part(self, part: str) -> Callable[[], bool]:
+        """kill -9 a worker, the learner or the rater; the result tells whether it is back."""
         self.wait_for(lambda: self.pid_of(part), f"the {part}")
         pid, begun = self.pid_of(part), len(sessions(self.store))
         os.kill(pid, signal.SIGKILL)
         if part == "worker":
-            self.wait_for(lambda: len(sessions(self.store)) > begun, "a new session")
-        else:
-            self.wait_for(lambda: self.pid_of(part) not in (0, pid), f"another {part}")
+            return lambda: len(sessions(self.store)) > begun
+        return lambda: self.pid_of(part) not in (0, pid)
 
     def progress(self, iterations: int = 1) -> None:
         wanted = self.iteration() + iterations
@@ -153,8 +152,8 @@ def test_every_part_may_die_and_no_game_is_lost_or_counted_twice(
     nodes.progress()
     assert len(nodes.beats()) == 2
     third = nodes.add_node()
-    for part in ("worker", "learner", "rater"):
-        nodes.kill_part(part)
+    for is_back in [nodes.kill_part(part) for part in ("worker", "learner", "rater")]:
+        nodes.wait_for(is_back, "a part that was killed")
     nodes.wait_for(lambda: len(nodes.beats()) == 3, "a worker on the third node")
     nodes.progress()
     nodes.cluster.remove_node(nodes.second)
