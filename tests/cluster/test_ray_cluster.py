@@ -18,12 +18,16 @@ import pytest
 
 from tengen.cluster.driver import prepare
 from tengen.cluster.manifest import TRAINING, Manifest, read_manifest
+from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.exchange import FOLDER, read_json, session_file, sessions
-from tengen.runs.folder import RunFolder
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.params import RunConfig, Session
+from tengen.runs.rating import network_file
+from tengen.runs.selfplay_network import evaluator_on
 from tengen.runs.store import FolderStore
 from tests.cluster.tiny import ENDLESS, Archive, assert_counted_once
+from tests.runs import test_tiny_truth as truth
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -84,6 +88,11 @@ class Nodes:
     def iteration(self) -> int:
         names = [each.stem for each in (self.path / "checkpoints").glob("checkpoint-*.safetensors")]
         return max((int(name.partition("-")[2]) for name in names), default=0)
+
+    def last_iteration(self) -> int:
+        """Of those that have ended, saved or not."""
+        lines = read_lines(RunFolder(self.path).metrics)
+        return max((int(line["step"]) for line in lines), default=0)
 
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
@@ -168,6 +177,30 @@ def test_every_part_may_die_and_no_game_is_lost_or_counted_twice(
     counted = assert_counted_once(nodes.path, archive)
     trained_alone(nodes.path, nodes.iteration() + 1)
     assert assert_counted_once(nodes.path, archive) > counted
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_a_cluster_that_changes_learns_the_truth_about_3x3(ray: Any, tmp_path: Path) -> None:
+    """As one process does, see tests/runs/test_tiny_truth.py: with the same settings."""
+    nodes = Nodes(tmp_path / "run", truth.CONFIG)
+    try:
+        archive = Archive(nodes.path, tmp_path / "archive")
+        nodes.train()
+        nodes.wait_for(lambda: nodes.last_iteration() >= 3, "three iterations", 600)
+        nodes.add_node()
+        nodes.wait_for(lambda: len(nodes.beats()) == 3, "a third worker", 600)
+        nodes.wait_for(lambda: nodes.last_iteration() >= 8, "eight iterations", 600)
+        nodes.cluster.remove_node(nodes.second)
+        assert nodes.driver is not None
+        assert nodes.driver.wait(1200) == 0
+    finally:
+        nodes.close()
+    assert_counted_once(nodes.path, archive)
+    last = network_file(RunFolder(nodes.path), "000018")
+    learned = evaluator_on("cpu", load_network_file(last))
+    truth.test_it_opens_in_the_centre(learned)
+    truth.test_it_knows_who_wins_by_half_a_point(learned)
 
 
 @pytest.mark.long
