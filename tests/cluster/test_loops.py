@@ -230,6 +230,43 @@ def test_a_worker_with_broken_games_is_set_aside_and_named(
     assert list(checkpoint.facts["aside"]) == [str(bad)]
 
 
+def test_files_that_are_out_of_reach_for_a_while_cost_nothing(
+    run_at: Callable[..., Parts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    away = threading.Event()
+    for name in ("read", "write", "names", "remove", "create"):
+        monkeypatch.setattr(FolderStore, name, unless(away, getattr(FolderStore, name)))
+    monkeypatch.setattr(workers, "RETRY_SECONDS", (0.1, 0.2))
+    path = tmp_path / "run"
+    parts = run_at(str(path), replace(TINY, run=replace(TINY.run, iterations=0)))
+    archive = Archive(path, tmp_path / "archive")
+    lines = RunFolder(path).metrics
+    parts.worker()
+    parts.rater()
+    parts.learner()
+    for _ in range(2):
+        ended = len(read_lines(lines))
+        wait_for(lambda at=ended: len(read_lines(lines)) > at + 1)  # type: ignore[misc]
+        away.set()
+        time.sleep(2.0)
+        away.clear()
+    ended, begun = len(read_lines(lines)), sessions(parts.store)
+    wait_for(lambda: len(read_lines(lines)) > ended + 1)
+    assert parts.results == {}
+    assert sessions(parts.store) == begun == [1]
+    parts.close()
+    assert_counted_once(path, archive)
+
+
+def unless(away: threading.Event, method: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        if away.is_set():
+            raise OSError("Network is unreachable")
+        return method(*arguments, **options)
+
+    return call
+
+
 def test_a_learner_that_was_replaced_writes_nothing_more(
     run_at: Callable[..., Parts], tmp_path: Path
 ) -> None:

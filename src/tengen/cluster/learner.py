@@ -12,6 +12,7 @@ from typing import Any
 from tengen.closeable import Closeable
 from tengen.cluster.manifest import ENDED, STOPPED, RatingTask
 from tengen.cluster.mirror import Mirror, copy_of
+from tengen.cluster.worker import patiently
 from tengen.cluster.worker_games import WorkerGames
 from tengen.runs.exchange import (
     FOLDER,
@@ -60,8 +61,18 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
             except DivergedError as error:
                 raise RunError(f"{folder.path}: {error}") from error
             if mirror is not None:
-                mirror.push()
+                _push_all(mirror, stop)
         return placement.has_ended
+
+
+def _push_all(mirror: Mirror, stop: threading.Event) -> None:
+    """Write all that is left behind the URL; once stopped, there is one attempt."""
+
+    def push() -> bool:
+        mirror.push()
+        return True
+
+    patiently(push, stop.is_set)
 
 
 def _lock(folder: RunFolder, stop: threading.Event) -> RunLock:
@@ -105,16 +116,24 @@ class OnWorkers(Closeable):
 
     def check(self) -> None:
         """Raise RunError if another learner has taken over: Ray believed this one dead."""
-        found = read_json(self._store, LEARNER).get("token")
+        try:
+            found = read_json(self._store, LEARNER).get("token")
+        except OSError as error:
+            say(f"{self._store.location}: cannot be read now: {error}")
+            return
         if found != self._token:
             raise RunError(f"{self._store.location}: another learner has taken over; this one ends")
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
-        if self._mirror is not None:
-            self._mirror.push()
-        if self._cleared is not None:
-            clear_counted(self._store, self._cleared)
+        try:
+            if self._mirror is not None:
+                self._mirror.push()
+            if self._cleared is not None:
+                clear_counted(self._store, self._cleared)
+        except OSError as error:
+            say(f"{self._store.location}: cannot be written now, the next checkpoint will: {error}")
+            return
         self._cleared = Ledger(facts["counted"])
 
     def close(self) -> None:
@@ -154,7 +173,10 @@ class RaterQueue:
         """Record the matches that were played, and return their iterations."""
         done, self._gone = self._gone, []
         for task in list(self._tasks):
-            found = read_json(self._store, f"{RATINGS}/{network_name(task.iteration)}.json")
+            try:
+                found = read_json(self._store, f"{RATINGS}/{network_name(task.iteration)}.json")
+            except OSError:
+                continue  # and look again later
             if found.get("checksum") != task.checksum:
                 continue
             _forget(self._folder, task.iteration)

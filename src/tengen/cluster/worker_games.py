@@ -48,6 +48,7 @@ LIST_SECONDS = 0.25  # between two looks for shards
 PUBLISH_SECONDS = 10.0  # between two announcements within an iteration
 BEAT_SECONDS = 1.0
 WATCH_SECONDS = 2.0
+MOST_SESSIONS = 500  # of earlier learners' workers, which may still be there
 KEPT_WEIGHTS = 3  # versions, for workers that are slow to fetch
 
 
@@ -69,8 +70,15 @@ class WorkerGames:
         self._lock = threading.Lock()  # of the manifest
         before = read_manifest(store)
         who = {"node": socket.gethostname(), "pid": os.getpid(), "device": run.device}
+        recent = run.ledger.sessions()[-MOST_SESSIONS:]
         self._manifest = before._replace(
-            state=TRAINING, learner=who, aside=run.aside, tasks=(), workers=(), losses=0
+            state=TRAINING,
+            learner=who,
+            counted={str(session): run.ledger.count(session) for session in recent},
+            aside=dict(run.aside),
+            tasks=(),
+            workers=(),
+            losses=0,
         )
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="reading shards")
         self._announcing = BackgroundThread("announcing")
@@ -78,6 +86,7 @@ class WorkerGames:
         self._queue: deque[WorkerShard] = deque()  # of the reading thread
         self._listed = 0.0
         self._announced: tuple[str, int] | None = None  # name and steps of what plays
+        self._has_announced = False  # anything in this session
         self._announced_at = time.monotonic()
         self._closing = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -87,7 +96,7 @@ class WorkerGames:
 
     def collect(self, learn: Callable[[], bool]) -> Games:
         """The next shard, unless the learner is behind with those it has."""
-        if self._announced is None:
+        if not self._has_announced:
             self.publish(self._run.trainer)
         deadline = time.monotonic() + COLLECT_SECONDS
         while True:
@@ -133,7 +142,10 @@ class WorkerGames:
         with self._lock:
             self._run.aside.setdefault(session, reason)
             self._manifest = self._manifest._replace(aside=dict(self._run.aside))
-        reject(self._store, shard, reason)
+        try:
+            reject(self._store, shard, reason)
+        except OSError as error:  # it is found again
+            say(f"{self._store.location}: {shard.file} cannot be moved now: {error}")
 
     def _fetch(self) -> _Fetched | None:
         """Read the next shard, in a thread of its own; None if there is none. Raises OSError."""
@@ -187,6 +199,7 @@ class WorkerGames:
 
     def _announce(self, data: NetworkData) -> None:
         self._announced = data.name, int(data.provenance["steps"])
+        self._has_announced = True
         self._announced_at = time.monotonic()
         self._announcing.start(self._write_weights, data, self._announced[1])
 
@@ -199,9 +212,11 @@ class WorkerGames:
             content = path.read_bytes()
         try:
             self._store.write(file, content)
+            for name in self._store.names(WEIGHTS)[:-KEPT_WEIGHTS]:
+                self._store.remove(f"{WEIGHTS}/{name}")
         except OSError as error:
             say(f"{self._store.location}: weights cannot be announced now: {error}")
-            self._announced_at = time.monotonic()
+            self._announced = None  # so that the next ones are, whichever they are
             return
         with self._lock:
             last = max(self._manifest.last_step, steps)
@@ -209,8 +224,6 @@ class WorkerGames:
                 version=version, file=file, steps=steps, last_step=last
             )
         self._write_manifest()
-        for name in self._store.names(WEIGHTS)[:-KEPT_WEIGHTS]:
-            self._store.remove(f"{WEIGHTS}/{name}")
 
     # Manifest
 

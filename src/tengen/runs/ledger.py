@@ -40,6 +40,10 @@ class Ledger:
                 joined.append(each)
         self._ranges[session] = joined
 
+    def sessions(self) -> list[int]:
+        """The sessions that shards were counted of, in order."""
+        return sorted(self._ranges)
+
     def count(self, session: int) -> int:
         """How many shards of a session were counted."""
         return sum(last - first + 1 for first, last in self._ranges.get(session, ()))
