@@ -1,9 +1,9 @@
 """A worker and a learner that share one GPU, against the single process that does both.
 
-The loops of `tengen.cluster` in two processes, without Ray, which only starts them: the difference is
-what files, checks and a second process on the GPU cost. Needs a CUDA GPU.
+The loops of `tengen.cluster` in two processes, without Ray, which only starts them: the difference
+is what files, checks and a second process on the GPU cost.
 
-    python -m benchmarks.gpu_cluster [--seconds 60] [--start tengen-9x9]
+    python -m benchmarks.gpu_cluster [--seconds 60] [--start tengen-9x9] [--device cuda]
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class Rates(NamedTuple):
     samples: float
 
 
-def config_from(start: str) -> RunConfig:
+def config_from(start: str, device: str) -> RunConfig:
+    rows = 50_000 if device == "cuda" else 200
     return RunConfig(
-        run=RunParams(start=start, device="cuda", iteration_rows=50_000),
+        run=RunParams(start=start, device=device, iteration_rows=rows),
         window=WindowParams(start=1_000_000),
         rating=RatingParams(every=0),
     )
@@ -58,8 +59,8 @@ def _learn(path: str) -> None:
     learn(path, Session(), threading.Event())
 
 
-def _work(path: str) -> None:
-    work(path, "cuda")
+def _work(path: str, device: str) -> None:
+    work(path, device)
 
 
 def two_processes(config: RunConfig, seconds: float) -> Rates:
@@ -67,7 +68,10 @@ def two_processes(config: RunConfig, seconds: float) -> Rates:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "run"
         prepare(str(path), config, Session())
-        parts = [processes.Process(target=call, args=(str(path),)) for call in (_learn, _work)]
+        parts = [
+            processes.Process(target=_learn, args=(str(path),)),
+            processes.Process(target=_work, args=(str(path), config.run.device)),
+        ]
         for part in parts:
             part.start()
         try:
@@ -101,26 +105,23 @@ def _leaves(path: Path) -> int:
     return sum(int(beat.get("evals", 0)) for beat in beats)
 
 
+def _words(rates: Rates) -> str:
+    return ", ".join(f"{rate:,.0f} {name}/s" for name, rate in rates._asdict().items())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--start", default="tengen-9x9")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    config = config_from(options.start)
+    config = config_from(options.start, options.device)
     for _ in range(options.rounds):
         two = two_processes(config, options.seconds)
-        print(
-            "worker and learner:",
-            *(f"{name} {rate:,.0f}/s" for name, rate in two._asdict().items()),
-            flush=True,
-        )
+        print(f"worker and learner: {_words(two)}", flush=True)
         one = one_process(config, options.seconds)
-        print(
-            "one process:       ",
-            *(f"{name} {rate:,.0f}/s" for name, rate in one._asdict().items()),
-            flush=True,
-        )
+        print(f"one process: {_words(one)}", flush=True)
         shares = (f"{name} {a / b:.3f}" for name, a, b in zip(Rates._fields, two, one, strict=True))
         print("worker and learner against one process:", *shares, f"(goal {GOAL})", flush=True)
 

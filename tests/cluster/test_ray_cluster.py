@@ -94,7 +94,7 @@ class Nodes:
         lines = read_lines(RunFolder(self.path).metrics)
         return max((int(line["step"]) for line in lines), default=0)
 
-    def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 120) -> None:
+    def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 240) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert self.driver is not None

@@ -61,6 +61,7 @@ def test_rates_are_by_our_clock_and_counts_since_the_watch_began(watched: Watche
 def test_a_silent_worker_is_lost_and_may_come_back(
     watched: Watched, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    watched.look()
     watched.beat(1)
     watched.look()
     watched.look(LOST_SECONDS + 1)
@@ -76,7 +77,21 @@ def test_a_silent_worker_is_lost_and_may_come_back(
     assert "is back" in capsys.readouterr().err
 
 
+def test_workers_of_an_earlier_learner_count_once_they_are_heard_of(watched: Watched) -> None:
+    watched.beat(1)  # killed together with that learner
+    watched.beat(2)
+    watched.look()
+    watched.beat(2)
+    watched.look(1)
+    assert [each["session"] for each in watched.watch.table()] == [2]
+    watched.look(LOST_SECONDS - 1)
+    watched.beat(2)
+    watched.look(2)
+    assert (watched.watch.present, watched.watch.losses) == (1, 0)
+
+
 def test_a_worker_that_left_is_not_lost(watched: Watched) -> None:
+    watched.look()
     watched.beat(1)
     watched.look()
     watched.beat(1, state="left", games=5)

@@ -25,6 +25,7 @@ class _Watched:
     values: dict[str, Any]
     changed: float  # when its heartbeat last changed
     first: dict[str, int]  # counts when it was first seen
+    seen: bool  # alive in this watch; others may have ended long ago
     rates: dict[str, float] = field(default_factory=dict)  # per second
     lost: bool = False
 
@@ -57,7 +58,8 @@ class WorkerWatch:
         watched = self._watched.get(session)
         if watched is None:
             return False
-        return _left(watched) or (watched.lost and now - watched.changed > GIVEN_UP_SECONDS)
+        patience = GIVEN_UP_SECONDS if watched.seen else 4 * LOST_SECONDS
+        return _left(watched) or now - watched.changed > patience
 
     def _note(self, session: int, values: dict[str, Any], now: float) -> None:
         before = self._watched.get(session)
@@ -66,7 +68,7 @@ class WorkerWatch:
                 self._old.add(session)
                 return
             first = {name: int(values.get(name, 0)) if not self._looked else 0 for name in _COUNTS}
-            self._watched[session] = _Watched(values, now, first)
+            self._watched[session] = _Watched(values, now, first, seen=self._looked)
             return
         if values.get("beat") != before.values.get("beat"):
             span = now - before.changed
@@ -74,11 +76,11 @@ class WorkerWatch:
                 made = int(values.get(name, 0)) - int(before.values.get(name, 0))
                 rate = before.rates.get(name)
                 before.rates[name] = made / span if rate is None else 0.7 * rate + 0.3 * made / span
-            before.values, before.changed = values, now
+            before.values, before.changed, before.seen = values, now, True
             if before.lost:
                 before.lost = False
                 say(f"{named(session, values)} is back")
-        elif not before.lost and now - before.changed > LOST_SECONDS and not _left(before):
+        elif before.seen and not before.lost and now - before.changed > LOST_SECONDS:
             before.lost = True
             self.losses += 1
             say(f"{named(session, values)} is lost: no heartbeat for {now - before.changed:.0f} s")
@@ -101,7 +103,8 @@ class WorkerWatch:
     @property
     def present(self) -> int:
         """How many workers are there."""
-        return sum(not (each.lost or _left(each)) for each in list(self._watched.values()))
+        watched = list(self._watched.values())
+        return sum(each.seen and not (each.lost or _left(each)) for each in watched)
 
     def table(self) -> list[dict[str, Any]]:
         """A line for each worker that is there or was lately."""
@@ -109,7 +112,7 @@ class WorkerWatch:
         shown = []
         for session, each in sorted(self._watched.items()):
             gone = each.lost or _left(each)
-            if gone and now - each.changed > SHOWN_SECONDS:
+            if not each.seen or (gone and now - each.changed > SHOWN_SECONDS):
                 continue
             state = "lost" if each.lost else str(each.values.get("state", "starting"))
             shown.append(
