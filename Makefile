@@ -69,7 +69,7 @@ $(VENV)/.ready-to-play: $(PINS) | $(BIN)/python
 
 $(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
 	@echo "Installing what training and testing need ..." >&2
-	@$(INSTALL) --editable '.[train,dev]'
+	@$(INSTALL) --editable '.[train,cluster,dev]'
 	@touch $(VENV)/.ready-to-play $@
 
 $(KATRAIN)/.ready-$(KATRAIN_VERSION):

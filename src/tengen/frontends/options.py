@@ -217,6 +217,12 @@ class TrainOptions:
     origin: Path | None = option(
         None, "a pack that a new run goes on from", flag="--from", metavar="PACK"
     )
+    cluster: str | None = option(
+        None, "train on a Ray cluster: auto, or where it is; see docs/cluster.md", metavar="ADDRESS"
+    )
+    workers: int | None = option(
+        None, "how many self-play workers; without --cluster all on this machine", low=1
+    )
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")
