@@ -28,7 +28,7 @@ from tengen.frontends.options import (
     TrainOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, raise_when_terminated
+from tengen.interrupt import end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -171,6 +171,7 @@ def gtp(options: GtpOptions) -> None:
     from tengen.frontends.gtp.run import run_gtp
 
     run_gtp(options)
+    end_process()
 
 
 @app.command()
@@ -180,6 +181,7 @@ def analysis(options: AnalysisOptions) -> None:
     from tengen.frontends.analysis.server import run_analysis
 
     run_analysis(options)
+    end_process()
 
 
 @app.command()
