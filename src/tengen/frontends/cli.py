@@ -26,6 +26,7 @@ from tengen.frontends.options import (
     ReviewOptions,
     SelfPlayOptions,
     TrainOptions,
+    VerifyOptions,
     write_settings,
 )
 from tengen.interrupt import end_at_once, end_process, raise_when_terminated
@@ -142,6 +143,19 @@ def net_export(
     from tengen.frontends.net import export_network
 
     export_network(file, options)
+
+
+@net.command("verify")
+@with_options
+def net_verify(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
+    options: VerifyOptions,
+) -> None:
+    """Compare what two libraries compute from a network; fails if rounding cannot explain it."""
+    from tengen.frontends.net import verify_network
+
+    if not verify_network(file, options):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -52,6 +52,7 @@ def described_networks(engine: Engine) -> list[dict[str, Any]]:
             "usesHumanSLProfile": network.evaluator.imitates_people,
             "version": network.katago_version,
             "usingFP16": "auto",
+            **({"sha256": network.sha256} if network.sha256 else {}),
         }
         for network in engine.networks
     ]
