@@ -13,7 +13,7 @@ LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_pric
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench test-long test-katrain learn-5x5 strength levels format clean
+.PHONY: help play test check bench fuzz test-long test-katrain learn-5x5 strength levels format clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,8 +33,11 @@ check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
 	@for benchmark in $(filter-out $(LONG_BENCHMARKS),$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
 
+fuzz: $(VENV)/.ready-to-develop  ## Feed random and damaged input for a minute each (SECONDS=60 SEED=... FUZZERS=...)
+	@PYTHONPATH=. $(BIN)/python -m tests.fuzz $(FUZZERS) --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
-	$(BIN)/python -m pytest -m long --timeout 3600
+	$(BIN)/python -m pytest -m long --timeout 7200
 
 test-katrain: $(VENV)/.ready-to-develop $(KATRAIN)/.ready-$(KATRAIN_VERSION)  ## Let KaTrain review games with our engine
 	TENGEN_KATRAIN_PYTHON=$(abspath $(KATRAIN)/bin/python) $(BIN)/python -m pytest -m long --timeout 1200 tests/clients
