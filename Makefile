@@ -13,7 +13,7 @@ LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_pric
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench fuzz test-long test-katrain learn-5x5 strength levels format clean
+.PHONY: help play test check bench fuzz lock sbom test-long test-katrain learn-5x5 strength levels format clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -51,6 +51,12 @@ strength: $(VENV)/.ready-to-play  ## Play 40 games against GNU Go, 100 visits a 
 
 levels: $(VENV)/.ready-to-develop  ## Measure the Elo of all levels (a quarter of an hour)
 	$(BIN)/python -m benchmarks.levels
+
+lock: $(VENV)/.ready-to-develop  ## Lock all packages with the hashes of their wheels, after a change of the pins
+	$(BIN)/python -m locks.lock
+
+sbom: $(VENV)/.ready-to-develop  ## Write a bill of materials for each Python version into dist/
+	$(BIN)/python -m locks.sbom
 
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix

@@ -10,7 +10,7 @@ from tests.frontends.analysis.test_mutations import Ledger, garbled, mutated
 from tests.fuzz.driver import Fuzzer
 
 LINES = 16
-WAIT = 0.3  # seconds without an answer, after which what goes on is ended
+WAIT = 0.05  # seconds without an answer, after which what goes on is ended
 PATIENCE = 60.0
 
 
