@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from random import Random
 
 from tests.frontends.analysis.conversation import Conversation
@@ -32,7 +33,7 @@ class AnalysisFuzzer(Fuzzer):
 
     def feed(self, data: bytes) -> int:
         client, ledger, seen = self._client, Ledger(), 0
-        client.answers.clear()
+        self._settle()
         lines = data.split(b"\n")
         for line in lines:
             ledger.ask(line)
@@ -48,6 +49,12 @@ class AnalysisFuzzer(Fuzzer):
                 ledger.ask(json.dumps({"id": mark, "action": "terminate_all"}).encode())
                 client.say({"id": mark, "action": "terminate_all"})
         raise AssertionError(f"no answers to {ledger.due}, {ledger.nameless} errors missing")
+
+    def _settle(self) -> None:
+        """End what another conversation left, such as the second query of an id."""
+        self._client.say({"id": "end", "action": "terminate_all"})
+        self._client.service.loader.engine.scheduler.drain(threading.Event())
+        self._client.answers.clear()
 
     def close(self) -> None:
         self._client.close()
