@@ -26,9 +26,10 @@ from tengen.frontends.options import (
     ReviewOptions,
     SelfPlayOptions,
     TrainOptions,
+    VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, raise_when_terminated
+from tengen.interrupt import end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -144,6 +145,19 @@ def net_export(
     export_network(file, options)
 
 
+@net.command("verify")
+@with_options
+def net_verify(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
+    options: VerifyOptions,
+) -> None:
+    """Compare what two libraries compute from a network; fails if rounding cannot explain it."""
+    from tengen.frontends.net import verify_network
+
+    if not verify_network(file, options):
+        raise typer.Exit(1)
+
+
 @app.command()
 @with_options
 def match(
@@ -171,6 +185,7 @@ def gtp(options: GtpOptions) -> None:
     from tengen.frontends.gtp.run import run_gtp
 
     run_gtp(options)
+    end_process()
 
 
 @app.command()
@@ -180,6 +195,7 @@ def analysis(options: AnalysisOptions) -> None:
     from tengen.frontends.analysis.server import run_analysis
 
     run_analysis(options)
+    end_process()
 
 
 @app.command()

@@ -265,10 +265,27 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
+class VerifyOptions:
+    """What `tengen net verify` compares."""
+
+    device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
+    against: str | None = option(
+        None,
+        "what to compare with, in float32: torch, onnxruntime, openvino; else the first that is "
+        "installed",
+        metavar="LIBRARY",
+    )
+    positions: int = option(48, "how many, after random moves", low=1)
+    seed: int = option(1, "seed of the positions")
+
+
+@dataclass(frozen=True)
 class BenchmarkOptions(NetworkOptions):
     board_size: int = option(19, BOARD_SIZE, low=2, high=19)
     seconds: float = option(3.0, "for each measurement", low=0.1)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
+    signature: bool = option(False, "only print the signature of this version's behaviour")
 
 
 @cache

@@ -6,7 +6,6 @@ import threading
 from pathlib import Path
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +20,7 @@ from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, main_line, review_game
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
+from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
 CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
@@ -66,7 +66,9 @@ def _with_progress(
     engine: Engine, game: SgfGame, moves: int, visits: int, stop: threading.Event
 ) -> GameReview:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    with Progress(
+        *columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True)
+    ) as progress:
         task = progress.add_task("searching", total=moves + 1)
 
         def on_turn(searched: Searched) -> None:
@@ -77,12 +79,12 @@ def _with_progress(
 
 
 def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:
-    console = Console()
+    console = TerminalConsole()
     height = game.size.height
     for color in Color:
         played = side_text(review, color)
         if played:
-            name = _printable(game.player(color))
+            name = game.player(color)
             who = f"{color.name.title()} ({name})" if name else color.name.title()
             console.print(Text(f"{who}: {played}"), soft_wrap=True)
     worst = [turn for color in Color for turn in review.side(color).mistakes[:LISTED]]
@@ -101,8 +103,3 @@ def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> No
         say(remark)
     for path in written:
         console.print(Text(f"Written: {path}"), soft_wrap=True)
-
-
-def _printable(text: str) -> str:
-    """Text without control characters."""
-    return "".join(sign if sign.isprintable() else " " for sign in text).strip()
