@@ -4,22 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 KATRAIN := .katrain-venv
 KATRAIN_VERSION := 1.20.0
+DOCS := .docs-venv
+ARGS ?=
 PINS := pyproject.toml constraints.txt
 GNUGO := $(firstword $(shell command -v gnugo) $(wildcard /usr/games/gnugo))
 # Area scoring in which dead stones must be captured, as our matches have it.
 GNUGO_OPTIONS := --mode gtp --level 10 --chinese-rules --capture-all-dead --allow-suicide --positional-superko
 # Half an hour and more, in need of arguments, or no program at all.
-LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py svg_chart.py __init__.py)
+LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py __init__.py)
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench fuzz lock sbom test-long test-katrain learn-5x5 strength levels format clean
+.PHONY: help play test check bench fuzz lock sbom test-long test-katrain learn-5x5 strength levels format docs clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-play: $(VENV)/.ready-to-play  ## Play against Tengen
-	@$(BIN)/tengen play
+play: $(VENV)/.ready-to-play  ## Play against Tengen; ARGS="--level expert --board-size 13" adds options
+	@$(BIN)/tengen play $(ARGS)
 
 test: check  ## Run the checks and the test suite
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
@@ -62,8 +64,13 @@ format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-clean:  ## Remove the environment and all caches
-	rm -rf $(VENV) $(KATRAIN) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+docs: $(DOCS)/.ready  ## Build the documentation as a site in site/, and check all its links
+	$(DOCS)/bin/python -m mkdocs build --strict
+
+clean:  ## Remove the environments, caches of tools and built files; caches in your home folder: tengen uninstall-data
+	rm -rf $(VENV) $(KATRAIN) $(DOCS) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name '*.egg-info' -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tengen needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
@@ -80,6 +87,12 @@ $(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
 	@echo "Installing what training and testing need ..." >&2
 	@$(INSTALL) --editable '.[train,cluster,dev]'
 	@touch $(VENV)/.ready-to-play $@
+
+$(DOCS)/.ready: $(PINS)
+	@echo "Installing what the site needs, in an environment of its own ..." >&2
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt --editable '.[docs]'
+	@touch $@
 
 $(KATRAIN)/.ready-$(KATRAIN_VERSION):
 	@echo "Installing KaTrain, which has an environment of its own ..." >&2

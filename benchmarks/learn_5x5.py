@@ -17,7 +17,6 @@ from pathlib import Path
 from tests.opponents.uct import UctPlayer
 from tests.search.plain_search import Search
 
-from benchmarks.svg_chart import Series, line_chart
 from tengen.evaluation.elo import WinDrawLoss
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -29,6 +28,7 @@ from tengen.runs.run import train
 from tengen.runs.selfplay_network import evaluator_on
 from tengen.search.request import Limits
 from tengen.selfplay.params import SelfPlayParams
+from tengen.svg_chart import Series, line_chart
 from tengen.training.params import TrainingParams
 
 ROOT = Path(__file__).parents[1]

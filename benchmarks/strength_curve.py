@@ -21,13 +21,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.svg_chart import Anchor, Series, line_chart
 from tengen.evaluation.elo import Rating, Result, fit
 from tengen.evaluation.lockstep import Player, openings, play_in_lockstep, tally_of
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.files.loading import load_network
 from tengen.runs.folder import append_line, read_lines
+from tengen.svg_chart import Anchor, Series, line_chart
 
 ANCHOR_VISITS = (1, 8, 64, 256)
 OPENING_MOVES = 4

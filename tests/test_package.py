@@ -36,6 +36,7 @@ def test_the_exported_names_are_these() -> None:
         "Size",
         "Symmetry",
         "Tally",
+        "analyse",
         "load_sgf",
         "parse_rules",
         "read_sgf",
@@ -77,7 +78,9 @@ def test_links_in_documents_lead_somewhere() -> None:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     ]
     assert len(links) > 20
-    assert [str(link) for link in links if not link.exists()] == []
+    generated = [Path("docs/reference") / name for name in ("cli.md", "settings.md")]
+    missing = [link for link in links if not link.exists() and link not in generated]
+    assert [str(link) for link in missing] == []
 
 
 def test_packages_list_their_modules() -> None:

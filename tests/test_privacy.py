@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.jit import user_cache
+from tengen.user_folders import user_cache
 
 GAME = "(;GM[1]FF[4]SZ[5]KM[25]RU[Chinese];B[cc];W[bb];B[cb];W[bc])"
 # Calls commands in one process, as the command line would, and notes every look-up of a host name,

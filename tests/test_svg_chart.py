@@ -7,7 +7,8 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from benchmarks.svg_chart import Anchor, Series, line_chart, nice_ticks
+
+from tengen.svg_chart import Anchor, Series, line_chart, nice_ticks
 
 SPACE = "{http://www.w3.org/2000/svg}"
 GROWING = Series(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tengen.game.sgf.records import read_sgf as read_sgf
     from tengen.game.sgf.records import record as record
     from tengen.game.sgf.records import save_sgf as save_sgf
+    from tengen.reviewing.rows import analyse as analyse
 
 _HOMES = {
     "tengen.engine.engine": ("Engine",),
@@ -52,6 +53,7 @@ _HOMES = {
         "record",
         "save_sgf",
     ),
+    "tengen.reviewing.rows": ("analyse",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)  # noqa: PLE0605

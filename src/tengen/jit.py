@@ -16,7 +16,6 @@ import hashlib
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -31,6 +30,7 @@ import numba
 from numba.core import config, event
 
 from tengen.kernel_compiler import EntryPoint, ParallelEntryPoint, functions_of
+from tengen.user_folders import CACHE_VARIABLE, user_cache
 from tengen.user_messages import say
 
 PACKAGE_ROOT = Path(__file__).parent
@@ -163,7 +163,10 @@ def kernel_cache() -> Path:
         os.utime(folder)
         _drop_unused_caches(base)
     except OSError as error:
-        say(f"cannot keep compiled kernels in {folder}: {error.strerror}; compiling each time")
+        say(
+            f"cannot keep compiled kernels in {folder}: {error.strerror}; compiling each time "
+            f"({CACHE_VARIABLE} names another folder)"
+        )
         folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -176,17 +179,6 @@ def kernels_are_kept() -> bool:
 
 def _caches() -> Path:
     return Path(config.CACHE_DIR) if config.CACHE_DIR else user_cache() / "kernels"
-
-
-def user_cache() -> Path:
-    """The user's cache folder for Tengen."""
-    if chosen := os.environ.get("TENGEN_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local")).expanduser() / "tengen"
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches/tengen").expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tengen"
 
 
 def _drop_unused_caches(base: Path) -> None:

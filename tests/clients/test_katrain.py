@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tengen.jit import user_cache
+from tengen.user_folders import user_cache
 from tests.frontends.analysis.engine import FAKE, LIMIT, Engine, command
 from tests.katago_data import FOLDER, network_path
 

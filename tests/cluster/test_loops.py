@@ -146,7 +146,7 @@ def test_a_run_goes_from_one_process_to_workers_and_back(
 def test_a_run_behind_a_url_goes_on_on_another_machine(
     run_at: Callable[..., Parts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen[cluster]'")
+    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen-go[cluster]'")
     parts = run_at(f"memory://{secrets.token_hex(4)}/run")
     parts.worker()
     parts.rater()

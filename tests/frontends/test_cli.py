@@ -168,3 +168,30 @@ def test_what_is_needed_first_imports_nothing_heavy(module: str) -> None:
     code = f"import sys, tengen.frontends.{module}; print([m for m in {heavy} if m in sys.modules])"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert process.stdout == "[]\n", process.stderr
+
+
+def test_lists_of_commands_are_not_cut() -> None:
+    for words in (["--help"], ["net", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "tengen", *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"COLUMNS": "60"},
+        )
+        assert "..." not in done.stdout.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "wanted"),
+    [("tengen re", 1, "review"), ("tengen net ad", 2, "add"), ("tengen gtp --mod", 2, "--model")],
+)
+def test_shells_can_complete_commands_and_options(words: str, place: int, wanted: str) -> None:
+    completing = {"COMP_WORDS": words, "COMP_CWORD": str(place)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tengen"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"_TENGEN_COMPLETE": "complete_bash", **completing},
+    )
+    assert wanted in done.stdout.split()

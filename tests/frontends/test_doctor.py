@@ -49,7 +49,7 @@ def test_the_doctor_names_the_command_for_what_is_missing() -> None:
         text=True,
         env=os.environ | {"COLUMNS": "160"},
     )
-    assert "pip install 'tengen[train]'" in process.stdout
+    assert "pip install 'tengen-go[train]'" in process.stdout
 
 
 def test_the_doctor_compiles_searches_and_tries_a_network(tmp_path: Path) -> None:
@@ -76,9 +76,18 @@ def test_a_network_is_exported_as_onnx_or_the_remedy_is_named(tmp_path: Path) ->
     save_network(NetworkData("n", architecture, weights), source)
     refused = run("net", "export", str(source), "--onnx", str(target), without="torch")
     assert refused.returncode == 2
-    assert "pip install 'tengen[train]'" in refused.stderr
+    assert "pip install 'tengen-go[train]'" in refused.stderr
     assert not target.exists()
     process = run("net", "export", str(source), "--onnx", str(target))
     assert process.returncode == 0, process.stderr
     model = openvino_core().read_model(target)
     assert {name for out in model.outputs for name in out.names} >= {"policy", "ownership"}
+
+
+def test_training_without_torch_names_what_to_install(tmp_path: Path) -> None:
+    refused = run("train", str(tmp_path / "run"), without="torch")
+    assert refused.returncode == 1
+    assert "needs torch" in refused.stderr
+    assert "pip install 'tengen-go[train]'" in refused.stderr
+    assert "internal error" not in refused.stderr
+    assert not (tmp_path / "run").exists()

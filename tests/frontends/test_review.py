@@ -6,8 +6,10 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.progress import Progress, ProgressColumn
 
 from tengen.engine.engine import Engine
 from tengen.frontends import review as command
@@ -147,3 +149,54 @@ def test_names_cannot_command_the_terminal(
     heard = capsys.readouterr()
     assert "\x1b[2J" not in heard.out
     assert "Ann" in heard.out
+
+
+def test_many_files_and_folders_are_reviewed_under_one_bar(
+    game: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    opened: list[int] = []
+    bars: list[int] = []
+
+    def engine(*_: object, **__: object) -> Engine:
+        opened.append(1)
+        return Engine(two_points_network())
+
+    def progress(*columns: ProgressColumn, **options: Any) -> Progress:
+        bars.append(1)
+        return Progress(*columns, **options)
+
+    monkeypatch.setattr(command, "Engine", engine)
+    monkeypatch.setattr(command, "Progress", progress)
+    folder = tmp_path / "games" / "inner"
+    folder.mkdir(parents=True)
+    (folder / "a.sgf").write_text(BOTH_LEFT)
+    (folder.parent / "b.sgf").write_text(BOTH_LEFT)
+    (folder / "broken.sgf").write_text("hello")
+    (folder / "a.review.sgf").write_text(BOTH_LEFT)  # of an earlier review, not a game to review
+    reviews = command.run_reviews([str(game), str(folder.parent)], OPTIONS)
+    assert len(reviews) == 3
+    assert (len(opened), len(bars)) == (1, 1)
+    heard = capsys.readouterr()
+    assert "left out" in heard.err
+    assert "broken.sgf" in heard.err
+    assert "b.sgf" in heard.out
+    for file in (folder / "a.review.html", folder.parent / "b.review.html"):
+        assert file.exists()
+    assert not (folder / "a.review.review.sgf").exists()
+
+
+def test_games_of_one_name_do_not_overwrite_each_other(game: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other" / game.name
+    other.parent.mkdir()
+    other.write_text(BOTH_LEFT)
+    options = ReviewOptions(visits=20, model="any", out=str(tmp_path / "out"))
+    with pytest.raises(ValueError, match="have one name"):
+        command.run_reviews([str(game), str(other)], options)
+
+
+def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no game to review"):
+        command.run_reviews([str(tmp_path)], OPTIONS)

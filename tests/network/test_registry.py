@@ -79,10 +79,10 @@ def test_what_is_missing_comes_with_the_command_to_get_it(monkeypatch: pytest.Mo
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     missing = [(device, probe) for device, probe in probe_devices() if not probe.ready]
     assert [(device, probe.remedy) for device, probe in missing if device != MPS] == [
-        (CUDA, "pip install 'tengen[train]'"),
+        (CUDA, "pip install 'tengen-go[train]'"),
         (CPU, "pip install openvino"),
-        (CPU, "pip install 'tengen[train]'"),
-        (ONNX_RUNTIME, "pip install 'tengen[onnxruntime]'"),
+        (CPU, "pip install 'tengen-go[train]'"),
+        (ONNX_RUNTIME, "pip install 'tengen-go[onnxruntime]'"),
     ]
     with pytest.raises(ValueError, match="pip install openvino"):
         best_device(missing)
@@ -156,9 +156,9 @@ def test_a_gpu_that_is_not_there_gives_way_with_one_line(
 @pytest.mark.parametrize(
     ("device", "package", "remedy"),
     [
-        (ONNX_RUNTIME, "onnxruntime", "pip install 'tengen\\[onnxruntime\\]'"),
-        (ONNX_RUNTIME, "torch", "ONNX needs torch; try: pip install 'tengen\\[train\\]'"),
-        (ONNX_RUNTIME, "onnx", "ONNX needs onnx; try: pip install 'tengen\\[train\\]'"),
+        (ONNX_RUNTIME, "onnxruntime", "pip install 'tengen-go\\[onnxruntime\\]'"),
+        (ONNX_RUNTIME, "torch", "ONNX needs torch; try: pip install 'tengen-go\\[train\\]'"),
+        (ONNX_RUNTIME, "onnx", "ONNX needs onnx; try: pip install 'tengen-go\\[train\\]'"),
     ],
 )
 def test_a_device_that_lacks_a_package_is_refused_with_the_remedy(

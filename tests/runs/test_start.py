@@ -100,6 +100,17 @@ def test_a_start_with_other_outputs_is_refused(tmp_path: Path) -> None:
     saved_network(start, scaling=Scaling(halved_errors=False))
     with pytest.raises(ValueError, match="older cannot be trained on"):
         train(tmp_path / "run", config_from(start, 1))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_refused_start_leaves_a_folder_as_it_was(tmp_path: Path) -> None:
+    start, run = tmp_path / "older.safetensors", tmp_path / "run"
+    saved_network(start, scaling=Scaling(halved_errors=False))
+    (run / "games").mkdir(parents=True)
+    (run / "games" / "mine.sgf").write_text("(;GM[1])")
+    with pytest.raises(ValueError, match="cannot be trained on"):
+        train(run, config_from(start, 1))
+    assert [path.name for path in run.rglob("*.sgf")] == ["mine.sgf"]
 
 
 def test_a_start_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ KINDS = ("folder", "file URL", "memory", "renamed")
 @pytest.fixture(params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param not in ("folder", "file URL"):
-        pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen[cluster]'")
+        pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen-go[cluster]'")
     return open_store(
         {
             "folder": str(tmp_path / "run"),
@@ -108,7 +108,7 @@ def in_words(make: Callable[[], object]) -> str:
 
 
 def test_unknown_urls_and_missing_packages_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen[cluster]'")
+    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen-go[cluster]'")
     assert "is no URL that fsspec knows" in in_words(lambda: open_store("nonsense://a/b"))
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    assert "pip install 'tengen[cluster]'" in in_words(lambda: open_store("s3://a/b"))
+    assert "pip install 'tengen-go[cluster]'" in in_words(lambda: open_store("s3://a/b"))

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tengen.jit import user_cache
 from tengen.runs.folder import RunFolder, writing
 from tengen.runs.store import Store
+from tengen.user_folders import user_cache
 
 _FILES = ("config.toml", "metrics.jsonl", "ratings.jsonl", "latest.safetensors")
 # In the order in which they are written: what others refer to comes first.

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tengen.distribution import install_command
 from tengen.user_messages import say
 
 AUTO, LOCAL = "auto", "local"
@@ -36,7 +37,7 @@ def import_ray(address: str = LOCAL) -> Any:
     except ImportError:
         raise ClusterError(
             "several machines or workers need Ray, which is not installed: "
-            "pip install 'tengen[cluster]', or train without --cluster and --workers"
+            f"{install_command('cluster')}, or train without --cluster and --workers"
         ) from None
     return ray
 

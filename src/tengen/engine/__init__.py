@@ -1,6 +1,7 @@
 """The engine: a network for every game and all searches with it, whoever asks for them.
 
 - engine: Engine, the API of all front ends: submit, wait, await, stream
+- search_many: searches of many positions, results in order
 - networks: the network that was given, or the bundled ones, chosen by the game
 - task: SearchTask, a search that was asked for; KeptTree, a tree for the searches of one game
 - scheduler: the thread that runs all searches and shares the network among their owners

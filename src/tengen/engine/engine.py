@@ -25,6 +25,7 @@ from tengen.engine.levels import (
 )
 from tengen.engine.networks import EngineNetworks, Model, opened
 from tengen.engine.scheduler import Scheduler
+from tengen.engine.search_many import OnDone, requests_for, search_in_order
 from tengen.engine.task import KeptTree, Progress, SearchTask
 from tengen.game.geometry import Point
 from tengen.game.position import Position
@@ -228,6 +229,34 @@ class Engine(Closeable):
     ) -> SearchResult:
         """Search a position and wait for it; without limits a few hundred visits."""
         return self.start(_request(position, **options)).result()
+
+    def search_many(
+        self,
+        positions: Iterable[Position | SearchRequest],
+        *,
+        progress: bool | OnDone = False,
+        **options: Unpack[SearchOptions],
+    ) -> Iterator[SearchResult]:
+        """Search positions side by side; results come one by one, in the order of the positions.
+
+        Their searches share the network's batches, and no tree is kept. Positions may be a
+        generator: it is read as results are. `progress` shows a bar on stderr, or is called with
+        the number of results so far and in all. Leaving the loop ends the searches under way.
+        """
+
+        def request(position: Position | SearchRequest) -> SearchRequest:
+            return _request(position, **options)
+
+        def at_a_time(request: SearchRequest) -> int:
+            return self.scheduler.searches_at_a_time(request.limits.max_visits)
+
+        owner = object()
+        return search_in_order(
+            lambda request: self.submit(request, owner=owner),
+            requests_for(positions, request),
+            at_a_time,
+            progress,
+        )
 
     async def search_async(
         self, position: Position | SearchRequest, **options: Unpack[SearchOptions]

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, Size, point_index
+from tengen.game.geometry import Point, Size, point_index, point_text
 from tengen.game.kernels.life import is_own_eye
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
@@ -104,6 +104,11 @@ class Decision(NamedTuple):
     move: Point | None  # None: a pass
     resign: bool
     result: SearchResult  # what it saw of the position
+
+    @property
+    def text(self) -> str:
+        """What it does as text: a point such as D4, pass or resign."""
+        return "resign" if self.resign else point_text(self.move, self.result.position.height)
 
 
 def level_named(id_: str) -> Level:

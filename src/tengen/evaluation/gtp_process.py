@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shlex
 import subprocess
 import threading
@@ -31,7 +32,7 @@ class GtpOpponent:
         self._asked: Position | None = None  # the position of the last move
         try:
             self._process = subprocess.Popen(
-                shlex.split(command),
+                command if os.name == "nt" else shlex.split(command),  # backslashes are paths there
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

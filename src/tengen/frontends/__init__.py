@@ -3,11 +3,13 @@
 cli                the command line: a function for each command
 options            the options of commands as dataclasses, and the settings files that set them
 command_options    options of the command line, derived from these dataclasses
+katago_settings    KataGo's own command lines and settings files
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol
 katago_reports     what these two have in common: reports on a search, handicap
 protocol_stdio     stdout for a protocol, and its log file
 loopback           addresses that only this machine can reach
 web/               the page to play, analyse and review, and to watch a training run
-terminal, match, review, benchmark, doctor, net, train, selfplay    the other commands
+documents, uninstall    the documentation in the terminal; the removal of a user's files
+terminal, match, review, benchmark, doctor, net, train, sweep, selfplay    the other commands
 """

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import tengen
+from tengen.distribution import EXTRAS, install_command
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
 from tengen.frontends.command_options import with_options
 from tengen.frontends.options import (
@@ -25,6 +26,7 @@ from tengen.frontends.options import (
     PlayOptions,
     ReviewOptions,
     SelfPlayOptions,
+    SweepOptions,
     TrainOptions,
     VerifyOptions,
     write_settings,
@@ -37,6 +39,13 @@ from tengen.user_messages import say
 class _Commands(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; lists show the whole first paragraph of its help, which would be cut."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help and not command.short_help:
+            command.short_help = " ".join(command.help.split("\n\n")[0].split())
+        return command
+
     def invoke(self, ctx: Any) -> object:
         """Run a command; typer itself would let Python end as usual after an interrupt."""
         try:
@@ -48,12 +57,15 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     help="A complete Go AI in Python.",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
-net = typer.Typer(help="Look into network files and convert them.", rich_markup_mode=None)
+net = typer.Typer(
+    cls=_Commands,
+    help="Keep network files, look into them and convert them.",
+    rich_markup_mode=None,
+)
 app.add_typer(net, name="net")
 
 
@@ -102,10 +114,36 @@ def play(options: PlayOptions) -> None:
 
 @net.command("list")
 def net_list() -> None:
-    """List the architectures that have names, with their size and cost."""
-    from tengen.frontends.net import list_architectures
+    """List the networks and the architectures that have names, and say where there are more."""
+    from tengen.frontends.net import list_networks
 
-    list_architectures()
+    list_networks()
+
+
+@net.command("add")
+def net_add(
+    source: Annotated[str, typer.Argument(metavar="FILE_OR_ADDRESS", help="Such as b18.bin.gz.")],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What to call it; else as the file.")
+    ] = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", metavar="HEX", help="The checksum it must have.")
+    ] = None,
+) -> None:
+    """Keep a network under a name that every --model understands; an address is downloaded."""
+    from tengen.frontends.net import add_to_library
+
+    add_to_library(source, name, sha256)
+
+
+@net.command("remove")
+def net_remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A network that was added.")],
+) -> None:
+    """Remove a network that was added."""
+    from tengen.frontends.net import remove_from_library
+
+    remove_from_library(name)
 
 
 @net.command("info")
@@ -201,16 +239,18 @@ def analysis(options: AnalysisOptions) -> None:
 @app.command()
 @with_options
 def review(
-    game: Annotated[str, typer.Argument(metavar="GAME.sgf", help="The game.")],
+    games: Annotated[
+        list[str], typer.Argument(metavar="GAMES...", help="SGF files, and folders with such.")
+    ],
     options: ReviewOptions,
 ) -> None:
-    """Review a game: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
+    """Review games: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
 
     Ctrl-C writes what is known by then.
     """
-    from tengen.frontends.review import run_review
+    from tengen.frontends.review import run_reviews
 
-    run_review(game, options)
+    run_reviews(games, options)
 
 
 @app.command()
@@ -223,10 +263,27 @@ def train(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Learn from nothing by self-play; started again it goes on. Ctrl-C saves and stops."""
+    """Learn from nothing by self-play. Ctrl-C saves and stops; the same command resumes."""
     from tengen.frontends.train import run_training
 
     run_training(run, options, serve)
+
+
+@app.command()
+@with_options
+def sweep(
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="Settings file, or the name of a recipe.")
+    ],
+    options: SweepOptions,
+) -> None:
+    """Train a recipe with several settings and seeds, and draw their curves with intervals.
+
+    Ctrl-C saves and stops; the same command resumes.
+    """
+    from tengen.frontends.sweep import run_sweep
+
+    run_sweep(recipe, options)
 
 
 @app.command()
@@ -278,6 +335,31 @@ def doctor(options: NetworkOptions) -> None:
         raise typer.Exit(1)
 
 
+@app.command("uninstall-data")
+def uninstall_data(
+    caches: Annotated[
+        bool, typer.Option("--caches", help="Remove only what can be made again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove all files that Tengen keeps for you: caches, games of the page, networks."""
+    from tengen.frontends.uninstall import remove_files
+
+    remove_files(caches_only=caches, sure=yes)
+
+
+@app.command()
+def docs(
+    page: Annotated[
+        str | None, typer.Argument(metavar="PAGE", help="Such as training; else the list.")
+    ] = None,
+) -> None:
+    """Show the documentation, which comes with Tengen and needs no network."""
+    from tengen.frontends.documents import show_documents
+
+    show_documents(page)
+
+
 def main() -> None:
     """Run a command. An error is one line on stderr, not a traceback.
 
@@ -286,7 +368,7 @@ def main() -> None:
     """
     raise_when_terminated()
     try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], "tengen", standalone_mode=False) or 0)
+        raise SystemExit(app(_arguments(), "tengen", standalone_mode=False) or 0)
     except typer.Abort:
         raise SystemExit(130) from None
     except Exception as error:
@@ -297,12 +379,24 @@ def main() -> None:
         raise SystemExit(status) from None
 
 
+def _arguments() -> list[str]:
+    """The words of the command line; KataGo's options have one hyphen."""
+    words = sys.argv[1:] or ["--help"]
+    if words[0] not in ("gtp", "analysis"):
+        return words
+    from tengen.frontends.katago_settings import with_double_hyphens
+
+    return with_double_hyphens(words)
+
+
 def _explained(error: Exception) -> tuple[str, int]:
     """The message for the user, and the exit code."""
     if hasattr(error, "format_message"):  # of the command line's parser
         return f"{error.format_message()} (tengen --help shows what there is)", 2
     if isinstance(error, ValueError):
         return str(error), 2
+    if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(error.name or "")):
+        return f"this needs {error.name}, which is not installed: {install_command(extra)}", 1
     if isinstance(error, OSError):
         return f"{error.filename or 'input or output'}: {error.strerror}", 1
     what = f"{type(error).__name__}: {error}"

@@ -10,14 +10,13 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from tengen.config import Option
-from tengen.frontends.options import options_in_file
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Replace a parameter whose type is a dataclass by options for its fields.
 
     The dataclass gets what the command line sets, so its defaults hold for the rest. If it has a
-    field `search`, its option --config names a settings file, which comes before those defaults.
+    field `search`, its options --config and --override-config come before those defaults.
     """
     hints = get_type_hints(function, include_extras=True)
     name, kind = next((name, hint) for name, hint in hints.items() if is_dataclass(hint))
@@ -27,8 +26,10 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     def call(context: typer.Context, **values: Any) -> None:
         given = {key: values.pop(key) for key in options}
         given = {key: value for key, value in given.items() if _is_given(context, key)}
-        if given.get("config") is not None and "search" in kind.__dataclass_fields__:
-            given = {**options_in_file(kind, given["config"], given), **given}
+        if "search" in kind.__dataclass_fields__ and given.keys() & _FILES:
+            from tengen.frontends.katago_settings import options_in_files
+
+            given = {**options_in_files(kind, given), **given}
         function(**values, **{name: kind(**given)})
 
     kept = [
@@ -45,6 +46,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_FILES = {"config", "override_config"}
 
 
 def _is_given(context: typer.Context, key: str) -> bool:

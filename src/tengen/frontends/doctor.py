@@ -7,21 +7,24 @@ import platform
 import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.table import Table
 from rich.text import Text
 
 import tengen
+from tengen.distribution import DISTRIBUTION
 from tengen.engine.behaviour import RELEASED, behaviour_signature
 from tengen.engine.engine import Engine
 from tengen.engine.settings import NetworkOptions
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
-from tengen.jit import kernel_cache, user_cache
+from tengen.jit import kernel_cache
 from tengen.network.backends.registry import best_device, probe_devices
 from tengen.search.warmup import compile_kernels
 from tengen.terminal_console import TerminalConsole
+from tengen.user_folders import CACHE_VARIABLE, DATA_VARIABLE, user_cache, user_data
 
 SIDES = 9, 19  # boards that a search is tried on
 VISITS = 100
@@ -39,7 +42,9 @@ class Check(NamedTuple):
 def examine(options: NetworkOptions) -> bool:
     """Show the state of the installation on stdout, line by line; returns whether all is well."""
     console = TerminalConsole()
-    table = Table("", "", "what", "to mend it")
+    table = Table("", "")
+    for title in ("what", "to mend it"):
+        table.add_column(title, overflow="fold")  # commands must not be cut
     probes = list(probe_devices())
     checks = [*_installation(), *_kernels(), *_network(options), *_behaviour()]
     rows = [(each.name, "ok" if each.well else "FAILED", each.what, each.remedy) for each in checks]
@@ -52,7 +57,7 @@ def examine(options: NetworkOptions) -> bool:
 
 
 def _installation() -> Iterator[Check]:
-    yield Check("tengen", True, tengen.__version__)
+    yield Check(DISTRIBUTION, True, tengen.__version__)
     system = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
     yield Check("Python", True, f"{system}, {os.cpu_count()} processors")
     for package in ("numpy", "numba", "openvino"):
@@ -60,7 +65,17 @@ def _installation() -> Iterator[Check]:
             yield Check(package, True, version(package))
         except PackageNotFoundError:
             yield Check(package, False, "not installed", f"pip install {package}")
-    yield Check("files kept in", True, str(user_cache()))
+    yield _folder("caches in", user_cache(), CACHE_VARIABLE)
+    yield _folder("games and networks in", user_data(), DATA_VARIABLE)
+
+
+def _folder(name: str, folder: Path, variable: str) -> Check:
+    """Can files be kept in a folder? Without one all works, but nothing is remembered."""
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK):
+        return Check(name, True, str(folder))
+    remedy = f"set {variable} to a folder that can be written to"
+    return Check(name, False, f"{folder} cannot be written to", remedy)
 
 
 def _kernels() -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""What `tengen net` does: list architectures, look into network files, convert them."""
+"""What `tengen net` does: keep network files, list them, look into them, convert them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TransferSpeedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
+from tengen.distribution import install_command
 from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
@@ -31,12 +39,18 @@ from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.network.files.errors import NetworkFileError, one_line
 from tengen.network.files.katago_export import save_katago
+from tengen.network.files.library import (
+    PUBLIC_NETWORKS,
+    add_network,
+    kept_networks,
+    remove_network,
+)
 from tengen.network.files.loading import (
-    ENDINGS,
     file_sha256,
     find_network,
     load_network,
     read_bytes,
+    split_ending,
 )
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.fixed_rules import with_fixed_rules
@@ -56,9 +70,48 @@ _KINDS: dict[type[Block], str] = {
 }
 
 
+def list_networks() -> None:
+    """Show the networks that have names, the architectures that have, and where there are more."""
+    table = Table("network", "from", "trained on")
+    kept = [(each.name, each.path, each.origin) for each in kept_networks()]
+    bundled = [(path.stem, path, "comes with Tengen") for path in bundled_networks()]
+    for name, path, origin in bundled + kept:
+        try:
+            known = load_network(path).trained_on
+            what = f"boards {known.boards_text}; rules {known.rules_text}"
+        except NetworkFileError as error:
+            what = f"cannot be used: {error}"
+        table.add_row(*map(Text, (name, origin, one_line(what))))
+    TerminalConsole().print(table)
+    list_architectures()
+    tell(f"More networks: {PUBLIC_NETWORKS} has KataGo's; for 19x19 take b10c128 or b6c96 on a")
+    tell("laptop, the strongest b18c384nbt on a GPU. Keep one: tengen net add FILE_OR_ADDRESS")
+
+
+def add_to_library(source: str, name: str | None, sha256: str | None) -> None:
+    """Keep a network under a name; raises NetworkFileError."""
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns, console=TerminalConsole(stderr=True), transient=True) as progress:
+        bar = progress.add_task("reading", total=None)
+        kept = add_network(
+            source,
+            name,
+            sha256,
+            lambda done, total: progress.update(bar, completed=done, total=total),
+        )
+    tell(f"Kept as {kept.name} in {kept.path}")
+    tell(f"SHA-256 {kept.sha256}")
+    tell(f"Use it wherever a network can be named: tengen play --model {kept.name}")
+
+
+def remove_from_library(name: str) -> None:
+    """Remove a network that was added; raises NetworkFileError."""
+    tell(f"Removed {remove_network(name).path}")
+
+
 def list_architectures() -> None:
     """Show the architectures that have names, with their size and their cost."""
-    table = Table("name", "blocks")
+    table = Table("architecture", "blocks")
     for title in ("parameters", *(f"FLOPs {side}x{side}" for side in SIDES)):
         table.add_column(title, justify="right", no_wrap=True)
     for name in PRESETS:
@@ -87,7 +140,7 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
     path = find_network(source)
     if looks_like_safetensors(read_bytes(path, 16)):
         raise NetworkFileError(f"{path}: is a network of Tengen's already; use it as it is")
-    out = Path(target) if target is not None else Path(f"{_stem(path)}.safetensors")
+    out = Path(target) if target is not None else Path(f"{split_ending(path.name)[0]}.safetensors")
     if out.exists() and out.samefile(path):
         raise NetworkFileError(f"{out}: would replace what is imported; name another file")
     save_network(load_network(path), out, half)
@@ -110,7 +163,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
 
             export_onnx(data, Path(options.onnx))
         except ModuleNotFoundError as error:
-            remedy = "pip install 'tengen[train]'"
+            remedy = install_command("train")
             raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
         tell(f"Wrote {options.onnx}.")
     if options.half is not None:
@@ -191,11 +244,3 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     for title, value in data.provenance.items():
         if title not in (BOARD_SIZES, RULES):  # which were told above
             yield one_line(title), value
-
-
-def _stem(path: Path) -> str:
-    """A file's name without the ending that tells its kind."""
-    for ending in ENDINGS:
-        if path.name.lower().endswith(ending) and len(path.name) > len(ending):
-            return path.name[: -len(ending)]
-    return path.name

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tengen.config import drawn_option, load_keys, load_sections, option, write_sections
+from tengen.distribution import DISTRIBUTION
 from tengen.engine.katago_params import FIELDS_IN_FILES, PERSPECTIVES, PLAYING, SIDE_TO_MOVE
 from tengen.engine.settings import DEVICE, PRECISION, EngineOptions, NetworkOptions, PlayerOptions
 from tengen.frontends.loopback import LOOPBACK
@@ -21,7 +22,8 @@ from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 from tengen.search.human_style import NO_STYLE, HumanStyle
 
 BOARD_SIZE = "side of the board"
-CONFIG = "settings file; `tengen config` writes one"
+CONFIG = "settings file: of Tengen's (`tengen config` writes one), or a .cfg of KataGo's"
+OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; go before the file"
 LEVEL = "strength, from newcomer to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
 SEED = "the same seed makes the same moves; else each game has its own"
@@ -94,6 +96,7 @@ class GtpOptions(EngineOptions):
     name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
     seed: int = drawn_option(any_seed, SEED)
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    override_config: list[str] = option((), OVERRIDES, metavar="NAME=VALUE,...", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
     # The section [human] of a file.
     human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
@@ -141,11 +144,14 @@ class AnalysisOptions(PlayerOptions):
         False, "drop open queries at the end of input", flag="--quit-without-waiting"
     )
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
+    override_config: list[str] = option((), OVERRIDES, metavar="NAME=VALUE,...", in_file=False)
     log: str | None = option(None, LOG, metavar="FILE")
     # The section [human] of a file.
     human: HumanStyle = field(default=NO_STYLE, metadata={"in_file": False})
     # Fields of SearchParams that differ from those of analysis: the section [search] of a file.
     search: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
+    # KataGo's parameters that queries begin with, as if each had them in `overrideSettings`.
+    of_queries: Mapping[str, Any] = field(default_factory=dict, metadata={"in_file": False})
 
     def __post_init__(self) -> None:
         if self.visits < 1:
@@ -226,7 +232,9 @@ class TrainOptions:
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")
-    config: str | None = option(None, "settings file", metavar="FILE")
+    config: str | None = option(
+        None, "settings file, or the name of a recipe: 9x9, 7x7 and others", metavar="FILE"
+    )
     settings: list[str] = option(
         (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
     )
@@ -235,6 +243,20 @@ class TrainOptions:
     allow_commands: bool = option(
         False, "start the programs that the run's rating.outside names (gtp:COMMAND)"
     )
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    out: Path = option(..., "where the runs go, each in a folder of its own", metavar="FOLDER")
+    seeds: int = option(3, "runs of each variant, with seeds from 1 on", low=1)
+    vary: list[str] = option(
+        (), "values of a setting, as in training.rate=0.001,0.002", metavar="KEY=VALUE,..."
+    )
+    settings: list[str] = option(
+        (), "one setting of all runs, as in run.iterations=20", flag="--set", metavar="KEY=VALUE"
+    )
+    metric: str = option("loss/policy", "what is compared: a name in metrics.jsonl, such as elo")
+    over: str = option("games", "what it is drawn over: games, minutes or step")
 
 
 @dataclass(frozen=True)
@@ -254,7 +276,7 @@ class ExportOptions:
     """What `tengen net export` writes."""
 
     katago: str | None = option(None, "write a file that KataGo reads", metavar="OUT.bin.gz")
-    onnx: str | None = option(None, "write ONNX; needs tengen[train]", metavar="OUT.onnx")
+    onnx: str | None = option(None, f"write ONNX; needs {DISTRIBUTION}[train]", metavar="OUT.onnx")
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )
@@ -330,6 +352,14 @@ def options_in_file(
         found["search"] = keys.get("search", {})
         if "human" in keys:
             found["human"] = HumanStyle(**keys["human"])
-    if {**found, **given}.get("level"):  # which has limits of its own
-        found = {key: value for key, value in found.items() if key not in ("visits", "seconds")}
-    return found
+    return without_limits_of_levels(found, given)
+
+
+def without_limits_of_levels(found: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What files set, without limits where they or the command line name a level.
+
+    A level has limits of its own.
+    """
+    if not {**found, **given}.get("level"):
+        return found
+    return {key: value for key, value in found.items() if key not in ("visits", "seconds")}

@@ -1,9 +1,11 @@
-"""`tengen review`: a game with comments on every move, as SGF and as a page, and a summary."""
+"""`tengen review`: games with comments on every move, as SGF and as pages, and a summary."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.box import SIMPLE
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,7 +20,8 @@ from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
-from tengen.reviewing.review import GameReview, Searched, main_line, review_game
+from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
+from tengen.reviewing.sources import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
@@ -28,54 +31,142 @@ LISTED = 5  # mistakes of each side in the summary
 
 
 def run_review(file: str, options: ReviewOptions) -> GameReview:
-    """Review the first game of a file, write what was found, and print a summary.
+    """Review the first game of a file; see `run_reviews`."""
+    return run_reviews([file], options)[0]
 
-    Ctrl-C writes what is known by then, and raises KeyboardInterrupt. Raises ValueError.
+
+def run_reviews(sources: Sequence[str], options: ReviewOptions) -> list[GameReview]:
+    """Review the first game of each file, and of each SGF file in folders; write what was found.
+
+    Of several games, those that cannot be reviewed are named and left out. Ctrl-C writes what is
+    known by then, and raises KeyboardInterrupt. Raises ValueError.
     """
-    games = load_sgf(file)
-    game = games[0]
-    if len(games) > 1:
-        say(f"{file} has {len(games)} games; the first is reviewed")
-    turns = main_line(game).turns  # what has none should not wait for a network
-    folder = Path(options.out) if options.out else Path(file).parent
-    folder.mkdir(parents=True, exist_ok=True)
+    games = _load(sources)
+    _check_targets(games, options)
     stop = threading.Event()
     engine = Engine(
         options.model,
         **options.placement,
         cache_megabytes=CACHE_MEGABYTES,
-        first_game=turns[0].before,
+        first_game=games[0].turns[0].before,
     )
     with engine, interruptible(stop, "stopping; what is known is written (Ctrl-C again: at once)"):
-        review = _with_progress(engine, game, len(turns), options.visits, stop)
-    if not review.turns:
+        reviews = _with_progress(engine, games, options, stop)
+    if not reviews:
         say("no move was reviewed yet; nothing is written")
         raise KeyboardInterrupt
-    written = [folder / f"{Path(file).stem}.review{ending}" for ending in (".sgf", ".html")]
-    for path, text in zip(
-        written, (annotated_sgf(game, review), html_page(game, review)), strict=True
-    ):
-        path.write_text(text, "utf-8", newline="\n")
-    _print_summary(game, review, written)
+    if len(games) == 1:
+        _print_summary(games[0].game, reviews[0], _targets(games[0].file, options))
+    else:
+        _print_table([(game.file, review) for game, review in zip(games, reviews, strict=False)])
     if stop.is_set():
         raise KeyboardInterrupt
-    return review
+    return reviews
+
+
+class _Loaded(NamedTuple):
+    file: Path
+    game: SgfGame
+    turns: tuple[Turn, ...]
+
+
+def _load(sources: Sequence[str]) -> list[_Loaded]:
+    """The games to review; raises ValueError if there is none, or if the only one cannot be."""
+    files = sgf_files(sources)
+    found = []
+    for file in files:
+        try:
+            games = load_sgf(file)
+            turns = main_line(games[0]).turns  # what has none should not wait for a network
+        except ValueError as error:
+            if len(files) == 1:
+                raise
+            say(f"left out: {error}")
+            continue
+        if len(games) > 1:
+            say(f"{file} has {len(games)} games; the first is reviewed")
+        found.append(_Loaded(file, games[0], turns))
+    if not found:
+        raise ValueError(f"there is no game to review in {', '.join(map(str, sources))}")
+    return found
+
+
+def _targets(file: Path, options: ReviewOptions) -> list[Path]:
+    folder = Path(options.out) if options.out else file.parent
+    return [folder / f"{file.stem}{ending}" for ending in WRITTEN]
+
+
+def _check_targets(games: Sequence[_Loaded], options: ReviewOptions) -> None:
+    """Raise ValueError where two reviews would be written to the same file."""
+    taken: dict[Path, Path] = {}
+    for game in games:
+        other = taken.setdefault(_targets(game.file, options)[0], game.file)
+        if other is not game.file:
+            what = f"{other} and {game.file} have one name, and {options.out} takes one of them"
+            raise ValueError(f"{what}; review them without --out, or one by one")
 
 
 def _with_progress(
-    engine: Engine, game: SgfGame, moves: int, visits: int, stop: threading.Event
-) -> GameReview:
+    engine: Engine, games: Sequence[_Loaded], options: ReviewOptions, stop: threading.Event
+) -> list[GameReview]:
+    """Review games in turn under one progress bar, each written when it is done."""
+    reviews: list[GameReview] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(
         *columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True)
     ) as progress:
-        task = progress.add_task("searching", total=moves + 1)
+        left = sum(len(game.turns) + 1 for game in games)  # positions, as far as is known
+        task = progress.add_task("searching", total=left)
+        done = 0
+        for number, each in enumerate(games, 1):
+            left -= len(each.turns) + 1
+            of = f" game {number} of {len(games)}" if len(games) > 1 else ""
+            searched_before = done
 
-        def on_turn(searched: Searched) -> None:
-            stage = "searching" if searched.node is not None else "comparing"
-            progress.update(task, description=stage, completed=searched.done, total=searched.total)
+            def on_turn(
+                searched: Searched, of: str = of, before: int = searched_before, after: int = left
+            ) -> None:
+                nonlocal done
+                done = before + searched.done
+                stage = "searching" if searched.node is not None else "comparing"
+                total = before + searched.total + after
+                progress.update(task, description=f"{stage}{of}", completed=done, total=total)
 
-        return review_game(engine, game, visits, on_turn, stop.is_set)
+            review = review_game(engine, each.game, options.visits, on_turn, stop.is_set)
+            if review.turns:
+                _write(each, review, options)
+                reviews.append(review)
+            if stop.is_set():
+                break
+    return reviews
+
+
+def _write(loaded: _Loaded, review: GameReview, options: ReviewOptions) -> None:
+    texts = annotated_sgf(loaded.game, review), html_page(loaded.game, review)
+    for path, text in zip(_targets(loaded.file, options), texts, strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", newline="\n")
+
+
+def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:
+    """A line for each of several games."""
+    table = Table("game", "moves", "Black", "White", "worst", "lost", box=SIMPLE)
+    for file, review in reviews:
+        worst = max(review.turns, key=lambda turn: turn.points_lost)
+        losses = (f"{review.side(color).mean_loss:.2f} a move" for color in Color)
+        what = f"{worst.number}, {worst.color.name.title()}"
+        table.add_row(
+            Text(file.name),
+            str(len(review.turns)),
+            *losses,
+            what,
+            points_text(worst.points_lost),
+        )
+    console = TerminalConsole()
+    console.print(table)
+    for remark in dict.fromkeys(remark for _, review in reviews for remark in remarks(review)):
+        say(remark)
+    console.print(f"Written beside each game: {' and '.join(WRITTEN)}", soft_wrap=True)
 
 
 def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:

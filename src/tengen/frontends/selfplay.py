@@ -18,7 +18,7 @@ from tengen.replay.katago_rows import write_katago_rows
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
-from tengen.selfplay.record import Games, joined
+from tengen.selfplay.record import Games, games_where, joined
 from tengen.selfplay.sgf_text import sgf_text
 from tengen.terminal_console import TerminalConsole
 
@@ -33,7 +33,7 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     """
     data = load_network(model, Position(params.sizes[0], params.rules[0]))
     buffers = open_selfplay_buffers(
-        data, options.device, params.halves, params.games, most_games=2 * options.games
+        data, options.device, params.halves, params.games, most_games=max(2, options.games)
     )
     search = SelfPlaySearch()
     wants_rows = options.rows is not None
@@ -52,7 +52,7 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
             while written + _count(waiting) < options.games:
                 for _ in range(TICKS_TO_COLLECT):
                     fleet.tick()
-                waiting.append(fleet.take_games())
+                waiting.append(_numbered_below(options.games, fleet.take_games()))
                 progress.update(bar, completed=written + _count(waiting))
                 if _count(waiting) >= GAMES_IN_A_FILE:
                     written += _count(waiting)
@@ -61,6 +61,11 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
         finally:
             if _count(waiting):
                 writer.write(joined(waiting))
+
+
+def _numbered_below(limit: int, games: Games) -> Games:
+    """The games that were begun first: those that end first would be the short ones."""
+    return games_where(games, games.games["number"] < limit)
 
 
 def _count(parts: list[Games]) -> int:

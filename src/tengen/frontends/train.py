@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.config import Sections, load_keys, load_sections, parse_settings, with_changes
+from tengen.documents import find_recipe
 from tengen.evaluation.match import parse_engine
 from tengen.frontends.options import TrainOptions
 from tengen.runs.folder import is_run, open_run
@@ -147,12 +148,12 @@ def _base(path: str, options: TrainOptions) -> dict[str, Any]:
             raise ValueError(
                 "--preset names all settings, and --from has its own; give one of them"
             )
-        changes = {} if options.config is None else load_keys(options.config, SECTIONS)
+        changes = {} if options.config is None else load_keys(find_recipe(options.config), SECTIONS)
         return with_changes(vars(packed_config(options.origin)), changes)
     if options.config is not None and options.preset is not None:
         raise ValueError("--config and --preset both name all settings; give one of them")
     if options.config is not None:
-        return load_sections(options.config, SECTIONS)
+        return load_sections(find_recipe(options.config), SECTIONS)
     if options.preset is None:
         return _stored(path, SECTIONS)
     if options.preset not in PRESETS:

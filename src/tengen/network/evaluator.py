@@ -90,6 +90,9 @@ class Evaluation(NamedTuple):
     score_error: NDArray[np.float32]  # [batch] short-term error of the score
     ownership: NDArray[np.float32]  # [batch, height, width] from -1, the opponent's, to 1
 
+    def __repr__(self) -> str:
+        return f"<Evaluation of {len(self.value)} positions>"
+
 
 class Pending(Protocol):
     """An evaluation under way."""

@@ -3,5 +3,7 @@
 review.py         the moves of a game, and what each lost against the best move found
 annotated_sgf.py  the review as SGF
 html_page.py      the review as one HTML file
+rows.py           reviews as flat rows, for data frames
+sources.py        games of files and folders
 wording.py        verdicts in words
 """

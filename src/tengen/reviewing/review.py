@@ -105,6 +105,10 @@ class GameReview:
     broken_off: str  # what is wrong with the move after the last; "" if nothing is
     unfamiliar: Unfamiliar | None = None  # why its opinion is no ground to rate anybody
 
+    def __repr__(self) -> str:
+        mistakes = len(self.black.mistakes) + len(self.white.mistakes)
+        return f"<GameReview of {len(self.turns)} moves, {mistakes} mistakes, by {self.network}>"
+
     def side(self, color: Color) -> SideReview:
         """How a colour played."""
         return self.black if color is Color.BLACK else self.white

@@ -12,6 +12,8 @@
 - `pack_file`, `packed_state`, `packed_games`: those files, and weights and games in fewer bytes
 - `rating`: matches between a run's networks
 - `progress`: counters, metrics, and the live table
+- `observer`: what is told of a run's metrics
+- `sweep`: runs with several settings and seeds, and their joint curves
 - `tensorboard_events`: the file format of its curves
 - `compile_ahead`, `background_thread`: work in other processes and threads
 """

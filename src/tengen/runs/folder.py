@@ -9,7 +9,7 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -114,6 +114,27 @@ def open_or_create_run(
     if changed:
         write_whole(folder.config, write_sections(wanted, defaults_too=True).encode())
     return folder, dict(wanted)
+
+
+@contextmanager
+def removed_if_refused(path: str | Path) -> Iterator[None]:
+    """Undo the creation of a run in this folder if the block raises ValueError before it began.
+
+    Removes nothing that was there before, and no folder that holds files.
+    """
+    folder = RunFolder(Path(path))
+    lock = folder.path / LOCK
+    parts = (folder.config, lock, *folder.folders, folder.path)
+    there = {part for part in parts if part.exists()}
+    try:
+        yield
+    except ValueError:
+        begun = any(any(each.glob("*")) for each in folder.folders)
+        for part in parts:
+            if part not in there and not begun:
+                with suppress(OSError):  # folders that are not empty stay
+                    part.unlink() if part in (folder.config, lock) else part.rmdir()
+        raise
 
 
 class RunLock(Closeable):

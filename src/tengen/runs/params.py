@@ -14,7 +14,8 @@ from tengen.features.feature_set import (
     FeatureSet,
 )
 from tengen.network.architecture import named_architecture
-from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
+from tengen.network.backends.registry import AUTO, check_training_device
+from tengen.runs.observer import RunObserver
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.training.params import TrainingParams, WindowParams
 
@@ -55,8 +56,7 @@ class RunParams:
         if self.seed >= MOST_SEEDS:
             raise ValueError(f"seed must be below {MOST_SEEDS:,}, not {self.seed:,}")
         named_architecture(self.model)  # raises for an unknown name
-        if self.device not in TRAINING_DEVICES:
-            raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {self.device!r}")
+        check_training_device(self.device)
         if self.features not in FEATURE_SETS:
             known = ", ".join(FEATURE_SETS)
             raise ValueError(f"features must be one of {known}, not {self.features!r}")
@@ -127,6 +127,7 @@ class Session:
     minutes: float | None = None  # it ends after so many, though the run has not
     pack: Path | None = None  # kept fresh, see `tengen.runs.pack`
     origin: Path | None = None  # a pack that a new run goes on from
+    observers: tuple[RunObserver, ...] = ()  # are told of all metrics
 
 
 SECTIONS: dict[str, type[Any]] = get_type_hints(RunConfig)

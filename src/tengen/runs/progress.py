@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from rich import box
@@ -16,6 +16,7 @@ from rich.text import Text
 from tengen.closeable import Closeable
 from tengen.evaluation.elo import Rating
 from tengen.runs.folder import RunFolder, append_line, forget_after, forget_lines
+from tengen.runs.observer import Observers, RunObserver
 from tengen.runs.tensorboard_events import EventWriter
 from tengen.selfplay.record import BY_MOVE_LIMIT, Games
 from tengen.terminal_console import TerminalConsole
@@ -60,9 +61,12 @@ class RunStatus(NamedTuple):
 class Progress(Closeable):
     """Shows how a run is going, and records its metrics at growing iterations."""
 
-    def __init__(self, folder: RunFolder, iteration: int = -1) -> None:
+    def __init__(
+        self, folder: RunFolder, iteration: int = -1, observers: Sequence[RunObserver] = ()
+    ) -> None:
         """Continue after the checkpoint's iteration; later lines are dropped."""
         self._lines = folder.metrics
+        self._observers = Observers(observers)
         forget_after(self._lines, "step", iteration)
         self._events = EventWriter(folder.tensorboard, iteration + 1)
         self._display = RunDisplay(str(folder.path))
@@ -111,6 +115,7 @@ class Progress(Closeable):
         """Write values such as {"loss/policy": 1.2}; raises RunError."""
         append_line(self._lines, {"step": iteration, **values})
         self._events.write(iteration, values)
+        self._observers.tell(iteration, values)
 
     def close_display(self) -> None:
         """Release the terminal, for a last message."""

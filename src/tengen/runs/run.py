@@ -44,6 +44,7 @@ from tengen.runs.folder import (
     forget_lines,
     is_run,
     open_or_create_run,
+    removed_if_refused,
 )
 from tengen.runs.ledger import Ledger
 from tengen.runs.pack import Packer, pack_run, unpack_run
@@ -87,7 +88,7 @@ def train(
     if session.pack is not None:
         check_target(session.pack)
     origin = None if session.origin is None else read_pack(session.origin)
-    with RunLock(path):
+    with removed_if_refused(path), RunLock(path):
         if origin is not None:
             unpack_run(origin, path, wanted)
             wanted = None
@@ -163,7 +164,9 @@ class Run(Closeable):
             self._writer = opened.enter_context(
                 CheckpointWriter(folder, config.run.sample_games, self._saved)
             )
-            self._progress = opened.enter_context(Progress(folder, self.iteration))
+            self._progress = opened.enter_context(
+                Progress(folder, self.iteration, self._session.observers)
+            )
             self._opened = opened.pop_all()
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tengen.atomic_files import replace_file, sync_folder
+from tengen.distribution import install_command
 
 # Where a file appears only when all of it has been sent; elsewhere it is written and then renamed.
 _WHOLE_PUTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
@@ -108,7 +109,7 @@ class UrlStore:
             import fsspec
         except ImportError:
             need = f"{url}: URLs need fsspec"
-            raise StoreError(f"{need}: pip install 'tengen[cluster]'") from None
+            raise StoreError(f"{need}: {install_command('cluster')}") from None
         self.location = url.rstrip("/")
         protocol = url.partition("://")[0]
         try:

@@ -1,4 +1,8 @@
-"""What a search found, for people and programs; always for the side to play."""
+"""What a search found, for people and programs.
+
+All numbers are for the side to play in the position that was searched; names that begin with
+`black_` say otherwise.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, index_point
+from tengen.game.color import Color
+from tengen.game.geometry import Point, index_point, point_text
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluation
@@ -50,6 +55,14 @@ class Judgement:
     lead: float  # points that would make the game fair
     utility: float
 
+    def _numbers(self) -> dict[str, Any]:
+        """What people look at first."""
+        names = ("visits", "winrate", "lead", "score", "spread", "no_result", "utility")
+        return {name: getattr(self, name) for name in names}
+
+    def _in_short(self) -> str:
+        return f"{self.winrate:.1%}, lead {self.lead:+.1f}, {self.visits} visits"
+
 
 class Uncertainty(NamedTuple):
     """How far the network expects to be wrong; 0 where it does not say."""
@@ -80,9 +93,28 @@ class MoveResult(Judgement):
     pv: tuple[Point | None, ...]  # the line expected, this move first
     pv_visits: tuple[int, ...]  # of the position after each move,
     pv_edge_visits: tuple[int, ...]  # and those of them that came by this move
+    height: int  # of the board: rows of coordinates count from the bottom
     symmetry_of: Point | None = None  # searched in the place of this move
     ownership: Ownership | None = None
     ownership_stdev: Ownership | None = None
+
+    @property
+    def text(self) -> str:
+        """The move as text, such as D4 or pass."""
+        return point_text(self.move, self.height)
+
+    @property
+    def pv_text(self) -> str:
+        """The line expected as text, such as `D4 Q16 pass`."""
+        return " ".join(point_text(move, self.height) for move in self.pv)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A flat row of plain values."""
+        own = {"order": self.order, "prior": self.prior, "lcb": self.lcb, "pv": self.pv_text}
+        return {"move": self.text, **self._numbers(), **own}
+
+    def __repr__(self) -> str:
+        return f"<MoveResult {self.text}: {self._in_short()}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +150,58 @@ class SearchResult(Judgement):
         return Point(place % self.position.width, place // self.position.width)
 
     @property
+    def text(self) -> str:
+        """The move to play as text, such as D4 or pass."""
+        return point_text(self.move, self.position.height)
+
+    @property
     def pv(self) -> tuple[Point | None, ...]:
         """The line expected from here."""
         return self.moves[0].pv if self.moves else ()
+
+    @property
+    def pv_text(self) -> str:
+        """The line expected from here as text, such as `D4 Q16 pass`."""
+        return self.moves[0].pv_text if self.moves else ""
+
+    @property
+    def black_winrate(self) -> float:
+        """The winrate of Black."""
+        return self.winrate if self.position.to_play is Color.BLACK else 1 - self.winrate
+
+    @property
+    def black_lead(self) -> float:
+        """Points by which Black leads."""
+        return self.lead if self.position.to_play is Color.BLACK else -self.lead
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that JSON can hold, the moves as a list of such."""
+        return {**self._row(), "moves": [move.to_dict() for move in self.moves]}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each move that was tried, for data frames."""
+        position = self.position
+        of_position = {"move_number": position.move_number, "to_play": str(position.to_play)}
+        return [{**of_position, **move.to_dict()} for move in self.moves]
+
+    def _row(self) -> dict[str, Any]:
+        position = self.position
+        return {
+            "size": str(position.size),
+            "rules": str(position.rules),
+            "komi": position.komi,
+            "move_number": position.move_number,
+            "to_play": str(position.to_play),
+            "move": self.text,
+            **self._numbers(),
+            "black_winrate": self.black_winrate,
+            "black_lead": self.black_lead,
+            "pv": self.pv_text,
+            "seconds": self.seconds,
+        }
+
+    def __repr__(self) -> str:
+        return f"<SearchResult {self.position.to_play} to play, {self.text}: {self._in_short()}>"
 
     @property
     def score_lead(self) -> float:
@@ -363,6 +444,7 @@ def _move(
         pv=tuple(point for point, _, _ in line),
         pv_visits=tuple(visits for _, visits, _ in line),
         pv_edge_visits=tuple(visits for _, _, visits in line),
+        height=position.height,
         ownership=ownership,
         ownership_stdev=stdev,
         **facts,

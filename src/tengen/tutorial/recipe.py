@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
+from tengen.network.backends.registry import AUTO, check_training_device
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 
 _AT_ONCE = 1e-3  # a half-life so short that a temperature is gone with the next move
@@ -35,8 +35,7 @@ class Recipe:
     sampled_moves: int = 30  # drawn by their visits; later the most visited move is played
 
     def __post_init__(self) -> None:
-        if self.device not in TRAINING_DEVICES:
-            raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {self.device!r}")
+        check_training_device(self.device)
         for each in fields(self):
             value, least = getattr(self, each.name), 0 if each.name in _MAY_BE_0 else 1
             if isinstance(value, int) and not least <= value < 1e9:

@@ -13,7 +13,6 @@ from tengen.frontends.web.play.autosave import (
     Autosave,
     restored_game,
     saved_game,
-    user_data,
 )
 from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
 from tengen.frontends.web.play.game_state import GameState, new_game_state
@@ -191,8 +190,3 @@ def test_sessions_that_nobody_used_for_long_become_games(tmp_path: Path) -> None
     with Autosave(tmp_path) as autosave:
         assert autosave.load(ID) is None
     assert len(list((tmp_path / "games").glob("*.sgf"))) == 1
-
-
-def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TENGEN_DATA_DIR", "/somewhere")
-    assert user_data() == Path("/somewhere")

@@ -49,13 +49,14 @@ class AnalysisService(Closeable):
 
         options = self.options
         params = {"megabytes": options.megabytes, **with_root_optimism(options.search)}
-        return QuerySettings(
+        settings = QuerySettings(
             visits=options.visits,
             perspective=options.perspective,
             human=options.human,
             takes_people=self._takes_people,
             params=replace(ANALYSIS_PARAMS, **params),
         )
+        return settings.overridden(options.of_queries)[0]
 
     def _takes_people(self, name: str) -> bool:
         """Is there a network that a parameter of KataGo's about people is for?

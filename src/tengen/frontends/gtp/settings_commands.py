@@ -6,10 +6,8 @@ None waits for the network, but for parameters about people that it may not know
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from tengen.engine.katago_params import (
@@ -19,15 +17,14 @@ from tengen.engine.katago_params import (
     SPOKEN_VERSION,
     KataGoParam,
     needs_people,
-    parse_value,
     with_root_optimism,
 )
-from tengen.frontends.gtp.protocol import GtpError, command, note, parse_float, parse_int
+from tengen.frontends.gtp.protocol import GtpError, command, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands, GtpSession
+from tengen.frontends.katago_settings import with_param
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import MAX_SECONDS, TimeControl, set_left
-from tengen.search.human_style import NO_STYLE
 
 # KGS means positional superko by its Chinese rules.
 _KGS_RULES = {
@@ -187,7 +184,7 @@ def _change(session: GtpSession, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if needs_people(name) and value != "":
             _check_people(session, name)
-        changed = _with_param(changed, _param(name), value)
+        changed = with_param(changed, _param(name), value)
     session.rest()
     session.settings = changed
 
@@ -208,37 +205,6 @@ def _check_people(session: GtpSession, name: str) -> None:
         raise GtpError(
             f"{name} needs a network that was trained on the moves of people: --human-model FILE"
         )
-
-
-def _with_param(settings: GtpOptions, param: KataGoParam, given: object) -> GtpOptions:
-    """The settings with one parameter changed, or as usual if nothing is given for it."""
-    from tengen.search.params import SearchParams
-
-    reset = given == ""
-    value: Any
-    if param.of_human:
-        value = getattr(NO_STYLE, param.field) if reset else parse_value(param, given)
-        return replace(settings, human=replace(settings.human, **{param.field: value}))
-    if not param.field:
-        note(f"{param.name} has no effect here")
-        value = param.usual if reset else parse_value(param, given)
-        return replace(settings, without_effect={**settings.without_effect, param.name: value})
-    if not param.of_search:
-        value = getattr(GtpOptions(), param.field) if reset else parse_value(param, given)
-        if param.name == "resignThreshold" and not reset:  # which KataGo counts from -1 to 1
-            value = (1 + value) / 2
-        if value is not None and param.most < math.inf and value >= param.most:
-            value = None  # no limit at all
-        return replace(settings, **{param.field: value})
-    search: dict[str, Any] = {**settings.search}
-    search.pop(param.field, None)
-    if not reset:
-        search[param.field] = parse_value(param, given)
-        if param.is_switch:
-            usual = getattr(SearchParams(), param.field)
-            search[param.field] = usual if search[param.field] else 0.0
-    SearchParams(**search)  # raises ValueError for values out of range
-    return replace(settings, search=search)
 
 
 def _param(name: str) -> KataGoParam:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from tengen.distribution import install_command
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ _PREFERRED = ("CUDA", "ROCM", "Dml", "CoreML")
 def probe() -> Probe:
     """The version of ONNX Runtime and its execution providers."""
     if not is_installed("onnxruntime"):
-        return Probe(False, "ONNX Runtime is not installed", "pip install 'tengen[onnxruntime]'")
+        return Probe(False, "ONNX Runtime is not installed", install_command("onnxruntime"))
     if missing := [package for package in ("torch", "onnx") if not is_installed(package)]:
         what = f"exporting networks to ONNX needs {' and '.join(missing)}"
-        return Probe(False, what, "pip install 'tengen[train]'")
+        return Probe(False, what, install_command("train"))
     import onnxruntime
 
     providers = [p.removesuffix("ExecutionProvider") for p in onnxruntime.get_available_providers()]

@@ -22,11 +22,11 @@ from openvino import opset13 as op
 from tengen.atomic_files import replace_file
 from tengen.game.geometry import policy_point
 from tengen.game.position import Position
-from tengen.jit import user_cache
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import build_graph
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, batch_for, encode, evaluate, network_inputs
+from tengen.user_folders import user_cache
 from tengen.user_messages import say
 
 SIZES = (9, 13, 19)

@@ -40,6 +40,14 @@ TRAINING_DEVICES = (AUTO, CPU, CUDA)
 Opened = TypeVar("Opened")
 
 
+def check_training_device(name: str) -> None:
+    """Raise ValueError for a device that networks are not trained on."""
+    if name == MPS:
+        raise ValueError(f"networks run on {MPS}, but are not trained there; take --device {CPU}")
+    if name not in TRAINING_DEVICES:
+        raise ValueError(f"device must be {' or '.join(TRAINING_DEVICES)}, not {name!r}")
+
+
 def probe_devices() -> Iterator[tuple[str, Probe]]:
     """The device and the probe of each back end, the best first; each probed when it is asked for.
 

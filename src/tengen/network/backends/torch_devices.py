@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tengen.distribution import install_command
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _missing() -> Probe | None:
     """The probe of machines without torch."""
     if is_installed("torch"):
         return None
-    return Probe(False, "torch is not installed", "pip install 'tengen[train]'")
+    return Probe(False, "torch is not installed", install_command("train"))
 
 
 def probe_cpu() -> Probe:

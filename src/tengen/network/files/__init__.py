@@ -6,6 +6,7 @@
 - katago_tokens: words, numbers and arrays of these files
 - katago_export: networks made ready for KataGo's format
 - katago_older: KataGo's older versions brought up to date
+- library: the user's own networks, kept by name
 - bundled: the networks that come with the package, and the choice among them
 - errors: NetworkFileError, and files that are no networks
 """

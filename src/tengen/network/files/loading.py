@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import re
 import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tengen.jit import user_cache
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, FOLDER, bundled_for, bundled_networks
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
@@ -22,6 +22,7 @@ from tengen.network.files.tengen_format import (
     looks_like_safetensors,
     save_network,
 )
+from tengen.user_folders import user_cache, user_data
 
 if TYPE_CHECKING:
     from tengen.game.position import Position
@@ -54,7 +55,11 @@ def load_network(path_or_name: str | Path, game: Position | None = None) -> Netw
     if not start.startswith(_GZIP):
         _check_start(start, str(path))
     content = read_bytes(path)
-    cached = _cached_networks() / f"{hashlib.sha256(content).hexdigest()}-{CONVERSION}.safetensors"
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected_checksum(path, digest):
+        what = "has changed since it was added: its checksum is another one"
+        raise NetworkFileError(f"{path}: {what}; remove it, and add it again")
+    cached = _cached_networks() / f"{digest}-{CONVERSION}.safetensors"
     with suppress(NetworkFileError):
         return load_network_file(cached)
     data = read_katago(content, str(path))
@@ -71,12 +76,13 @@ def find_network(path_or_name: str | Path, game: Position | None = None) -> Path
     path = Path(path_or_name)
     places = [path]
     if path.name == str(path):
-        folders = Path(), _cached_networks(), FOLDER
+        folders = Path(), library(), _cached_networks(), FOLDER
         places += [folder / f"{path.name}{end}" for folder in folders for end in ENDINGS]
     try:
         found = next((place for place in places if place.exists()), None)
         if found is None:
-            raise NetworkFileError(f"{path}: there is no such network file; check the path")
+            remedy = "check the path; `tengen net list` shows those that have names"
+            raise NetworkFileError(f"{path}: there is no such network file; {remedy}")
         if not found.is_file():
             raise NetworkFileError(f"{path}: is no file; name a network file")
     except OSError as error:
@@ -142,6 +148,33 @@ def _decompress(content: bytes, source: str) -> bytes:
     except (OSError, EOFError, zlib.error):
         raise NetworkFileError(f"{source}: damaged gzip file; {AGAIN}") from None
     return b"".join(pieces)
+
+
+def library() -> Path:
+    """The folder of the networks that the user added."""
+    return user_data() / "networks"
+
+
+def record_of(path: Path) -> Path:
+    """The file beside a network of the library that says where it came from."""
+    return path.with_name(f"{split_ending(path.name)[0]}.origin.json")
+
+
+def expected_checksum(path: Path, otherwise: str) -> str:
+    """The SHA-256 that a file of the library had when it was added."""
+    if path.parent != library():
+        return otherwise
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads(record_of(path).read_text("utf-8"))["sha256"])
+    return otherwise
+
+
+def split_ending(file_name: str) -> tuple[str, str]:
+    """A file's name without the ending that tells its kind, and that ending, which may be ""."""
+    for ending in ENDINGS:
+        if file_name.lower().endswith(ending) and len(file_name) > len(ending):
+            return file_name[: -len(ending)], ending
+    return file_name, ""
 
 
 def _cached_networks() -> Path:

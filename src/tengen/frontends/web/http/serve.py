@@ -7,10 +7,12 @@ import logging
 import os
 import socket
 import sys
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from pathlib import Path
 from urllib.parse import quote
 
 import uvicorn
@@ -23,13 +25,14 @@ from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
-from tengen.frontends.web.play.autosave import Autosave, user_data
+from tengen.frontends.web.play.autosave import Autosave
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
 from tengen.network.files.loading import find_network
 from tengen.network.loaded_network import LoadedNetwork
+from tengen.user_folders import DATA_VARIABLE, user_data
 from tengen.user_messages import say
 
 MOST_STREAMS = 4
@@ -72,7 +75,7 @@ def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine])
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
-        Autosave(options.data or user_data()) as autosave,
+        _autosave(options.data or user_data()) as autosave,
         EngineLoader(make, low_priority=True) as loader,
     ):
         app = make_app(loader, autosave, access, first_game, options.run)
@@ -110,6 +113,24 @@ def make_engine(
         human_model=human_model,
         first_game=first_game,
     )
+
+
+@contextlib.contextmanager
+def _autosave(folder: Path) -> Iterator[Autosave]:
+    """Games are kept in this folder; where it cannot be written to, until the server ends."""
+    try:
+        autosave = Autosave(folder)
+    except OSError as error:
+        why = f"{error.filename or folder}: {error.strerror}"
+        say(f"games are lost when this ends ({why}); {DATA_VARIABLE} names another folder")
+        with (
+            tempfile.TemporaryDirectory(prefix="tengen-games-") as temporary,
+            Autosave(Path(temporary)) as autosave,
+        ):
+            yield autosave
+        return
+    with autosave:
+        yield autosave
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,17 +31,6 @@ _KEEP_SESSIONS_DAYS = 60
 _MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest are removed first
 PROPERTY = "TENGEN"  # of the root of a saved game; other programs ignore it
 FORMAT = 1  # of what it holds
-
-
-def user_data() -> Path:
-    """The user's folder for application data."""
-    if chosen := os.environ.get("TENGEN_DATA_DIR"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", "~\\AppData\\Roaming")).expanduser() / "tengen"
-    if sys.platform == "darwin":
-        return Path("~/Library/Application Support/tengen").expanduser()
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tengen"
 
 
 class Autosave(Closeable):

@@ -1,0 +1,35 @@
+"""Observers of a run's metrics: a logger of another service, a notebook, a stopping rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tengen.user_messages import say
+
+
+class RunObserver(Protocol):
+    """Is told of a run's metrics as they are written; a function of this shape will do, too."""
+
+    def __call__(self, step: int, metrics: Mapping[str, float]) -> object:
+        """Take the metrics of an iteration or of a rating, such as {"loss/policy": 1.2}.
+
+        Called in the run's own loop, which waits for it.
+        """
+
+
+class Observers:
+    """Tells several observers; one that fails is named, left out, and ends no run."""
+
+    def __init__(self, observers: Sequence[RunObserver] = ()) -> None:
+        self._observers = list(observers)
+
+    def tell(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Tell all of them."""
+        for observer in tuple(self._observers):
+            try:
+                observer(step, dict(metrics))
+            except Exception as error:  # whatever it raises is not the run's
+                self._observers.remove(observer)
+                name = getattr(observer, "__name__", type(observer).__name__)
+                say(f"{name} is told nothing more of this run: {type(error).__name__}: {error}")
