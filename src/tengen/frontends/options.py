@@ -171,6 +171,12 @@ class PlayOptions(PlayerOptions):
     token: str | None = option(
         None, "secret of browsers on other machines; made up where one is needed"
     )
+    networks: Path | None = option(
+        None, "folder of network files to choose from in the page", metavar="FOLDER"
+    )
+    games_megabytes: float = option(
+        256.0, "room for kept games; the oldest finished ones make room for new ones", low=1
+    )
     run: Path | None = option(None, "show a training run, too", metavar="DIR")
     browser: bool = option(True, "open a browser")
     terminal: bool = option(False, "play in the terminal", flag="--terminal")

@@ -11,6 +11,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from urllib.parse import quote
 
 import uvicorn
@@ -25,6 +26,7 @@ from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
@@ -55,27 +57,38 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         komi=position.komi,
     )
     find_network(options.model)  # raises before a server is started for nothing
+    if options.networks is not None and not options.networks.is_dir():
+        raise ValueError(f"{options.networks} is not a folder with networks")
 
-    def make() -> Engine:
+    def make(model: str) -> Engine:
         engine = make_engine(
-            options.model, **options.placement, human_model=options.human_model, first_game=position
+            model, **options.placement, human_model=options.human_model, first_game=position
         )
         say(f"{engine.name} runs on {engine.device}")
         return engine
 
-    serve(options, first_game, make)
+    serve(options, first_game, lambda: make(options.model), lambda file: make(str(file)))
 
 
-def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine]) -> None:
-    """Serve with the engine that `make` makes; raises what `make` raises."""
+def serve(
+    options: PlayOptions,
+    first_game: NewGame,
+    make: Callable[[], Engine],
+    make_other: Callable[[Path], Engine] | None = None,
+) -> None:
+    """Serve with the engine that `make` makes; raises what `make` raises.
+
+    `make_other` makes those of the other networks that are offered.
+    """
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
-        Autosave(options.data or user_data()) as autosave,
+        Autosave(options.data or user_data(), int(1e6 * options.games_megabytes)) as autosave,
         EngineLoader(make, low_priority=True) as loader,
     ):
-        app = make_app(loader, autosave, access, first_game, options.run)
+        networks = OfferedNetworks(loader, options.networks, make_other)
+        app = make_app(loader, autosave, access, first_game, options.run, networks)
         server = uvicorn.Server(server_config(app))
 
         def end_if_failed(loading: Future[Engine]) -> None:

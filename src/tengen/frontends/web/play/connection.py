@@ -109,12 +109,18 @@ async def _greet(
         except RefusedError as refusal:
             outbox.put(error_view(refusal, hello))
     try:
-        session, had_one = await sessions.welcome(hello.session)
+        session, had_one = await sessions.welcome(hello)
     except RefusedError as refusal:
         outbox.put(error_view(refusal, hello))
         await asyncio.sleep(0.2)  # so that the message arrives before the close
         return None
-    welcome = {"type": "welcome", "session": session.id, "info": info(), "saved": had_one}
+    welcome = {
+        "type": "welcome",
+        "session": session.id,
+        "player": session.kept.player,
+        "info": info(),
+        "saved": had_one,
+    }
     await session.attach(outbox, welcome)
     return session
 

@@ -24,6 +24,7 @@ from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
+from tengen.game.sgf.records import SgfGame
 from tengen.network.evaluator import Evaluation
 from tengen.network.trained_on import Unfamiliar
 from tengen.reviewing.review import Standing, for_black, standing_of
@@ -35,8 +36,8 @@ _FIRST_RULES = ("chinese", "japanese", "aga")  # that are listed first
 _RULE_NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
 
 
-def info_view(loader: EngineLoader, has_run: bool) -> Json:
-    """What clients are told about the server: version, network, levels, rules, limits."""
+def info_view(loader: EngineLoader, has_run: bool, networks: list[str]) -> Json:
+    """What clients are told about the server: version, networks, levels, rules, limits."""
     engine = loader.engine_if_ready
     return {
         "version": tengen.__version__,
@@ -54,8 +55,10 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
             "visits": limits.VISITS,
             "review_visits": limits.REVIEW_VISITS,
             "upload_bytes": limits.UPLOAD_BYTES,
+            "move_seconds": limits.MOVE_SECONDS,
             "sizes": list(range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)),
         },
+        "networks": networks,
         "run": has_run,
     }
 
@@ -109,9 +112,35 @@ def game_view(game: GameState) -> Json:
         "players": {str(color): tree.game.player(color) for color in Color},
         "you": game.you,
         "level": game.level,
+        "even": game.even,
+        "network": game.network,
+        "id": game.id,
+        "name": game.name,
+        "about": about_game(tree.game),
         "nodes": nodes,
         "at": game.at.id,
     }
+
+
+_FACTS = {
+    "event": "EV",
+    "round": "RO",
+    "date": "DT",
+    "place": "PC",
+    "result": "RE",
+    "black_rank": "BR",
+    "white_rank": "WR",
+    "game": "GN",
+    "annotator": "AN",
+    "comment": "GC",
+}
+_FACT_LENGTH = 1_000
+
+
+def about_game(game: SgfGame) -> dict[str, str]:
+    """What a record says about itself: event, date, ranks, result and the like."""
+    told = {fact: game.root.text(name).strip()[:_FACT_LENGTH] for fact, name in _FACTS.items()}
+    return {fact: text for fact, text in told.items() if text}
 
 
 def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Json:

@@ -7,34 +7,45 @@ them: the game is saved and shown, the clock runs, the program moves, counts or 
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import math
 import secrets
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tengen.engine.levels import level_named
-from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.limits import RefusedError, not_now
-from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints
-from tengen.frontends.web.play.autosave import Autosave, saved_game
+from tengen.frontends.web.log_lines import say_sparingly
+from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints, hints_of
+from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import (
+    BoardSide,
     ClientMessage,
     CommentText,
+    FileContent,
+    GameId,
+    GameName,
+    GameNumber,
     Hello,
     LabelText,
     MarkKind,
+    NetworkName,
     NewGame,
     NodeId,
     PointText,
     ReviewVisits,
     message,
 )
-from tengen.frontends.web.play.game_state import GameState, Mode, new_game_state
-from tengen.frontends.web.play.game_tree import TreeNode, opened_tree
+from tengen.frontends.web.play.game_state import GameState, Mode, new_game_state, opponent_named
+from tengen.frontends.web.play.game_tree import GameTree, TreeNode, opened_tree
+from tengen.frontends.web.play.kept_games import KeptGames, name_of
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.reviews import Reviews
+from tengen.frontends.web.play.saved_games import snapshot
 from tengen.frontends.web.play.server_messages import (
     Json,
     count_view,
@@ -48,13 +59,13 @@ from tengen.frontends.web.play.server_messages import (
 )
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
 
-LARGE = 1_000  # nodes from which a tree is saved less often, and shown from a thread
-LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
+LARGE = 1_000  # nodes from which a tree is shown from a thread
+SAVING_SHARE = 0.05  # of the event loop's time that a session may take by saving its game
+WATCHED_MOVE = 0.8  # seconds that a move takes at least when the program plays itself
 
 
 class SessionTasks:
@@ -86,7 +97,7 @@ class SessionTasks:
             failed(str(refusal))
         except Exception as error:  # a bug must not end a game
             what = f"the search failed: {type(error).__name__}: {error}"
-            say(what)
+            say_sparingly(what)
             failed(what)
         finally:
             if self._tasks.get(name) is asyncio.current_task():
@@ -110,20 +121,30 @@ class PlaySession:
         self,
         id_: str,
         game: GameState,
-        loader: EngineLoader,
+        player: str,
+        networks: OfferedNetworks,
         reviewers: Executor,
         autosave: Autosave,
+        take_over: Callable[[GameKey, PlaySession], None],
     ) -> None:
+        """`take_over` ends another session that shows a game; raises RefusedError if it is used."""
         self.id, self.game = id_, game
-        self.loader, self._autosave = loader, autosave
+        self._networks, self._autosave, self._take_over = networks, autosave, take_over
         self._loop = asyncio.get_running_loop()
+        game.id = game.id or new_game_id()
+        self.kept = KeptGames(self, player, autosave)
+        self.loader = networks.use(None, id_)
+        with suppress(RefusedError):  # the file is gone: the server's own network does it
+            self._use_network(game.network)
         self.tasks = SessionTasks()
         self.live = LiveAnalysis(self)
         self.reviews = Reviews(self, reviewers)
         self._outbox: Outbox | None = None
         self._saving: Future[None] | None = None
         self._save_later: asyncio.TimerHandle | None = None
+        self._save_from = 0.0  # time of the loop before which no other save begins
         self._flag: asyncio.TimerHandle | None = None
+        self._told_result = game.result
         self.last_used = time.monotonic()
 
     # The client
@@ -159,10 +180,12 @@ class PlaySession:
         if self._outbox is not None:
             self._outbox.close()
             self.detach(self._outbox)
+        if self._save_later is not None:
+            self._save_now()
         self.tasks.cancel_all()
-        for timer in (self._flag, self._save_later):
-            if timer is not None:
-                timer.cancel()
+        if self._flag is not None:
+            self._flag.cancel()
+        self._networks.give_back(self.id)
 
     def send(self, content: Json, key: str | None = None) -> None:
         """Send to the client, if connected, after the state that the message describes is saved."""
@@ -172,15 +195,41 @@ class PlaySession:
     def network_ready(self, info: Json) -> None:
         """The network is loaded: tell the client, and let the program act."""
         self.send({"type": "info", **info})
+        self._act()
+
+    def _act(self) -> None:
+        """The network is there: let the program do what is due."""
         self._run_clock()
         self._go_on()
         self._show_position()
+
+    def _use_network(self, name: str | None) -> None:
+        """Play and analyse with another network from now on; raises RefusedError."""
+        self.loader = loader = self._networks.use(name, self.id)
+        self.game.network = name
+        if name is None:
+            return
+
+        def loaded(_: object) -> None:
+            with suppress(RuntimeError):  # the server has ended
+                self._loop.call_soon_threadsafe(self._loaded, loader)
+
+        loader.future.add_done_callback(loaded)
+
+    def _loaded(self, loader: object) -> None:
+        if self.loader is not loader:
+            return
+        error = self.loader.future.exception()
+        if error is not None:
+            self._use_network(None)
+            self.send(error_view(RefusedError("network_failed", str(error))))
+        self._act()
 
     async def receive(self, received: ClientMessage) -> None:
         """Do what a message asks for; raises RefusedError."""
         self.last_used = time.monotonic()
         if isinstance(received, NewGame):
-            self._begin(received)
+            await self._begin(received)
         elif isinstance(received, Hello):
             raise not_now("hello is only the first message of a connection")
         else:
@@ -216,16 +265,76 @@ class PlaySession:
 
     # What clients ask for; all raise RefusedError for what cannot be
 
-    def _begin(self, wanted: NewGame) -> None:
+    async def _begin(self, wanted: NewGame) -> None:
+        if wanted.even:
+            wanted = await self.kept.made_even(wanted)
         self._replace(new_game_state(wanted))
         self.send(game_view(self.game))
         self._changed()
 
     @message
-    async def open(self, sgf: str) -> None:
-        tree = await asyncio.to_thread(opened_tree, sgf)
-        self._replace(GameState(tree))
+    async def open(
+        self,
+        sgf: str | None = None,
+        file: FileContent | None = None,
+        game: GameNumber | None = None,
+    ) -> None:
+        """Open a record: a text, or the bytes of a file in base64, which may hold several games."""
+        try:
+            data = (sgf or "") if file is None else base64.b64decode(file, validate=True)
+        except binascii.Error:
+            raise RefusedError("bad_message", "file: not base64", field="file") from None
+        found = await asyncio.to_thread(opened_tree, data, game)
+        if isinstance(found, GameTree):
+            self._replace(GameState(found))
+            await self._show_all()
+        else:
+            self.send({"type": "file_games", "games": [each._asdict() for each in found]})
+
+    @message
+    async def games(self) -> None:
+        self.send(await self.kept.view())
+
+    @message
+    async def open_game(self, game: GameId) -> None:
+        key = self.kept.key(game)
+        if game != self.game.id:
+            self._take_over(key, self)
+            self._replace(await self.kept.load(game))
+        self._run_clock()
         await self._show_all()
+        self._go_on()
+
+    @message
+    async def rename_game(self, game: GameId, name: GameName) -> None:
+        if game == self.game.id:
+            self.game.name = name.strip()
+            self._save()
+        else:
+            await self.kept.rename(game, name)
+        self.send(await self.kept.view())
+
+    @message
+    async def delete_game(self, game: GameId) -> None:
+        if game == self.game.id:
+            raise not_now("this game is on the board: open or begin another one first")
+        self._take_over(self.kept.key(game), self)
+        await self.kept.delete(game)
+        self.send(await self.kept.view())
+
+    @message
+    async def strength(self, size: BoardSide, rules: str = "chinese") -> None:
+        self.send(await self.kept.strength(size, rules, name_of(self, size)))
+
+    @message
+    async def use_network(self, network: NetworkName | None) -> None:
+        if network != self.game.network:
+            self.tasks.cancel("move", "hint", "count")
+            self.live.forget()
+            self.reviews.forget()
+            self._use_network(network)
+        self.send(game_view(self.game))
+        self._changed()
 
     @message
     async def play(self, move: PointText) -> None:
@@ -236,7 +345,11 @@ class PlaySession:
 
     @message
     async def undo(self) -> None:
-        self._taken_back(self.game.undo())
+        node = self.game.undo()
+        if node is None:
+            self._changed()
+        else:
+            self._taken_back(node)
 
     @message
     async def resign(self) -> None:
@@ -334,14 +447,23 @@ class PlaySession:
     # What follows from it
 
     def _replace(self, game: GameState) -> None:
-        """Put another game in place; the old one is archived if it was played."""
+        """Put another game in place; the old one is kept if anything was done in it."""
         before = self.game
-        if before.you is not None and before.end.parent is not None:
-            self._autosave.archive(before.tree.sgf())
+        if before.worth_keeping:
+            self._save_now()
+        elif before.id:
+            self._autosave.delete(self.kept.key(before.id))
         self.tasks.cancel_all()
         self.live.forget()
         self.reviews.forget()
         self.game = game
+        game.id = game.id or new_game_id()
+        self._told_result = game.result
+        try:
+            self._use_network(game.network)
+        except RefusedError as refusal:
+            self._use_network(None)
+            self.send(error_view(refusal))
         self._save()
 
     def _taken_back(self, node: TreeNode) -> None:
@@ -353,6 +475,7 @@ class PlaySession:
 
     def _annotated(self, node: TreeNode) -> None:
         """The comment or the marks of a node have changed."""
+        self.game.changed = True
         self._save()
         self._show_node(node)
 
@@ -362,18 +485,37 @@ class PlaySession:
         self._run_clock()
         self._show_position()
         self._go_on()
+        result = self.game.result
+        if result != self._told_result:
+            self._told_result = result
+            self.kept.note_result(self.game)
 
     def _save(self) -> None:
-        if len(self.game.tree.nodes) <= LARGE:
+        """Save now, or soon where saving takes more than its share of time.
+
+        Messages wait for the save that holds what they tell, however late it begins.
+        """
+        if self._save_later is not None:
+            return
+        wait = self._save_from - self._loop.time()
+        if wait <= 0:
             self._save_now()
-        elif self._save_later is None:
-            self._save_later = self._loop.call_later(LARGE_PAUSE, self._save_now)
+        else:
+            self._saving = Future()
+            self._save_later = self._loop.call_later(wait, self._save_now)
 
     def _save_now(self) -> None:
+        awaited = None
         if self._save_later is not None:
             self._save_later.cancel()
-            self._save_later = None
-        self._saving = self._autosave.save(self.id, saved_game(self.game))
+            self._save_later, awaited = None, self._saving
+        began = time.perf_counter()
+        key = GameKey(self.kept.player, self.game.id)
+        self._saving = self._autosave.save(self.id, key, snapshot(self.game))
+        if awaited is not None:
+            self._saving.add_done_callback(lambda _: awaited.set_result(None))
+        took = time.perf_counter() - began
+        self._save_from = self._loop.time() + took / SAVING_SHARE
 
     def _go_on(self) -> None:
         """Let the program do what is due: move, look for dead stones, analyse."""
@@ -419,14 +561,17 @@ class PlaySession:
         """Move, pass or resign for the program."""
         game, position = self.game, self.game.position
         assert game.level is not None
-        seconds = None
+        level, seconds = opponent_named(game.level)
         if game.clock is not None:
             area, number = position.size.area, position.move_number
-            seconds = game.clock.thinking_time(position.to_play, area, number)
-        level, seed = level_named(game.level), secrets.randbelow(2**31)
+            allowed = game.clock.thinking_time(position.to_play, area, number)
+            seconds = min(filter(None, (seconds, allowed)), default=None)
+        begun, seed = self._loop.time(), secrets.randbelow(2**31)
         decision = await self.loader.engine.decide_async(
             position, level, seed, seconds=seconds, owner=self.id
         )
+        if game.you == "neither":  # people want to see it
+            await asyncio.sleep(begun + WATCHED_MOVE - self._loop.time())
         if not game.bot_to_move:
             return
         self.live.note([(game.end.id, known_from(decision.result))])
@@ -452,5 +597,5 @@ class PlaySession:
     async def _find_hints(self) -> None:
         node = self.game.at.id
         found = await find_hints(self.loader.engine, self.game.position, self.id)
-        moves = moves_view(found.moves, found.position)
+        moves = moves_view(hints_of(found), found.position)
         self.send({"type": "hint", "node": node, "moves": moves})
