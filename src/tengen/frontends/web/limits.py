@@ -21,6 +21,9 @@ WAITING_MESSAGES = 2_000  # to a client that does not read them, before it is di
 WAITING_BYTES = 32_000_000  # the same, in bytes
 NAME_LENGTH = 100  # of a game, as its player calls it
 FILE_GAMES = 500  # of one file that are listed to choose from
+PING_SECONDS = 20.0  # between signs of life, and for an answer before a WebSocket is closed
+REQUEST_SECONDS = 20.0  # until a connection must have sent a request
+LONG_TURN = 0.005  # seconds of a message; after a longer one its client waits as long
 LONGEST_CLOCK = 24 * 3600  # seconds
 
 

@@ -22,6 +22,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
+from tengen.frontends.web.http.impatient import ImpatientProtocol
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave, user_data
@@ -126,14 +127,17 @@ def make_engine(
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:
-    """The configuration of uvicorn: no logs, messages of limited size."""
+    """The configuration of uvicorn: no logs, messages of limited size, no silent connections."""
     return uvicorn.Config(
         app,
         log_config=None,
         log_level=logging.CRITICAL,
         access_log=False,
         lifespan="on",
+        http=ImpatientProtocol,
         ws="websockets-sansio",
+        ws_ping_interval=limits.PING_SECONDS,
+        ws_ping_timeout=limits.PING_SECONDS,
         ws_max_size=limits.MESSAGE_BYTES,
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
