@@ -24,6 +24,7 @@ import { currentTheme } from "./lib/theme.js";
 import { showFooter } from "./page/footer.js";
 import { createSettings, createTabs } from "./page/header.js";
 import { createAim, createNavigation } from "./page/navigation.js";
+import { createMyGames } from "./page/my_games.js";
 import { createNewGameDialog } from "./page/new_game_dialog.js";
 import { noticeError, showBanner } from "./page/notices.js";
 import { createOpenDialog, openFragment } from "./page/open_dialog.js";
@@ -43,6 +44,7 @@ const store = createStore({
   hovered: null,
   line: null,
   aimed: null,
+  afterGame: null,
   theme: currentTheme(),
   language: currentLanguage(),
   sound: recall("sound", "on") === "on",
@@ -61,13 +63,21 @@ function followMode({ mode, you, nodes }) {
   return undefined;
 }
 
+/** After opening one of one's own games: the tab that was asked for. */
+function followGame(message) {
+  followMode(message);
+  const wanted = store.state.afterGame;
+  store.change({ afterGame: null });
+  if (wanted && wanted !== store.state.tab) actions.show(wanted);
+}
+
 function receive(message) {
   if (message.type === "error") {
     if (message.code === "engine_failed") store.change({ reviewProgress: null });
     return noticeError(message);
   }
   store.change(changesBy(store.state, message));
-  if (message.type === "game") followMode(message);
+  if (message.type === "game") followGame(message);
   if (message.type === "welcome") openFragment(actions);
   return undefined;
 }
@@ -83,6 +93,7 @@ const dialogs = {
   newGame: createNewGameDialog(store, actions).open,
   open: createOpenDialog(store, actions).open,
   keys: createKeysDialog(KEYS).open,
+  games: createMyGames(store, actions).open,
 };
 
 showPlayers(part("players"), store);

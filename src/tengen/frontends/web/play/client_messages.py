@@ -68,14 +68,14 @@ class NewGame(ClientMessage):
 
     type: Literal["new_game"] = "new_game"
     size: BoardSide
-    colour: Literal["black", "white", "both", "neither"]  # that the person plays
+    colour: Literal["black", "white", "both", "neither", "either"]  # that the person plays
     level: Annotated[str, Field(max_length=40)] | None = None
     rules: Annotated[str, Field(max_length=40)] = "chinese"
     komi: Annotated[float, Field(allow_inf_nan=False)] | None = None
     handicap: Annotated[int, Field(ge=0, le=limits.MOST_HANDICAP)] = 0
     clock: ClockTerms | None = None
     network: NetworkName | None = None  # a file in the server's folder; None: the server's own
-    even: bool = False  # choose colour, level, handicap and komi for even chances
+    even: bool = False  # choose level, handicap, komi and, if it is either, colour for even chances
 
 
 _MODELS: list[type[ClientMessage]] = [Hello, NewGame]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from tengen.evaluation.elo import ELO
 from tengen.frontends.web.play.game_state import GameState
 from tengen.game.color import Color
 from tengen.game.rules import NAMED
+
+Colour: TypeAlias = Literal["black", "white"]
 
 GUESS = MEASURED["tengen-9x9", 9]  # of levels where nothing was measured
 MEAN, SCALE = -1200.0, 300.0  # of people before their first game
@@ -59,7 +61,7 @@ class EvenTerms(NamedTuple):
     """Terms of a game with even chances."""
 
     level: str
-    colour: Literal["black", "white"]
+    colour: Colour
     handicap: int
     komi: float
 
@@ -129,10 +131,13 @@ def _summary(log_weights: NDArray[np.float64]) -> Strength:
     return Strength(mean, math.sqrt(float(weights @ (_GRID - mean) ** 2)))
 
 
-def even_terms(results: list[PlayedGame], size: int, rules: str) -> EvenTerms:
+def even_terms(
+    results: list[PlayedGame], size: int, rules: str, colour: Colour | None = None
+) -> EvenTerms:
     """The level nearest to the person, and what is missing in komi and handicap stones.
 
-    The first games are easier than that, and no board has more stones than fit on it.
+    The weaker side has Black unless a colour is wanted. The first games are easier than even, and
+    no board has more stones than fit on it.
     """
     found = strengths(results, size)
     elo = found[-1].elo - CAUTION / len(found) ** 2
@@ -140,14 +145,15 @@ def even_terms(results: list[PlayedGame], size: int, rules: str) -> EvenTerms:
     level = min(levels, key=lambda each: abs(levels[each] - elo) / _point_elo(each))
     points = (levels[level] - elo) / _point_elo(level)  # that the person needs
     usual = NAMED.get(rules, (None, 7.5))[1]
-    colour: Literal["black", "white"] = "black" if points >= 0 else "white"
-    needed = abs(points)
+    weaker: Colour = "black" if points >= 0 else "white"
+    colour = colour or weaker
+    needed = abs(points) if colour == weaker else -abs(points)  # by Black
     stones = 0
     if needed > MOST_KOMI:
-        stones = min(1 + round(needed / STONE_POINTS), _most_handicap(size))
+        stones = min(1 + int(needed / STONE_POINTS), _most_handicap(size))
         stones = stones if stones > 1 else 0
     komi = usual + STONE_POINTS * max(0, stones - 1) - needed
-    komi = max(usual - MOST_KOMI - 0.5, min(usual + MOST_KOMI, komi))
+    komi = max(usual - MOST_KOMI - 0.5, min(usual + 2 * MOST_KOMI, komi))
     return EvenTerms(level, colour, stones, math.floor(komi) + (usual % 1 or 0.5))
 
 

@@ -296,6 +296,9 @@ class GameState:
 
 def new_game_state(wanted: NewGame) -> GameState:
     """A game at its beginning; raises RefusedError for impossible terms."""
+    you = wanted.colour
+    if you == "either":
+        raise RefusedError("bad_terms", "either colour is for even games, which choose one")
     try:
         handicap = wanted.handicap
         komi = EVEN_KOMI_IN_HANDICAP_GAMES if wanted.komi is None and handicap else wanted.komi
@@ -303,17 +306,15 @@ def new_game_state(wanted: NewGame) -> GameState:
         if handicap > 1:
             position = position.with_handicap(handicap)
         level = None
-        if wanted.colour != "both":
+        if you != "both":
             level = opponent_named(wanted.level or USUAL_LEVEL).level
         clock = None if wanted.clock is None else GameClock(wanted.clock)
     except ValueError as error:
         raise RefusedError("bad_terms", str(error)) from None
     name = "" if level is None else f"Tengen, {level.name}"
-    black, white = (
-        name if wanted.colour in (other, "neither") else "" for other in ("white", "black")
-    )
+    black, white = (name if you in (other, "neither") else "" for other in ("white", "black"))
     tree = GameTree(record(position, black, white))
     tree.root.sgf.set_text("DT", time.strftime("%Y-%m-%d"))
-    game = GameState(tree, wanted.colour, None if level is None else level.id, clock)
+    game = GameState(tree, you, None if level is None else level.id, clock)
     game.network, game.even = wanted.network, wanted.even
     return game

@@ -115,7 +115,9 @@ class KeptGames:
 
     async def made_even(self, wanted: NewGame) -> NewGame:
         """The terms of a new game with colour, level, handicap and komi for even chances."""
-        terms = even_terms(await self._all_results(), wanted.size, wanted.rules)
+        results, wish = await self._all_results(), wanted.colour
+        colour = wish if wish in ("black", "white") else None
+        terms = even_terms(results, wanted.size, wanted.rules, colour)  # type: ignore[arg-type]
         return wanted.model_copy(update=terms._asdict())
 
 

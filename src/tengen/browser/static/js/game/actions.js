@@ -20,6 +20,16 @@ export function createActions(store, connection) {
     if (!connection.send(type, fields, refused)) notice(t("error.away"));
   };
 
+  let lastRecord = null; // that was sent to the server, to choose another game of it
+
+  /** Is a game under way that another one would replace? If so, ask. */
+  async function mayReplace() {
+    const { position, game, tree } = store.state;
+    const underWay = game?.you && (position?.phase === "playing" || position?.phase === "counting");
+    if (!underWay || tree.byId.size <= 1 || game.you === "neither") return true;
+    return ask("new.replace.ask", "new.replace");
+  }
+
   /** The node shown, or the one asked for last: keys may come faster than answers. */
   const here = () => store.state.heading ?? store.state.at;
 
@@ -141,14 +151,25 @@ export function createActions(store, connection) {
     },
     acceptCount: () => send("accept_count"),
     resume: () => send("resume"),
-    newGame: (options) => {
+    newGame: async (options) => {
+      if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
       send("new_game", options);
     },
-    open: (sgf) => {
+    /** Open a record: {sgf}, a text, or {file}, bytes in base64. */
+    open: async (record) => {
       const limit = store.state.info?.limits?.upload_bytes;
-      if (limit && new Blob([sgf]).size > limit) return notice(t("error.too_large"));
-      return send("open", { sgf });
+      if (limit && record.sgf && new Blob([record.sgf]).size > limit) return notice(t("error.too_large"));
+      if (!(await mayReplace())) return undefined;
+      lastRecord = record;
+      return send("open", record);
+    },
+    /** Open one of the games of the file that was opened last. */
+    chooseGame: (number) => lastRecord && send("open", { ...lastRecord, game: number }),
+    openGame: async (game) => {
+      if (game !== store.state.game?.id && !(await mayReplace())) return false;
+      send("open_game", { game });
+      return true;
     },
     remove: async () => {
       const { tree, at } = store.state;

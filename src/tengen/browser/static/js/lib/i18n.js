@@ -115,18 +115,36 @@ export function signed(value, digits = 1) {
   return (value < 0 ? "−" : "+") + text;
 }
 
-/** "B+3.5" and its like as words. */
-export function resultText(result) {
+/** A day and time, from seconds since 1970. */
+export function dateText(seconds) {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(1000 * seconds));
+}
+
+/** A level as people read it: of the server's list, or so many visits or seconds a move. */
+export function levelName(id, info) {
+  const [kind, count] = id.split(":");
+  if (kind === "visits") return t("level.visits", { count: Number(count) });
+  if (kind === "seconds") return t("level.seconds", { count: Number(count) });
+  const level = info?.levels?.find((one) => one.id === id);
+  return named("level", id, level?.name ?? id);
+}
+
+/** "B+3.5" and its like as words; as "You win" where `you`, a colour, is one side of it. */
+export function resultText(result, you = null) {
   if (!result) return "";
   if (result === "0" || result === "Draw") return t("result.draw");
   if (result === "Void") return t("result.none");
   const [side, by] = result.split("+");
   if (by === undefined) return result;
-  const winner = t(side === "B" ? "black" : "white");
-  if (by === "R" || by === "Resign") return t("result.resign", { winner });
-  if (by === "T" || by === "Time") return t("result.time", { winner });
+  if (side !== "B" && side !== "W") return result;
+  const colour = side === "B" ? "black" : "white";
+  const personal = you === "black" || you === "white";
+  const who = personal ? (you === colour ? "you." : "they.") : "";
+  const winner = t(colour);
+  if (by === "R" || by === "Resign") return t(`result.${who}resign`, { winner });
+  if (by === "T" || by === "Time") return t(`result.${who}time`, { winner });
   const count = Number(by);
-  return by === "" || Number.isNaN(count) ? t("result.wins", { winner }) : t("result.points", { winner, count });
+  return by === "" || Number.isNaN(count) ? t(`result.${who}wins`, { winner }) : t(`result.${who}points`, { winner, count });
 }
 
 /** The translation of a name that the server uses (rules, levels), or `fallback`. */

@@ -10,7 +10,7 @@ function statusText(state) {
   const { position, game, connection } = state;
   if (!position || !game) return connection === "open" ? "" : t("status.connecting");
   if (game.you === null || position.phase === "free") return t("status.none");
-  if (position.phase === "over") return resultText(position.result) || t("status.over");
+  if (position.phase === "over") return resultText(position.result, game.you) || t("status.over");
   if (position.phase === "counting") return t("status.counting");
   if (position.thinking) return t("status.thinking");
   if (game.you === "both") return t("status.turn", { colour: t(position.to_play) });
