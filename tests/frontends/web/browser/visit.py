@@ -76,9 +76,9 @@ class Visit:
         self.page.click("#open-text")
         expect(self.page.locator("#tab-analyse")).to_have_attribute("aria-current", "page")
 
-    def shoot(self, name: str) -> None:
-        """Keep a picture of what is seen now."""
-        self.page.wait_for_timeout(250)  # stones settle
+    def shoot(self, name: str, settle: float = 250) -> None:
+        """Keep a picture of what is seen now, or once stones have settled."""
+        self.page.wait_for_timeout(settle)
         self.page.screenshot(path=self._screenshots / f"{name}.png", full_page=True)
 
     def overflow(self) -> int:

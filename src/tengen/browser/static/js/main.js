@@ -1,11 +1,11 @@
 // The page: state, connection, board, and the parts around them.
 //
-// A new panel touches six files:
+// A new panel touches these files:
 //   panels/NAME.js          exports `order` (its place from the top) and `createPanel({ store, actions,
 //                           dialogs })`, which returns an element. It shows `store.state` and asks the server
 //                           by `actions.send(type, fields)`.
 //   css/panels.css          its styles
-//   languages/{en,zh-Hant,ar}.json  its texts
+//   languages/*.json        its texts, in every language
 //   frontends/web/play/session.py  its message, as a method that does what the message asks for. An answer
 //                           {"type": NAME, ...} is found in `store.state.NAME`.
 

@@ -2,7 +2,14 @@
 
 import { recall, remember } from "./local_storage.js";
 
-export const LANGUAGES = { en: "English", "zh-Hant": "繁體中文", ar: "العربية" };
+export const LANGUAGES = {
+  en: "English",
+  "zh-Hans": "简体中文",
+  "zh-Hant": "繁體中文",
+  ja: "日本語",
+  ko: "한국어",
+  ar: "العربية",
+};
 const RIGHT_TO_LEFT = new Set(["ar"]);
 
 let language = "en";
@@ -17,7 +24,7 @@ function preferred() {
     if (!tag) continue;
     if (tag in LANGUAGES) return tag;
     const base = tag.split("-")[0];
-    if (base === "zh") return "zh-Hant";
+    if (base === "zh") return /-(Hant|TW|HK|MO)\b/i.test(tag) ? "zh-Hant" : "zh-Hans";
     if (base in LANGUAGES) return base;
   }
   return "en";
