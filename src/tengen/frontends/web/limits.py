@@ -10,6 +10,7 @@ GAME_BYTES = 2 * UPLOAD_BYTES  # of the text of one game with what was added to 
 NODES = 20_000  # of one game's tree
 LINE = 2_000  # nodes from the root to a leaf
 MARKS = 50_000  # of one game that are shown
+LINES = 200  # arrows and lines of one node that are shown
 COMMENT_LENGTH = 20_000
 LABEL_LENGTH = 4
 VISITS = 100_000  # of an analysis of one position

@@ -40,7 +40,7 @@ const store = createStore({
   tab: "play",
   mode: "play",
   tool: "stone",
-  layers: recallObject("layers", { candidates: true, ownership: false, policy: false, next: true }),
+  layers: recallObject("layers", { candidates: true, ownership: false, policy: false, next: true, numbers: false, coordinates: true }),
   hovered: null,
   line: null,
   aimed: null,
@@ -88,6 +88,8 @@ const actions = createActions(store, connection);
 const board = createBoard(part("board"), store, {
   onPoint: (name, touched) => actions.point(name, { mustAim: actions.mustAim(touched, board.cellPixels()) }),
   onHover: actions.hover,
+  onWheel: actions.walk,
+  onLiberties: (point) => actions.send("liberties", { point }),
 });
 const dialogs = {
   newGame: createNewGameDialog(store, actions).open,

@@ -28,6 +28,7 @@ FileContent: TypeAlias = Annotated[str, Field(max_length=limits.UPLOAD_BYTES * 4
 GameNumber: TypeAlias = Annotated[int, Field(ge=0, le=2**31)]
 GameId: TypeAlias = Annotated[str, Field(max_length=64)]
 GameName: TypeAlias = Annotated[str, Field(max_length=limits.NAME_LENGTH)]
+LevelId: TypeAlias = Annotated[str, Field(max_length=40)]
 NetworkName: TypeAlias = Annotated[str, Field(max_length=255)]
 BoardSide: TypeAlias = Annotated[int, Field(ge=limits.SMALLEST_BOARD, le=limits.LARGEST_BOARD)]
 ReviewVisits: TypeAlias = Annotated[int, Field(ge=1, le=limits.REVIEW_VISITS)]
@@ -69,7 +70,7 @@ class NewGame(ClientMessage):
     type: Literal["new_game"] = "new_game"
     size: BoardSide
     colour: Literal["black", "white", "both", "neither", "either"]  # that the person plays
-    level: Annotated[str, Field(max_length=40)] | None = None
+    level: LevelId | None = None
     rules: Annotated[str, Field(max_length=40)] = "chinese"
     komi: Annotated[float, Field(allow_inf_nan=False)] | None = None
     handicap: Annotated[int, Field(ge=0, le=limits.MOST_HANDICAP)] = 0

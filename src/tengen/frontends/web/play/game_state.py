@@ -11,7 +11,7 @@ from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_clock import GameClock
-from tengen.frontends.web.play.game_tree import GameTree, TreeNode
+from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
@@ -288,6 +288,51 @@ class GameState:
         if inside and node.parent is not None:
             self.at = node.parent
         return node
+
+    def promote(self, number: int) -> TreeNode:
+        """Make a variation the main line; raises RefusedError for a game being played."""
+        self._need_analysis()
+        if self.you is not None:
+            raise not_now("the main line of a game that was played stays what was played")
+        node = self.tree.node(number)
+        self.tree.promote(node)
+        self.changed = True
+        return node
+
+    def set_up(self, number: int, point: str, stone: Stone) -> tuple[TreeNode, bool]:
+        """Edit the position at a node; see the tree's `set_up`. Raises RefusedError."""
+        return self._edited(*self.tree.set_up(self._editable(number), point, stone))
+
+    def set_turn(self, number: int, color: Color) -> tuple[TreeNode, bool]:
+        """Say who moves next at a node; see the tree's `set_turn`. Raises RefusedError."""
+        return self._edited(*self.tree.set_turn(self._editable(number), color))
+
+    def _editable(self, number: int) -> TreeNode:
+        self._need_analysis()
+        return self.tree.node(number)
+
+    def _edited(self, node: TreeNode, new: bool) -> tuple[TreeNode, bool]:
+        self.at, self.changed = node, True
+        return node, new
+
+    def played_on_from(self, number: int, level: str) -> GameState:
+        """A game against the program from a node on, by whoever is to move; raises RefusedError."""
+        node = self.tree.node(number)
+        position = self.tree.position(node)
+        if position.is_over:
+            raise not_now("the game is over here")
+        try:
+            opponent_named(level)
+        except ValueError as error:
+            raise RefusedError("bad_terms", str(error)) from None
+        game = GameState(
+            GameTree(self.tree.line_alone(node)),
+            "black" if position.to_play is Color.BLACK else "white",
+            level,
+        )
+        game.at = game.end
+        game.network = self.network
+        return game
 
     def _need_analysis(self) -> None:
         if self.mode != "analyse":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
 
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
@@ -16,6 +17,7 @@ from tengen.game.position import Move, Position
 from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, letters, read_sgf, save_sgf
 
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
+Stone: TypeAlias = Literal["black", "white", "empty"]
 _POSITIONS_KEPT = 1_000
 _SET_UP = ("AB", "AW", "AE", "PL")
 
@@ -60,6 +62,20 @@ class MarkOnPoint:
     point: Point
     kind: str
     label: str | None = None
+
+
+class LineOnBoard(NamedTuple):
+    """An arrow or a line from point to point."""
+
+    start: Point
+    end: Point
+    arrow: bool
+
+
+def _single_points(tree: GameTree, name: str, properties: dict[str, list[str]]) -> list[str]:
+    """The points of a property one by one, where they may be written as rectangles."""
+    points = tree.game.points(SgfNode({name: properties.get(name, [])}), name)
+    return [letters(point) for point in points]
 
 
 class GameTree:
@@ -177,6 +193,81 @@ class GameTree:
         node.parent.children.remove(node)
         node.parent.sgf.children = [each.sgf for each in node.parent.children]
 
+    def promote(self, node: TreeNode) -> None:
+        """Make the line to a node the first of its siblings all the way up."""
+        for before, after in pairwise(node.line()):
+            before.children.remove(after)
+            before.children.insert(0, after)
+            before.sgf.children = [each.sgf for each in before.children]
+
+    def set_up(self, node: TreeNode, point: str, stone: Stone) -> tuple[TreeNode, bool]:
+        """Put a stone on a point, or take it away; the node that says so, and whether it is new.
+
+        Raises RefusedError. Nodes with a move or with a game after them stay as they are: the
+        change is a variation of its own.
+        """
+        try:
+            place = letters(self.position(node).point(point))
+        except ValueError as error:
+            raise RefusedError("bad_point", str(error), point=point) from None
+        names = {"black": "AB", "white": "AW", "empty": "AE"}
+
+        def change(properties: dict[str, list[str]]) -> None:
+            for name in names.values():
+                left = [value for value in _single_points(self, name, properties) if value != place]
+                properties.pop(name, None)
+                if left:
+                    properties[name] = left
+            properties.setdefault(names[stone], [])
+            properties[names[stone]] = [*properties[names[stone]], place]
+
+        return self._edited(node, change)
+
+    def set_turn(self, node: TreeNode, color: Color) -> tuple[TreeNode, bool]:
+        """Say who moves next; the node that says so, and whether it is new. Raises RefusedError."""
+        return self._edited(node, lambda properties: properties.update(PL=[color.letter]))
+
+    def _edited(
+        self, node: TreeNode, change: Callable[[dict[str, list[str]]], None]
+    ) -> tuple[TreeNode, bool]:
+        new = bool(node.children) or self.move(node) is not None
+        target = node
+        if new:
+            target = self._new_node(node, SgfNode())
+            node.children.append(target)
+            node.sgf.children = [each.sgf for each in node.children]
+        before = dict(target.sgf.properties)
+        properties = dict(before)
+        change(properties)
+        target.sgf.properties = properties
+        self._positions.pop(target.id, None)
+        try:
+            self.position(target)
+            self._note_change(target, before)
+        except (SgfError, RefusedError) as error:
+            target.sgf.properties = before
+            self._positions.pop(target.id, None)
+            if new:
+                self.remove(target)
+            raise RefusedError("bad_point", str(error)) from None
+        return target, new
+
+    def line_alone(self, node: TreeNode) -> SgfGame:
+        """The game up to a node, without variations, comments, marks and result."""
+        kept = {"AB", "AW", "AE", "PL", "B", "W", "KO"}
+        root: SgfNode | None = None
+        last = SgfNode()
+        for each in node.line():
+            properties = each.sgf.properties
+            if root is None:
+                dropped = {"RE", "C", "LB", "AR", "LN", *MARKS.values()}
+                last = root = SgfNode({k: v for k, v in properties.items() if k not in dropped})
+            else:
+                last.children = [SgfNode({k: v for k, v in properties.items() if k in kept})]
+                last = last.children[0]
+        assert root is not None
+        return SgfGame(root)
+
     def set_comment(self, number: int, text: str) -> TreeNode:
         """Set the comment of a node; an empty one removes it. Raises RefusedError."""
         node = self.node(number)
@@ -222,6 +313,20 @@ class GameTree:
         return node
 
     # Annotations
+
+    def lines(self, node: TreeNode) -> list[LineOnBoard]:
+        """The arrows and lines of a node; unreadable ones are skipped."""
+        found = {}
+        for name, arrow in (("AR", True), ("LN", False)):
+            for value in node.sgf.properties.get(name, ()):
+                ends = value.split(":")
+                at = SgfNode({"AR": [ends[0]], "LN": [ends[-1]]})
+                try:
+                    [start], [end] = self.game.points(at, "AR"), self.game.points(at, "LN")
+                except ValueError:
+                    continue
+                found[start, end] = LineOnBoard(start, end, arrow)
+        return list(found.values())[: limits.LINES]
 
     def marks(self, node: TreeNode) -> list[MarkOnPoint]:
         """The marks of a node; unreadable ones are skipped."""

@@ -117,7 +117,7 @@ class KeptGames:
         """The terms of a new game with colour, level, handicap and komi for even chances."""
         results, wish = await self._all_results(), wanted.colour
         colour = wish if wish in ("black", "white") else None
-        terms = even_terms(results, wanted.size, wanted.rules, colour)  # type: ignore[arg-type]
+        terms = even_terms(results, wanted.size, wanted.rules, colour)
         return wanted.model_copy(update=terms._asdict())
 
 

@@ -18,6 +18,7 @@ from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
+from tengen.frontends.web.play.liberties import groups_in_atari
 from tengen.game.color import Color
 from tengen.game.diagram import stones_text
 from tengen.game.outcome import Reason
@@ -163,6 +164,15 @@ def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Jso
             }
             for mark in marks
         ]
+    if with_marks and (lines := tree.lines(node)):
+        view["lines"] = [
+            {
+                "from": tree.start.text(each.start),
+                "to": tree.start.text(each.end),
+                "arrow": each.arrow,
+            }
+            for each in lines
+        ]
     if is_set_up(node):
         view["setup"] = True
     return view
@@ -184,6 +194,7 @@ def position_view(game: GameState, engine: Engine | None) -> Json:
         "to_play": str(position.to_play),
         "last": None if move is None else position.text(move.point),
         "ko": None if ko is None else position.text(ko),
+        "atari": [position.text(point) for point in groups_in_atari(position)],
         "captures": {str(color): position.captured(color.opponent) for color in Color},
         "move_number": game.tree.move_number(game.at),
         "phase": phase,

@@ -12,14 +12,13 @@ import binascii
 import math
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from tengen.frontends.web.limits import RefusedError, not_now
-from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints, hints_of
 from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import (
@@ -32,6 +31,7 @@ from tengen.frontends.web.play.client_messages import (
     GameNumber,
     Hello,
     LabelText,
+    LevelId,
     MarkKind,
     NetworkName,
     NewGame,
@@ -40,9 +40,16 @@ from tengen.frontends.web.play.client_messages import (
     ReviewVisits,
     message,
 )
-from tengen.frontends.web.play.game_state import GameState, Mode, new_game_state, opponent_named
-from tengen.frontends.web.play.game_tree import GameTree, TreeNode, opened_tree
+from tengen.frontends.web.play.game_state import (
+    USUAL_LEVEL,
+    GameState,
+    Mode,
+    new_game_state,
+    opponent_named,
+)
+from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode, opened_tree
 from tengen.frontends.web.play.kept_games import KeptGames, name_of
+from tengen.frontends.web.play.liberties import liberties_of
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.reviews import Reviews
 from tengen.frontends.web.play.saved_games import snapshot
@@ -57,6 +64,9 @@ from tengen.frontends.web.play.server_messages import (
     node_view,
     position_view,
 )
+from tengen.frontends.web.play.session_saving import SessionSaving
+from tengen.frontends.web.play.session_tasks import SessionTasks
+from tengen.game.color import parse_color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 
@@ -64,54 +74,7 @@ if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
 
 LARGE = 1_000  # nodes from which a tree is shown from a thread
-SAVING_SHARE = 0.05  # of the event loop's time that a session may take by saving its game
 WATCHED_MOVE = 0.8  # seconds that a move takes at least when the program plays itself
-
-
-class SessionTasks:
-    """A session's asyncio tasks: at most one of each name, such as the program's move."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def running(self, name: str) -> bool:
-        """Is the task of this name under way?"""
-        return name in self._tasks
-
-    def start(
-        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
-    ) -> None:
-        """Run `work` in the place of the task of this name; `failed` gets a message if it raises.
-
-        A task that was cancelled runs no further and reports nothing.
-        """
-        self.cancel(name)
-        self._tasks[name] = asyncio.create_task(self._run(name, work, failed))
-
-    async def _run(
-        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
-    ) -> None:
-        try:
-            await work()
-        except RefusedError as refusal:
-            failed(str(refusal))
-        except Exception as error:  # a bug must not end a game
-            what = f"the search failed: {type(error).__name__}: {error}"
-            say_sparingly(what)
-            failed(what)
-        finally:
-            if self._tasks.get(name) is asyncio.current_task():
-                del self._tasks[name]
-
-    def cancel(self, *names: str) -> None:
-        """Cancel the tasks of these names; searches that they await end soon."""
-        for name in names:
-            if name in self._tasks:
-                self._tasks.pop(name).cancel()
-
-    def cancel_all(self) -> None:
-        """Cancel all tasks."""
-        self.cancel(*list(self._tasks))
 
 
 class PlaySession:
@@ -140,9 +103,7 @@ class PlaySession:
         self.live = LiveAnalysis(self)
         self.reviews = Reviews(self, reviewers)
         self._outbox: Outbox | None = None
-        self._saving: Future[None] | None = None
-        self._save_later: asyncio.TimerHandle | None = None
-        self._save_from = 0.0  # time of the loop before which no other save begins
+        self._saving = SessionSaving(self._begin_saving)
         self._flag: asyncio.TimerHandle | None = None
         self._told_result = game.result
         self.last_used = time.monotonic()
@@ -172,16 +133,14 @@ class PlaySession:
         self.reviews.stop()
         self.tasks.cancel("hint")
         self._run_clock()
-        if self._save_later is not None:
-            self._save_now()
+        self._saving.save_if_due()
 
     def close(self) -> None:
         """End all work for it."""
         if self._outbox is not None:
             self._outbox.close()
             self.detach(self._outbox)
-        if self._save_later is not None:
-            self._save_now()
+        self._saving.save_if_due()
         self.tasks.cancel_all()
         if self._flag is not None:
             self._flag.cancel()
@@ -190,7 +149,7 @@ class PlaySession:
     def send(self, content: Json, key: str | None = None) -> None:
         """Send to the client, if connected, after the state that the message describes is saved."""
         if self._outbox is not None:
-            self._outbox.put(content, key, self._saving)
+            self._outbox.put(content, key, self._saving.done)
 
     def network_ready(self, info: Json) -> None:
         """The network is loaded: tell the client, and let the program act."""
@@ -301,6 +260,9 @@ class PlaySession:
         if game != self.game.id:
             self._take_over(key, self)
             self._replace(await self.kept.load(game))
+        await self._go_on_with_it()
+
+    async def _go_on_with_it(self) -> None:
         self._run_clock()
         await self._show_all()
         self._go_on()
@@ -395,6 +357,41 @@ class PlaySession:
         self._changed()
 
     @message
+    async def promote(self, node: NodeId) -> None:
+        self.game.promote(node)
+        self._save()
+        await self._show_all()
+
+    @message
+    async def set_up(self, node: NodeId, point: PointText, stone: Stone) -> None:
+        self._show_node(self.game.set_up(node, point, stone)[0])
+        self._changed()
+
+    @message
+    async def set_turn(self, node: NodeId, colour: Literal["black", "white"]) -> None:
+        self._show_node(self.game.set_turn(node, parse_color(colour))[0])
+        self._changed()
+
+    @message
+    async def play_on(self, node: NodeId, level: LevelId | None = None) -> None:
+        if level is None:
+            size = self.game.position.width
+            level = (await self.kept.made_even(NewGame(size=size, colour="either"))).level
+        self._replace(self.game.played_on_from(node, level or USUAL_LEVEL))
+        await self._go_on_with_it()
+
+    @message
+    async def liberties(self, point: PointText) -> None:
+        position = self.game.position
+        try:
+            chosen = position.point(point)
+        except ValueError as error:
+            raise RefusedError("bad_point", str(error), point=point) from None
+        chain, free = liberties_of(position, chosen)
+        told = {"stones": len(chain), "liberties": len(free)}
+        self.send({"type": "liberties", "point": position.text(chosen), **told})
+
+    @message
     async def comment(self, node: NodeId, text: CommentText) -> None:
         self._annotated(self.game.tree.set_comment(node, text))
 
@@ -450,7 +447,7 @@ class PlaySession:
         """Put another game in place; the old one is kept if anything was done in it."""
         before = self.game
         if before.worth_keeping:
-            self._save_now()
+            self._saving.save_now()
         elif before.id:
             self._autosave.delete(self.kept.key(before.id))
         self.tasks.cancel_all()
@@ -491,31 +488,11 @@ class PlaySession:
             self.kept.note_result(self.game)
 
     def _save(self) -> None:
-        """Save now, or soon where saving takes more than its share of time.
+        self._saving.save()
 
-        Messages wait for the save that holds what they tell, however late it begins.
-        """
-        if self._save_later is not None:
-            return
-        wait = self._save_from - self._loop.time()
-        if wait <= 0:
-            self._save_now()
-        else:
-            self._saving = Future()
-            self._save_later = self._loop.call_later(wait, self._save_now)
-
-    def _save_now(self) -> None:
-        awaited = None
-        if self._save_later is not None:
-            self._save_later.cancel()
-            self._save_later, awaited = None, self._saving
-        began = time.perf_counter()
+    def _begin_saving(self) -> Future[None]:
         key = GameKey(self.kept.player, self.game.id)
-        self._saving = self._autosave.save(self.id, key, snapshot(self.game))
-        if awaited is not None:
-            self._saving.add_done_callback(lambda _: awaited.set_result(None))
-        took = time.perf_counter() - began
-        self._save_from = self._loop.time() + took / SAVING_SHARE
+        return self._autosave.save(self.id, key, snapshot(self.game))
 
     def _go_on(self) -> None:
         """Let the program do what is due: move, look for dead stones, analyse."""
@@ -558,7 +535,14 @@ class PlaySession:
     # The program
 
     async def _think(self) -> None:
-        """Move, pass or resign for the program."""
+        """Move, pass or resign for the program, as long as it is its turn.
+
+        Where it plays itself, it does so as long as somebody looks on.
+        """
+        while self.game.bot_to_move and (self.connected or self.game.you != "neither"):
+            await self._move()
+
+    async def _move(self) -> None:
         game, position = self.game, self.game.position
         assert game.level is not None
         level, seconds = opponent_named(game.level)

@@ -7,6 +7,7 @@ import { notice, noticeError } from "../page/notices.js";
 import { t } from "../lib/i18n.js";
 import { pointIndex } from "../board/points.js";
 
+const SETTING = { setblack: "black", setwhite: "white", erase: "empty" }; // tools that edit the position
 const AIM_FROM = 13; // on boards of this size and larger, a move by touch is confirmed
 const AIM_BELOW = 34; // if points are closer together than this many pixels
 
@@ -50,6 +51,13 @@ export function createActions(store, connection) {
     else send("mark", { node: at, point: name, kind: tool });
   }
 
+  /** A stone of the same colour is taken off again. */
+  function settingAt(name) {
+    const { tool, position, game } = store.state;
+    const there = position.stones[pointIndex(name, game.size)];
+    return (there === "X" && tool === "setblack") || (there === "O" && tool === "setwhite") ? "empty" : SETTING[tool];
+  }
+
   function nextLabel(marks) {
     const used = new Set(marks.map((one) => one.label));
     return [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((letter) => !used.has(letter)) ?? "Z";
@@ -59,6 +67,7 @@ export function createActions(store, connection) {
   function point(name, { mustAim }) {
     const { state } = store;
     if (!state.position) return;
+    if (state.tab !== "play" && state.tool in SETTING) return send("set_up", { node: here(), point: name, stone: settingAt(name) });
     if (state.tab !== "play" && state.tool !== "stone") return mark(name);
     const empty = state.position.stones[pointIndex(name, state.game.size)] === ".";
     if (state.tab === "play" && state.position.phase === "counting") {
@@ -174,6 +183,13 @@ export function createActions(store, connection) {
     remove: async () => {
       const { tree, at } = store.state;
       if (at !== tree.root && (await ask("tree.remove.ask", "tree.remove"))) send("remove", { node: at });
+    },
+    promote: () => send("promote", { node: here() }),
+    /** Play against Tengen from the position shown. */
+    playOn: async () => {
+      if (!(await mayReplace())) return;
+      store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
+      send("play_on", { node: here() });
     },
     comment: (node, text) => send("comment", { node, text }),
     review: (visits) => {

@@ -5,13 +5,20 @@ import { hasText, named, t } from "../lib/i18n.js";
 
 const SHOWN_FOR = 6000;
 
-/** Show a message for a few seconds. */
+let timer = null;
+
+/** Show a message for a few seconds, in the place of the one before; above dialogs, too. */
 export function notice(text) {
   const box = document.getElementById("notices");
-  const line = element("p", { class: "notice", dir: "auto", text });
-  box.append(line);
-  while (box.children.length > 3) box.firstChild.remove();
-  setTimeout(() => line.remove(), SHOWN_FOR);
+  clearTimeout(timer);
+  box.replaceChildren(element("p", { class: "notice", dir: "auto", text }));
+  // The top layer is the only place above modal dialogs, and the last that enters it is on top.
+  if (box.matches(":popover-open")) box.hidePopover();
+  box.showPopover();
+  timer = setTimeout(() => {
+    box.replaceChildren();
+    box.hidePopover();
+  }, SHOWN_FOR);
 }
 
 /** Show why the server refused something, translated where its code is known. */

@@ -26,6 +26,12 @@ function termsText({ size, rules, komi, handicap }) {
   return parts.join(" · ");
 }
 
+/** The titles of the columns. */
+function hintHead() {
+  return element("li", { class: "hint-head facts", "aria-hidden": "true" },
+    ...["move", "winrate", "lead"].map((name) => element("span", { text: t(`analysis.${name}`) })));
+}
+
 function hintRow(move, actions) {
   return element(
     "li",
@@ -66,7 +72,7 @@ export function createPanel({ store, actions, dialogs }) {
     { tabs: "play", id: "play" },
     status,
     words,
-    element("div", { class: "actions" }, ...Object.values(buttons)),
+    element("div", { class: "actions", id: "play-actions" }, ...Object.values(buttons)),
     hints,
     start,
     terms,
@@ -89,7 +95,7 @@ export function createPanel({ store, actions, dialogs }) {
     terms.hidden = !played;
     const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
     hints.hidden = moves.length === 0;
-    hints.replaceChildren(...moves.map((move) => hintRow(move, actions)));
+    hints.replaceChildren(...(moves.length ? [hintHead()] : []), ...moves.map((move) => hintRow(move, actions)));
     start.classList.toggle("primary", !playing);
     start.classList.toggle("plain", playing);
   }
