@@ -159,7 +159,7 @@ class AnalysisOptions(PlayerOptions):
 
 @dataclass(frozen=True)
 class PlayOptions(PlayerOptions):
-    level: str = option("casual", LEVEL)
+    level: str = option("newcomer", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
     komi: float | None = option(None, "points for White; else the usual komi of the rules")

@@ -53,14 +53,11 @@ const store = createStore({
 onLanguage(() => store.change({ language: currentLanguage() }));
 
 /** Switch to the tab that fits a new game: being played or looked at. */
-function followMode({ mode, you, nodes }) {
+function followMode({ mode }) {
   const { tab } = store.state;
-  const nothingYet = you === null && nodes.length === 1 && tab === "play";
-  if (nothingYet) return store.change({ mode });
   const fits = mode === "play" ? tab === "play" : tab !== "play";
   store.change({ mode, tab: fits ? tab : mode === "play" ? "play" : "analyse" });
   if (store.state.tab === "analyse") actions.analyse(fits ? store.state.analysing : true);
-  return undefined;
 }
 
 /** After opening one of one's own games: the tab that was asked for. */
@@ -71,7 +68,35 @@ function followGame(message) {
   if (wanted && wanted !== store.state.tab) actions.show(wanted);
 }
 
+const SHOWN_EVERY = 240; // milliseconds between two pictures of a live analysis: people read no faster
+let unshown = null; // messages of an analysis that wait for the next picture
+const waiting = new Map(); // the latest of each kind and node
+
+/** Store a message of a live analysis, together with those that come shortly after it. */
+function receiveLive(message) {
+  const key = message.type === "analysis" ? `analysis ${message.node}` : `graph ${message.points.map((one) => one.node)}`;
+  waiting.set(key, message);
+  if (unshown !== null) return;
+  const show = () => {
+    let { state } = store;
+    const pieces = {};
+    for (const one of waiting.values()) {
+      Object.assign(pieces, changesBy(state, one));
+      state = { ...state, ...pieces };
+    }
+    waiting.clear();
+    store.change(pieces);
+  };
+  show();
+  unshown = setTimeout(() => {
+    unshown = null;
+    if (waiting.size > 0) receiveLive(waiting.values().next().value);
+  }, SHOWN_EVERY);
+}
+
 function receive(message) {
+  if (message.type === "analysis" || message.type === "graph") return receiveLive(message);
+  if (message.type === "game" || message.type === "removed") waiting.clear();
   if (message.type === "error") {
     if (message.code === "engine_failed") store.change({ reviewProgress: null });
     return noticeError(message);
@@ -116,3 +141,5 @@ listenForKeys(store, actions, { board: board.focus, ...dialogs });
 window.addEventListener("hashchange", () => openFragment(actions));
 translateMarkup();
 document.body.classList.add("ready");
+// Once the page has settled: so that it can be installed, and says so when its server is away.
+setTimeout(() => navigator.serviceWorker?.register("/service_worker.js").catch(() => {}), 1500);

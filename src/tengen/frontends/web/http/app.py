@@ -71,6 +71,13 @@ def make_app(
     def page() -> Response:
         return FileResponse(STATIC / "index.html")
 
+    @app.get("/service_worker.js", include_in_schema=False)
+    def service_worker() -> Response:
+        """A script that may answer for the whole site, therefore not below /static."""
+        headers = {"Cache-Control": "no-cache"}
+        path = STATIC / "service_worker.js"
+        return FileResponse(path, media_type="text/javascript", headers=headers)
+
     @app.get("/api/info")
     async def about() -> dict[str, Any]:
         """Version, network, levels, rules and limits of this server."""

@@ -213,6 +213,13 @@ def position_view(game: GameState, engine: Engine | None) -> Json:
     }
 
 
+def board_view(tree: GameTree, node: TreeNode, position: Position) -> Json:
+    """The stones at a node and the point of its move, for a picture of the game."""
+    move = tree.move(node)
+    last = None if move is None or move.point is None else position.text(move.point)
+    return {"stones": stones_text(position.stones), "last": last}
+
+
 def unfamiliar_view(found: Unfamiliar | None) -> Json | None:
     """What a network was not trained on of a game: its board, its rules or both."""
     if found is None:

@@ -55,6 +55,7 @@ from tengen.frontends.web.play.reviews import Reviews
 from tengen.frontends.web.play.saved_games import snapshot
 from tengen.frontends.web.play.server_messages import (
     Json,
+    board_view,
     count_view,
     error_view,
     game_view,
@@ -379,6 +380,12 @@ class PlaySession:
             level = (await self.kept.made_even(NewGame(size=size, colour="either"))).level
         self._replace(self.game.played_on_from(node, level or USUAL_LEVEL))
         await self._go_on_with_it()
+
+    @message
+    async def boards(self) -> None:
+        tree = self.game.tree
+        line = tree.along(self.game.at.last())
+        self.send({"type": "boards", "boards": [board_view(tree, *each) for each in line]})
 
     @message
     async def liberties(self, point: PointText) -> None:

@@ -163,6 +163,7 @@ export function createActions(store, connection) {
     newGame: async (options) => {
       if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
+      window.scrollTo(0, 0);
       send("new_game", options);
     },
     /** Open a record: {sgf}, a text, or {file}, bytes in base64. */
@@ -177,6 +178,7 @@ export function createActions(store, connection) {
     chooseGame: (number) => lastRecord && send("open", { ...lastRecord, game: number }),
     openGame: async (game) => {
       if (game !== store.state.game?.id && !(await mayReplace())) return false;
+      window.scrollTo(0, 0);
       send("open_game", { game });
       return true;
     },
@@ -189,6 +191,7 @@ export function createActions(store, connection) {
     playOn: async () => {
       if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
+      window.scrollTo(0, 0);
       send("play_on", { node: here() });
     },
     comment: (node, text) => send("comment", { node, text }),

@@ -7,7 +7,7 @@ import { t } from "../lib/i18n.js";
 export const order = 45;
 
 const TOOLS = ["stone", "triangle", "square", "circle", "cross", "label", "setblack", "setwhite", "erase"];
-const PICTURES = { setblack: "stone", setwhite: "circle", erase: "close" };
+
 const SETTLE = 500; // milliseconds after the last key until a comment is sent
 
 export function createPanel({ store, actions }) {
@@ -17,9 +17,8 @@ export function createPanel({ store, actions }) {
     TOOLS.map((name) => [name, element("button", {
       type: "button", class: "button icon-only chip", id: `tool-${name}`, data: { label: `tool.${name}`, hint: `tool.${name}` },
       on: { click: () => store.change({ tool: name }) },
-    }, icon(PICTURES[name] ?? name))]),
+    }, icon(name))]),
   );
-  buttons.stone.replaceChildren(icon("check"));
   tools.append(...Object.values(buttons));
   const turn = button({ text: "edit.turn", kind: "chip", id: "edit-turn", act: () => {
     const { at, position } = store.state;

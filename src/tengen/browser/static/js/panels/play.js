@@ -70,9 +70,8 @@ export function createPanel({ store, actions, dialogs }) {
   const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
   const box = panel(
     { tabs: "play", id: "play" },
-    status,
+    element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(buttons))),
     words,
-    element("div", { class: "actions", id: "play-actions" }, ...Object.values(buttons)),
     hints,
     start,
     terms,
