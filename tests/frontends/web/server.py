@@ -20,7 +20,7 @@ from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy
 from tengen.frontends.web.http.serve import make_engine, server_config
-from tengen.frontends.web.play.autosave import Autosave
+from tengen.frontends.web.play.autosave import KEPT_BYTES, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.network.evaluator import Evaluator
@@ -39,6 +39,7 @@ def serving(
     make: Callable[[], Engine] | None = None,
     networks: Path | None = None,
     make_other: Callable[[Path], Engine] | None = None,
+    kept_bytes: int = KEPT_BYTES,
 ) -> Iterator[int]:
     """A server; its port. `make_other` opens the networks of the folder that it offers."""
 
@@ -47,7 +48,7 @@ def serving(
 
     with (
         closing(bound_socket("127.0.0.1", 0)) as listening,
-        Autosave(folder) as autosave,
+        Autosave(folder, kept_bytes) as autosave,
         EngineLoader(make or engine, low_priority=True) as loader,
     ):
         offered = OfferedNetworks(loader, networks, make_other)

@@ -122,3 +122,24 @@ def test_undo_gives_back_the_time_of_what_is_taken_back(client: Client) -> None:
     assert after["clock"]["white"]["main"] > 0
     assert after["clock"]["black"]["main"] > 0.2
     assert after["phase"] == "playing"
+
+
+def test_a_hint_offers_the_pass_where_the_game_is_over(client: Client) -> None:
+    client.new_game(colour="both", size=5)
+    for move in ("C1", "D1", "C2", "D2", "C3", "D3", "C4", "D4", "C5", "D5", "pass"):
+        client.play(move)
+    # The made-up network likes all moves equally, so that a pass costs nothing.
+    moves = client.ask("hint", "hint")["moves"]
+    assert moves[0]["move"] == "pass"
+    assert len(moves) > 1
+
+
+def test_people_are_told_before_games_have_to_go(tmp_path: Path) -> None:
+    from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id, new_id
+
+    with Autosave(tmp_path) as autosave:
+        autosave.write(GameKey(new_id(), new_game_id()), b"x" * 95_000).result(5)
+    for room, told in ((100_000, True), (1_000_000, False)):
+        with serving(tmp_path, kept_bytes=room) as port, Client(port) as client:
+            assert client.welcome["room"]["nearly_full"] is told
+            assert client.ask("games", "games")["room"]["nearly_full"] is told

@@ -39,6 +39,6 @@ class RefusedError(ValueError):
         self.code, self.request, self.data = code, request, data
 
 
-def not_now(message: str) -> RefusedError:
-    """The refusal of a request that is not possible at this time."""
-    return RefusedError("not_now", message)
+def not_now(message: str, reason: str | None = None) -> RefusedError:
+    """The refusal of a request that is not possible at this time; pages translate the reason."""
+    return RefusedError("not_now", message, reason=reason)

@@ -17,7 +17,7 @@ import { KEYS, listenForKeys } from "./game/keyboard.js";
 import { changesBy, emptyState } from "./game/server_messages.js";
 import { soundMoves } from "./game/sounds.js";
 import { createKeysDialog } from "./lib/dialogs.js";
-import { currentLanguage, onLanguage, translateMarkup, useLanguage } from "./lib/i18n.js";
+import { currentLanguage, onLanguage, t, translateMarkup, useLanguage } from "./lib/i18n.js";
 import { recall, recallObject } from "./lib/local_storage.js";
 import { createStore } from "./lib/store.js";
 import { currentTheme } from "./lib/theme.js";
@@ -26,7 +26,7 @@ import { createSettings, createTabs } from "./page/header.js";
 import { createAim, createNavigation } from "./page/navigation.js";
 import { createMyGames } from "./page/my_games.js";
 import { createNewGameDialog } from "./page/new_game_dialog.js";
-import { noticeError, showBanner } from "./page/notices.js";
+import { notice, noticeError, showBanner } from "./page/notices.js";
 import { createOpenDialog, openFragment } from "./page/open_dialog.js";
 import { showPlayers } from "./page/players.js";
 import * as panels from "./panels/index.js"; // written by the server: each file in panels/
@@ -103,7 +103,10 @@ function receive(message) {
   }
   store.change(changesBy(store.state, message));
   if (message.type === "game") followGame(message);
-  if (message.type === "welcome") openFragment(actions);
+  if (message.type === "welcome") {
+    openFragment(actions);
+    if (message.room.nearly_full) notice(t("mine.full", { megabytes: message.room.megabytes }));
+  }
   return undefined;
 }
 

@@ -123,6 +123,7 @@ async def _greet(
         "type": "welcome",
         "session": session.id,
         "player": session.kept.player,
+        "room": session.kept.room(),
         "info": info(),
         "saved": had_one,
     }

@@ -41,16 +41,20 @@ class KeptGames:
     async def view(self) -> Json:
         """The list of games as pages are told it."""
         games = await asyncio.wrap_future(self._autosave.games(self.player))
-        used = self._autosave.share_used
         return {
             "type": "games",
             "player": self.player,
             "games": [self._game_view(each) for each in games],
-            "room": {
-                "megabytes": round(self._autosave.most_bytes / 1e6),
-                "used": round(used, 3),
-                "nearly_full": used >= NEARLY_FULL,
-            },
+            "room": self.room(),
+        }
+
+    def room(self) -> Json:
+        """How much room for games is used; where it is nearly full, people are told before."""
+        used = self._autosave.share_used
+        return {
+            "megabytes": round(self._autosave.most_bytes / 1e6),
+            "used": round(used, 3),
+            "nearly_full": used >= NEARLY_FULL,
         }
 
     def _game_view(self, kept: KeptGame) -> Json:

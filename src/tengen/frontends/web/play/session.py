@@ -280,7 +280,7 @@ class PlaySession:
     @message
     async def delete_game(self, game: GameId) -> None:
         if game == self.game.id:
-            raise not_now("this game is on the board: open or begin another one first")
+            raise not_now("this game is on the board: begin another one first", "on_board")
         self._take_over(self.kept.key(game), self)
         await self.kept.delete(game)
         self.send(await self.kept.view())

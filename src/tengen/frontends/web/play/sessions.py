@@ -105,7 +105,7 @@ class PlaySessions:
         if other is None or other is taker:
             return
         if other.connected:
-            raise not_now("this game is open in another tab")
+            raise not_now("this game is open in another tab", "in_use")
         other.close()
         self._autosave.forget_session(other.id)
         del self._sessions[other.id]
