@@ -165,7 +165,7 @@ class AnalysisOptions(PlayerOptions):
 
 @dataclass(frozen=True)
 class PlayOptions(PlayerOptions):
-    level: str = option("casual", LEVEL)
+    level: str = option("newcomer", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
     komi: float | None = option(None, "points for White; else the usual komi of the rules")
@@ -176,6 +176,12 @@ class PlayOptions(PlayerOptions):
     )
     token: str | None = option(
         None, "secret of browsers on other machines; made up where one is needed"
+    )
+    networks: Path | None = option(
+        None, "folder of network files to choose from in the page", metavar="FOLDER"
+    )
+    games_megabytes: float = option(
+        256.0, "room for kept games; the oldest finished ones make room for new ones", low=1
     )
     run: Path | None = option(None, "show a training run, too", metavar="DIR")
     browser: bool = option(True, "open a browser")
