@@ -15,7 +15,7 @@ LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_pric
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench test-long test-katrain learn-5x5 strength levels format docs clean
+.PHONY: help play test check bench fuzz lock sbom test-long test-katrain learn-5x5 strength levels format docs clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -35,8 +35,11 @@ check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio against a named baseline
 	@for benchmark in $(filter-out $(LONG_BENCHMARKS),$(wildcard benchmarks/*.py)); do echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python $$benchmark || exit 1; done
 
+fuzz: $(VENV)/.ready-to-develop  ## Feed random and damaged input for a minute each (SECONDS=60 SEED=... FUZZERS=...)
+	@PYTHONPATH=. $(BIN)/python -m tests.fuzz $(FUZZERS) --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
-	$(BIN)/python -m pytest -m long --timeout 3600
+	$(BIN)/python -m pytest -m long --timeout 7200
 
 test-katrain: $(VENV)/.ready-to-develop $(KATRAIN)/.ready-$(KATRAIN_VERSION)  ## Let KaTrain review games with our engine
 	TENGEN_KATRAIN_PYTHON=$(abspath $(KATRAIN)/bin/python) $(BIN)/python -m pytest -m long --timeout 1200 tests/clients
@@ -50,6 +53,12 @@ strength: $(VENV)/.ready-to-play  ## Play 40 games against GNU Go, 100 visits a 
 
 levels: $(VENV)/.ready-to-develop  ## Measure the Elo of all levels (a quarter of an hour)
 	$(BIN)/python -m benchmarks.levels
+
+lock: $(VENV)/.ready-to-develop  ## Lock all packages with the hashes of their wheels, after a change of the pins
+	$(BIN)/python -m locks.lock
+
+sbom: $(VENV)/.ready-to-develop  ## Write a bill of materials for each Python version into dist/
+	$(BIN)/python -m locks.sbom
 
 format: $(VENV)/.ready-to-develop  ## Put the sources into form
 	$(BIN)/ruff check --fix
@@ -76,7 +85,7 @@ $(VENV)/.ready-to-play: $(PINS) | $(BIN)/python
 
 $(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
 	@echo "Installing what training and testing need ..." >&2
-	@$(INSTALL) --editable '.[train,dev]'
+	@$(INSTALL) --editable '.[train,cluster,dev]'
 	@touch $(VENV)/.ready-to-play $@
 
 $(DOCS)/.ready: $(PINS)

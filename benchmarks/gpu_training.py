@@ -44,14 +44,14 @@ def with_all_outputs(data: NetworkData) -> NetworkData:
 
 def play(run: Run, seconds: float) -> tuple[float, float, float]:
     """Play and train for so long; returns leaves/s, recorded rows/s and samples/s."""
-    leaves, rows, steps = run._fleet.counts.rows, run._replay.buffer.total, run._trainer.steps
+    leaves, rows, steps = run._games.counts.rows, run._replay.buffer.total, run._trainer.steps
     began = time.perf_counter()
     while time.perf_counter() - began < seconds:
         run._play_and_learn()
     run._replay.finish()
     took = time.perf_counter() - began
     samples = (run._trainer.steps - steps) * run._config.training.batch
-    made = run._fleet.counts.rows - leaves, run._replay.buffer.total - rows, samples
+    made = run._games.counts.rows - leaves, run._replay.buffer.total - rows, samples
     return made[0] / took, made[1] / took, made[2] / took
 
 

@@ -11,6 +11,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numba
 import pytest
+from numba.core import config
+
+from tengen.features.feature_set import KATAGO
+from tengen.search.warmup import compile_kernels
 
 FIRST = "test_kernel_modes.py"
 
@@ -27,3 +31,16 @@ def one_kernel_thread() -> Iterator[None]:
     numba.set_num_threads(1)
     yield
     numba.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def compiled_kernels() -> None:
+    """The kernels of searches are compiled: until then an engine's searches are slow."""
+    if not config.DISABLE_JIT:
+        compile_kernels(KATAGO)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _searches_at_full_speed(request: pytest.FixtureRequest) -> None:
+    if request.path.name != FIRST:
+        request.getfixturevalue("compiled_kernels")

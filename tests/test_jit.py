@@ -85,6 +85,19 @@ def test_kernels_run_where_no_cache_can_be_kept(package: Path) -> None:
     assert "cannot keep compiled kernels" in messages
 
 
+def test_kernels_run_when_the_disk_is_full(package: Path) -> None:
+    """What is kept while a program runs, too: it must not fail in the middle of a game."""
+    code = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))\n"
+        "import tengen.caller\n"
+    )
+    result, messages = run(package, code, PYTHONDONTWRITEBYTECODE="1")
+    assert result == "42"
+    assert messages.count("cannot keep compiled kernels") == 1
+
+
 def test_the_user_s_own_numba_cache_setting_is_left_alone(package: Path) -> None:
     code = "import numba; before = numba.config.CACHE_DIR\nimport tengen.caller\n"
     assert run(package, code + "print(numba.config.CACHE_DIR == before)")[0].endswith("True")

@@ -6,17 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from tengen.features.feature_set import KATAGO
-from tengen.jit import PACKAGE_ROOT
+from tengen.jit import PACKAGE_ROOT, kernel
 from tengen.kernel_compiler import EntryPoint
-from tengen.parallel_compiling import WantedKernel, kernels_called_by
+from tengen.kernel_interpreter import INTERPRETER, WantedKernel, kernels_called_by
 from tengen.search.warmup import search_a_little
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -24,7 +26,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is com
 TASK = """
 import numpy as np
 from tengen.jit import kernel
-from tengen.parallel_compiling import compile_for
+from tengen.parallel_compiling import compile_behind, compile_for
 
 @kernel
 def add(a, b):
@@ -48,33 +50,99 @@ def task():
     print(add_all(np.arange(5.0)), largest(np.arange(5)))
 """
 PERFORM = "from tengen import task; task.compile_for(task.task, 'task'); task.task()"
+PERFORM_MEANWHILE = """
+import threading
+from tengen import task
+assert task.compile_behind(task.task, 'task')
+assert task.compile_behind(task.task, 'task')
+assert task.compile_behind(task.task, 'other task')  # nothing is compiled twice
+task.task()
+assert not task.add_all.overloads
+for thread in threading.enumerate():
+    if thread.name == 'compiling':
+        thread.join()
+assert not task.compile_behind(task.task, 'task')
+assert not task.compile_behind(task.task, 'other task')
+task.task()
+assert task.add_all.stats.cache_hits and not task.add_all.stats.cache_misses
+"""
 
 
-def test_helpers_compile_a_share_and_the_next_process_nothing(tmp_path: Path) -> None:
-    package, cache = tmp_path / "tengen", tmp_path / "cache"
+Perform: TypeAlias = Callable[[str], tuple[str, str]]
+
+
+@pytest.fixture
+def perform(tmp_path: Path) -> Perform:
+    """Runs code in a package with the task, with a cache of its own; returns what it prints."""
+    package = tmp_path / "tengen"
     shutil.copytree(PACKAGE_ROOT, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "task.py").write_text(TASK)
+    folders = {"PYTHONPATH": str(tmp_path), "TENGEN_CACHE_DIR": str(tmp_path / "cache")}
+    environment = os.environ | folders
+    environment.pop("NUMBA_CACHE_DIR", None)
 
-    def perform() -> tuple[str, str]:
-        environment = os.environ | {"PYTHONPATH": str(tmp_path), "TENGEN_CACHE_DIR": str(cache)}
-        environment.pop("NUMBA_CACHE_DIR", None)
+    def run(code: str) -> tuple[str, str]:
         process = subprocess.run(
-            [sys.executable, "-c", PERFORM],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
         )
+        assert process.returncode == 0, process.stderr
         return process.stdout, process.stderr
 
-    out, messages = perform()
+    return run
+
+
+def test_helpers_compile_a_share_and_the_next_process_nothing(
+    perform: Perform, tmp_path: Path
+) -> None:
+    out, messages = perform(PERFORM)
     assert out == "10.0 4\n" * 2  # once as plain Python, and once compiled
     assert "compiling kernels" in messages
-    files = list(cache.rglob("task.*.nbc"))
+    files = list(tmp_path.rglob("task.*.nbc"))
     assert {each.name.split("-")[0] for each in files} == {"task.add_all", "task.largest"}
     processes = {each.name.split(".")[-2].split("-")[0] for each in files}
     assert len(processes) == min(2, os.cpu_count() or 1)
-    assert perform() == ("10.0 4\n", "")
+    assert perform(PERFORM) == ("10.0 4\n", "")
+
+
+def test_kernels_run_as_plain_python_until_helpers_have_compiled_them(
+    perform: Perform, tmp_path: Path
+) -> None:
+    out, messages = perform(PERFORM_MEANWHILE)
+    assert out == "10.0 4\n" * 4  # to find its kernels, twice; meanwhile; and compiled
+    assert messages.count("compiling kernels for") == 1
+    assert len(list(tmp_path.rglob("task.*.nbc"))) == 2
+    assert perform(PERFORM) == ("10.0 4\n", "")
+
+
+def test_what_an_interpreted_kernel_calls_is_interpreted_to_its_end() -> None:
+    reached, may_go_on = threading.Event(), threading.Event()
+
+    def add_one(number: int) -> int:
+        return number + 1
+
+    inner: Any = kernel(add_one)
+
+    def wait_and_add(number: int) -> Any:
+        reached.set()
+        may_go_on.wait()
+        return inner(number) + inner(number)
+
+    outer = kernel(wait_and_add)
+    results: list[int] = []
+    INTERPRETER.begin()
+    calling = threading.Thread(target=lambda: results.append(outer(1)))
+    calling.start()
+    reached.wait()
+    ending = threading.Thread(target=INTERPRETER.end)
+    ending.start()
+    assert ending.is_alive()
+    may_go_on.set()
+    calling.join()
+    ending.join()
+    assert results == [4]
+    assert not inner.overloads
+    assert inner(1) == 2
+    assert inner.overloads
 
 
 def test_the_kernels_found_for_a_search_are_those_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:

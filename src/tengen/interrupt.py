@@ -45,15 +45,20 @@ def _raise(number: int, _: FrameType | None) -> NoReturn:
 
 
 def end_at_once(error: KeyboardInterrupt) -> NoReturn:
-    """End the process after an interrupt, with the status that shells expect.
+    """End the process after an interrupt, with the status that shells expect."""
+    end_process(128 + (error.number if isinstance(error, Terminated) else INTERRUPT))
+
+
+def end_process(status: int = 0) -> NoReturn:
+    """End the process now that its work is done and saved.
 
     Python's orderly end is not waited for: it ends threads, and one that is in the native code of
-    a network then crashes the process.
+    a network then crashes the process; freeing compiled networks takes seconds.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(128 + (error.number if isinstance(error, Terminated) else INTERRUPT))
+    os._exit(status)
 
 
 @contextmanager

@@ -78,6 +78,7 @@ def kernel(
         with _cache_in(kernel_cache()):
             compiled.enable_caching()
         _name_files_by_process(compiled)
+        _go_on_without_room(compiled)
         return compiled
 
     return compile_lazily if function is None else compile_lazily(function)
@@ -92,6 +93,24 @@ def _name_files_by_process(compiled: EntryPoint | ParallelEntryPoint) -> None:
     cache_file = compiled._cache._cache_file
     pattern = cache_file._data_name_pattern
     cache_file._data_name_pattern = pattern.replace("{number", f"{_PROCESS}-{{number")
+
+
+def _go_on_without_room(compiled: EntryPoint | ParallelEntryPoint) -> None:
+    """Let a kernel be used that is compiled and cannot be kept: a full disk must not end a game."""
+    save = compiled._cache.save_overload
+
+    def save_if_possible(signature: object, data: object) -> None:
+        try:
+            save(signature, data)
+        except OSError as error:
+            _say_not_kept(error.strerror or "no reason given")
+
+    compiled._cache.save_overload = save_if_possible
+
+
+@cache
+def _say_not_kept(reason: str) -> None:
+    say(f"cannot keep compiled kernels in {kernel_cache()}: {reason}; they are compiled again")
 
 
 def kernel_sources(package: Path) -> list[Path]:
@@ -224,7 +243,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         now = time.monotonic()
         if not self._began:
             self._began = self._said = now
-            say("compiling kernels for this machine (first use only) ...")
+            say("compiling kernels for this machine (first use only; slow until then) ...")
         elif now - self._said >= SECONDS_BETWEEN_MESSAGES:
             self._said = now
             done, of = len(self._met), len(self._wanted)

@@ -1,103 +1,121 @@
-"""Compile the kernels that a task will call, in several processes, before it calls them.
+"""Compile the kernels that a task will call, in several processes, before or while it calls them.
 
 Which kernels these are, and for which types, is found by performing the task once with the kernels
-as plain Python: on a tiny board that takes half a second. Each process, this one among them,
-then compiles a share of them into the cache on disk.
+as plain Python: on a tiny board that takes half a second. Each process then compiles a share of
+them into the cache on disk.
+
+`compile_for` waits for that. `compile_behind` does not: until they are compiled, kernels run as
+plain Python in this process, which is some thousand times slower, but enough for a first move.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
-import numpy as np
 from numba.core import config
-from numba.core.registry import CPUDispatcher
 
 from tengen.jit import COMPILING, kernel_cache, kernels_are_kept
-from tengen.kernel_compiler import EntryPoint, functions_of
+from tengen.kernel_compiler import functions_of
+from tengen.kernel_interpreter import INTERPRETER, WantedKernel, kernels_called_by
 
 # A process takes a quarter of a gigabyte, and most of the work is one kernel, which does not split.
 MOST_PROCESSES = 3
 
 
-class WantedKernel(NamedTuple):
-    """A kernel and the types of its arguments."""
-
-    module: str
-    name: str
-    signature: tuple[Any, ...]
-
-    def entry_point(self) -> EntryPoint:
-        """The kernel."""
-        found = getattr(import_module(self.module), self.name)
-        assert isinstance(found, EntryPoint)
-        return found
-
-
 def compile_for(task: Callable[[], object], name: str) -> None:
     """Compile what a task calls, unless that was done before; `name` names the task."""
-    if config.DISABLE_JIT or not kernels_are_kept():
+    if (done := _mark_of(name)) is None:
         return
-    done = kernel_cache() / f"{name}.{llvm.get_host_cpu_name()}.compiled"
-    if done.exists():
-        return
-    shares = _shares(kernels_called_by(task), min(MOST_PROCESSES, os.cpu_count() or 1))
+    shares = _shares(kernels_called_by(task))
     helpers = [_helper(share) for share in shares[1:]]
     try:
         _compile(shares[0])
         # What a helper failed to compile is compiled where it is called.
         failed = [helper for helper in helpers if helper.wait()]
     finally:
-        for helper in helpers:
-            helper.kill()
-            helper.wait()
+        _end(helpers)
     if not failed:
         done.touch()
 
 
-def kernels_called_by(task: Callable[[], object]) -> list[WantedKernel]:
-    """Perform a task with kernels as plain Python; returns those that Python calls, once each."""
-    found: dict[WantedKernel, None] = {}
-    thread, depth = threading.get_ident(), 0
+def compile_behind(task: Callable[[], object], name: str) -> bool:
+    """Like `compile_for`, but return at once: until then kernels run as plain Python.
 
-    def call(self: EntryPoint, *args: Any) -> Any:
-        nonlocal depth
-        if threading.get_ident() != thread:
-            return CPUDispatcher.__call__(self, *args)
-        if depth == 0:
-            function = self.py_func
-            signature = tuple(self.typeof_pyval(argument) for argument in args)
-            found[WantedKernel(function.__module__, function.__name__, signature)] = None
-        depth += 1
-        try:
-            return self.py_func(*args)
-        finally:
-            depth -= 1
-
-    EntryPoint.__call__ = call
-    try:
-        with np.errstate(over="ignore"):  # hashing and random numbers live on overflow
-            task()
-    finally:
-        del EntryPoint.__call__
-    return list(found)
+    Returns whether anything is being compiled.
+    """
+    if (done := _mark_of(name)) is None:
+        return False
+    with _starting:
+        if name not in _behind:
+            _behind[name] = _start(task, done)
+    return True
 
 
-def _shares(kernels: Sequence[WantedKernel], most: int) -> list[list[WantedKernel]]:
-    """Share the work, the largest kernels first.
+class _Job(NamedTuple):
+    """What helpers compile behind this process, and the thread that waits for them."""
+
+    kernels: list[WantedKernel]
+    waiting: threading.Thread
+
+
+_starting = threading.Lock()
+_behind: dict[str, _Job] = {}  # by the task's name, those that have ended included
+
+
+def _start(task: Callable[[], object], done: Path) -> _Job:
+    """Have helpers compile what a task calls, and kernels interpreted until they have.
+
+    Another task may call much the same: nothing is compiled twice.
+    """
+    INTERPRETER.begin()
+    kernels, before = kernels_called_by(task), list(_behind.values())
+    shares = _shares([each for each in kernels if not any(each in job.kernels for job in before)])
+    # The first one, which has most to do, tells the user how far it is.
+    helpers = [_helper(share, shows=n == 0) for n, share in enumerate(shares)]
+    stop = partial(_end, helpers)
+    atexit.register(stop)
+
+    def finish() -> None:
+        failed = [helper for helper in helpers if helper.wait()]
+        for job in before:
+            job.waiting.join()
+        if not failed:
+            done.touch()
+        INTERPRETER.end()
+        atexit.unregister(stop)
+
+    waiting = threading.Thread(target=finish, name="compiling", daemon=True)
+    waiting.start()
+    return _Job(kernels, waiting)
+
+
+def _mark_of(name: str) -> Path | None:
+    """The file that tells that a task's kernels are compiled; None if nothing is to be done."""
+    if config.DISABLE_JIT or not kernels_are_kept():
+        return None
+    done = kernel_cache() / f"{name}.{llvm.get_host_cpu_name()}.compiled"
+    return None if done.exists() else done
+
+
+def _shares(kernels: Sequence[WantedKernel]) -> list[list[WantedKernel]]:
+    """Share the work between as many processes as there are cores, the largest kernels first.
 
     Each goes where the largest share grows least, then where least is compiled twice: kernels
     share most of what they call.
     """
+    most = min(MOST_PROCESSES, os.cpu_count() or 1)
     called = {each: functions_of(each.entry_point()) for each in kernels}
     shares: list[list[WantedKernel]] = [[] for _ in range(min(most, len(kernels)))]
     loads: list[set[Callable[..., Any]]] = [set() for _ in shares]
@@ -119,14 +137,14 @@ def _compile(share: Sequence[WantedKernel]) -> None:
         each.entry_point().compile(each.signature)
 
 
-def _helper(share: Sequence[WantedKernel]) -> subprocess.Popen[bytes]:
-    """Start a process that compiles a share."""
+def _helper(share: Sequence[WantedKernel], *, shows: bool = False) -> subprocess.Popen[bytes]:
+    """Start a process that compiles a share, and `shows` on stderr how far it is."""
     helper = subprocess.Popen(
         [sys.executable, "-m", "tengen.parallel_compiling"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=None if shows else subprocess.DEVNULL,
     )
     assert helper.stdin is not None
     try:
@@ -137,6 +155,13 @@ def _helper(share: Sequence[WantedKernel]) -> subprocess.Popen[bytes]:
     return helper
 
 
+def _end(helpers: Iterable[subprocess.Popen[bytes]]) -> None:
+    for helper in helpers:
+        helper.kill()
+        helper.wait()
+
+
 if __name__ == "__main__":
     gc.disable()  # the process ends soon
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
     _compile([WantedKernel._make(each) for each in pickle.load(sys.stdin.buffer)])

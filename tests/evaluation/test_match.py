@@ -212,6 +212,16 @@ def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) 
         Store(tmp_path, ("one", "other"), "7x7").finished()
 
 
+def test_a_network_is_known_by_its_content(tmp_path: Path) -> None:
+    """A file that was replaced under the same name is another engine."""
+    store = Store(tmp_path, ("one", "other"), "5x5", networks=("a" * 64, ""))
+    store.add(play_game(0, (Listed("C3"), Listed("")), EMPTY))
+    assert store.finished() == {0: 1.0}
+    assert Store(tmp_path, ("one", "other"), "5x5").finished() == {0: 1.0}
+    with pytest.raises(ValueError, match=r"one was another network then \(SHA-256 aaaaaaaaaaaa"):
+        Store(tmp_path, ("one", "other"), "5x5", networks=("b" * 64, "")).finished()
+
+
 def test_programs_that_take_rules_are_told_them(program: str) -> None:
     with contextlib.closing(GtpOpponent(f"{program} '' rules")) as engine:
         engine.start(Position(5, "chinese"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.frontends import net
 from tengen.frontends.net import (
     blocks_of,
     export_network,
@@ -18,11 +20,13 @@ from tengen.frontends.net import (
     list_architectures,
     short,
     show_network,
+    verify_network,
 )
-from tengen.frontends.options import ExportOptions
+from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.position import Position
 from tengen.network.architecture import PRESETS, named_architecture, parameter_count
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+from tengen.network.comparison import Bounds
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
@@ -193,3 +197,20 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(
     assert process.stderr.count("\n") == 1
     assert complaint in process.stderr
     assert {path.name for path in folder.iterdir()} <= {"garbage", "cache"}
+
+
+def test_a_network_is_verified_and_known_by_its_sha256(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "some.safetensors"
+    save_network(random_network("b2c16"), path)
+    options = VerifyOptions(precision="float32", positions=3)
+    assert verify_network(path, options)
+    shown = capsys.readouterr().out
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in shown
+    assert "winrate" in shown
+    show_network(path)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in "".join(capsys.readouterr().out.split())
+    monkeypatch.setattr(net, "EXACT", Bounds(0, 0, 0, 0))
+    assert not verify_network(path, options)
+    assert "TOO FAR APART" in capsys.readouterr().out

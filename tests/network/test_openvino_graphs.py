@@ -11,7 +11,8 @@ from tengen.network.architecture import Activation
 from tengen.network.backends import openvino_evaluator
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
-from tengen.network.evaluator import evaluate
+from tengen.network.cache import CachingEvaluator, EvaluationCache
+from tengen.network.evaluator import drop_graphs, evaluate
 from tests.network.test_openvino import BLOCKS, assert_same, random_batch, random_network
 
 
@@ -94,3 +95,26 @@ def test_a_batch_size_no_longer_in_use_makes_room(core: WatchfulCore) -> None:
         assert_same(evaluate(evaluator, four), expected)
     assert core.kept == [(-1, 4, 4), (2, 4, 4), (4, 4, 4)]
     assert core.compiled.count((4, 4, 4)) == 1
+
+
+def test_graphs_are_bounded_in_bytes(core: WatchfulCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_evaluator, "GRAPHS_BY_BOARD", 100)
+    evaluator = opened(core)
+    for side in (3, 4, 5, 6):
+        evaluate(evaluator, random_batch((side, side)))
+    assert len(core.kept) == 4
+    monkeypatch.setattr(openvino_evaluator, "GRAPH_BYTES", evaluator._graphs.n_bytes * 3 // 4)
+    evaluate(evaluator, random_batch((7, 7)))
+    assert core.kept == [(-1, 6, 6), (-1, 7, 7)]  # larger boards take more
+    monkeypatch.setattr(openvino_evaluator, "GRAPH_BYTES", 1)
+    evaluate(evaluator, random_batch((8, 8)))
+    assert core.kept == [(-1, 7, 7), (-1, 8, 8)]  # two boards in turns are not compiled each time
+
+
+def test_graphs_can_be_dropped(core: WatchfulCore) -> None:
+    evaluator = opened(core)
+    batch = random_batch((4, 4))
+    first = evaluate(evaluator, batch)
+    drop_graphs(CachingEvaluator(evaluator, EvaluationCache(1)))
+    assert core.kept == []
+    assert_same(evaluate(evaluator, batch), first)

@@ -7,6 +7,7 @@
 - scheduler: the thread that runs all searches and shares the network among their owners
 - tree_pools: trees for searches, and their memory
 - loading: EngineLoader, an engine that loads in the background
+- behaviour: a signature of rules and search, by which any change of behaviour is seen
 - levels: strength from newcomer to full
 - level_ranks: about which rank a level has, where that was measured
 - settings: options of an engine, for commands and settings files

@@ -374,6 +374,11 @@ class Engine(Closeable):
         if self.cache is not None:
             self.cache.clear()
 
+    def free_memory(self) -> None:
+        """As `clear`, and free all that can be made again: idle trees and compiled graphs."""
+        self.clear()
+        self.scheduler.free_memory([network.evaluator for network in self.networks])
+
     def close(self) -> None:
         """End all searches and the thread."""
         self.scheduler.close()

@@ -18,7 +18,7 @@ from tengen.network.files.bundled import BUNDLED, bundled_networks, choose_netwo
 from tengen.network.files.tengen_format import read_trained_on
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.network.trained_on import TrainedOn, Unfamiliar, unfamiliar
-from tengen.search.warmup import compile_kernels
+from tengen.search.warmup import compile_kernels_behind
 
 Model: TypeAlias = str | Path | NetworkData | LoadedNetwork | Evaluator
 OpenModel: TypeAlias = Callable[[str | Path | NetworkData], LoadedNetwork]
@@ -88,7 +88,8 @@ class EngineNetworks:
 
     def _add(self, number: int, network: LoadedNetwork) -> LoadedNetwork:
         evaluator = network.evaluator
-        compile_kernels(evaluator.features, None if self._human is None else self._human.features)
+        human = None if self._human is None else self._human.features
+        compile_kernels_behind(evaluator.features, human)
         if self._cache is not None:
             network = network._replace(evaluator=CachingEvaluator(evaluator, self._cache))
         self._open[number] = network

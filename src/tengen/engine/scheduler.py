@@ -24,9 +24,17 @@ import numpy as np
 
 from tengen.closeable import Closeable
 from tengen.engine.task import KeptTree, SearchTask
-from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools
+from tengen.engine.tree_pools import FEWEST_TREES, RunningSearch, TreePool, TreePools, trim_memory
 from tengen.game.position import Position
-from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending, encode_for, join_batches
+from tengen.network.evaluator import (
+    Batch,
+    Evaluation,
+    Evaluator,
+    Pending,
+    drop_graphs,
+    encode_for,
+    join_batches,
+)
 from tengen.search.mirror_play import params_at
 from tengen.search.params import SearchParams
 from tengen.search.people import check_style
@@ -164,6 +172,24 @@ class Scheduler(Closeable):
         """Free a kept tree after the end of the search in it."""
         self._calls.put(lambda: self._pools.release_kept(tree))
         self._wake.set()
+
+    def free_memory(self, evaluators: Sequence[Evaluator]) -> None:
+        """Free the trees that nobody uses and the compiled graphs of networks; waits for it."""
+        done = threading.Event()
+
+        def free() -> None:
+            for evaluator in evaluators:
+                drop_graphs(evaluator)
+            self._pools.drop_idle()
+            trim_memory()
+            done.set()
+
+        with self._counting:
+            if self._closed:
+                return
+            self._calls.put(free)
+        self._wake.set()
+        done.wait()
 
     def drain(self, until: threading.Event) -> None:
         """Wait until all results were delivered, or the event is set."""

@@ -234,7 +234,7 @@ class TreePools:
         pool.trees.positions[g] = None
         pool.kept.pop(g, None)
         pool.free.append(g)
-        self._drop_idle(keep=IDLE_POOLS)
+        self.drop_idle(keep=IDLE_POOLS)
 
     def release_kept(self, tree: KeptTree) -> None:
         """The same for a kept tree; while it is searched, at the end of that search."""
@@ -249,9 +249,9 @@ class TreePools:
         self._left += pool.megabytes
         for tree in pool.kept.values():
             tree.pool = None
-        _c_library("malloc_trim", 0)
+        trim_memory()
 
-    def _drop_idle(self, keep: int) -> None:
+    def drop_idle(self, keep: int = 0) -> None:
         """Drop deep trees that nobody uses, and such pools of small ones beyond so many."""
         idle = [pool for pool in self._pools if pool.is_idle]
         small = [pool for pool in idle if pool.kind is not None]
@@ -263,7 +263,7 @@ class TreePools:
     def _take_memory(self, need: float) -> float:
         """As many megabytes as are needed, or half of what is left; idle pools make room."""
         if need > self._left / 2:
-            self._drop_idle(keep=0)
+            self.drop_idle()
         taken = min(need, max(self._left / 2, LEAST_MEGABYTES))
         self._left -= taken
         return taken
@@ -284,6 +284,11 @@ def _pool_kind(
     policies = policies_of(request.root.human)
     visits = min(room, MOST_VISITS)
     return PoolKind(evaluator, params, position.size, ownership, visits, policies)
+
+
+def trim_memory() -> None:
+    """Return memory that was freed to the system, where the C library keeps it otherwise."""
+    _c_library("malloc_trim", 0)
 
 
 def _c_library(function: str, *arguments: int) -> None:

@@ -126,6 +126,7 @@ class Store:
     folder: Path
     names: tuple[str, str]
     terms: str = ""  # board, rules, openings: games on other terms are another match
+    networks: tuple[str, str] = ("", "")  # the SHA-256 of each engine's network, "" if unknown
 
     def finished(self) -> dict[int, float]:
         """The first engine's points by the number of the game.
@@ -142,6 +143,7 @@ class Store:
                 entry = json.loads(line)
                 names, game, points = entry["engines"], int(entry["game"]), float(entry["points"])
                 terms = entry["terms"]
+                networks = list(map(str, entry.get("networks", ())))
             except (ValueError, KeyError, TypeError):
                 continue
             if tuple(names) != self.names:
@@ -154,6 +156,12 @@ class Store:
                     f"{path}, line {number}: these are games on {terms}, not on {self.terms}; "
                     "name another folder"
                 )
+            for name, then, now in zip(self.names, networks, self.networks, strict=False):
+                if then and now and then != now:
+                    raise ValueError(
+                        f"{path}, line {number}: {name} was another network then (SHA-256 "
+                        f"{then[:12]}..., now {now[:12]}...); name another folder"
+                    )
             found[game] = points
         return found
 
@@ -169,6 +177,7 @@ class Store:
             "game": played.number,
             "engines": self.names,
             "terms": self.terms,
+            "networks": self.networks,
             "points": played.points,
             "result": str(played.outcome),
             "moves": played.end.move_number,

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -18,6 +17,9 @@ from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
 from tengen.search.request import Limits, SearchRequest
+from tengen.search.warmup import compile_kernels
+from tengen.terminal_console import TerminalConsole
+from tengen.user_messages import tell
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose
@@ -56,13 +58,19 @@ def recommended(rates: list[Rate]) -> Rate:
 def run_benchmark(options: BenchmarkOptions) -> None:
     """Measure, show a table, recommend, and write the settings if a file is named.
 
-    An existing file keeps all its other settings.
+    An existing file keeps all its other settings. With `signature`, print that one instead.
     """
+    if options.signature:
+        from tengen.engine.behaviour import behaviour_signature
+
+        tell(behaviour_signature())
+        return
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
     evaluator = open_evaluator(load_network(options.model, position), **options.placement)
+    compile_kernels(evaluator.features)
     rates: list[Rate] = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(console=TerminalConsole(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))
         for leaves in LEAVES:
             rates.append(measure(evaluator, position, leaves, options.seconds))
@@ -77,7 +85,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         table.add_row(
             str(rate.leaves), f"{rate.visits:,.0f}", f"{rate.evaluations:,.0f}", cost, mark
         )
-    console = Console()
+    console = TerminalConsole()
     console.print(
         f"{evaluator.name} on {evaluator.device}, {board_size}x{board_size}", markup=False
     )

@@ -28,9 +28,10 @@ from tengen.frontends.options import (
     SelfPlayOptions,
     SweepOptions,
     TrainOptions,
+    VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, raise_when_terminated
+from tengen.interrupt import end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -182,6 +183,19 @@ def net_export(
     export_network(file, options)
 
 
+@net.command("verify")
+@with_options
+def net_verify(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
+    options: VerifyOptions,
+) -> None:
+    """Compare what two libraries compute from a network; fails if rounding cannot explain it."""
+    from tengen.frontends.net import verify_network
+
+    if not verify_network(file, options):
+        raise typer.Exit(1)
+
+
 @app.command()
 @with_options
 def match(
@@ -209,6 +223,7 @@ def gtp(options: GtpOptions) -> None:
     from tengen.frontends.gtp.run import run_gtp
 
     run_gtp(options)
+    end_process()
 
 
 @app.command()
@@ -218,6 +233,7 @@ def analysis(options: AnalysisOptions) -> None:
     from tengen.frontends.analysis.server import run_analysis
 
     run_analysis(options)
+    end_process()
 
 
 @app.command()

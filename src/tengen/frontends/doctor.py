@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import tengen
 from tengen.distribution import DISTRIBUTION
+from tengen.engine.behaviour import RELEASED, behaviour_signature
 from tengen.engine.engine import Engine
 from tengen.engine.settings import NetworkOptions
 from tengen.features.feature_set import KATAGO
@@ -23,6 +23,7 @@ from tengen.game.position import Position
 from tengen.jit import kernel_cache
 from tengen.network.backends.registry import best_device, probe_devices
 from tengen.search.warmup import compile_kernels
+from tengen.terminal_console import TerminalConsole
 from tengen.user_folders import CACHE_VARIABLE, DATA_VARIABLE, user_cache, user_data
 
 SIDES = 9, 19  # boards that a search is tried on
@@ -40,18 +41,18 @@ class Check(NamedTuple):
 
 def examine(options: NetworkOptions) -> bool:
     """Show the state of the installation on stdout, line by line; returns whether all is well."""
-    console = Console()
+    console = TerminalConsole()
     table = Table("", "")
     for title in ("what", "to mend it"):
         table.add_column(title, overflow="fold")  # commands must not be cut
     probes = list(probe_devices())
-    checks = [*_installation(), *_kernels(), *_network(options)]
+    checks = [*_installation(), *_kernels(), *_network(options), *_behaviour()]
     rows = [(each.name, "ok" if each.well else "FAILED", each.what, each.remedy) for each in checks]
     rows += [(name, "ready" if it.ready else "-", it.what, it.remedy) for name, it in probes]
     for row in rows:
         table.add_row(*map(Text, row))  # as plain text: brackets are no markup here
     console.print(table)
-    console.print(f"Networks run on: {best_device(probes)}")
+    console.print(f"Networks run on: {best_device(probes)}", markup=False)
     return all(check.well for check in checks)
 
 
@@ -87,6 +88,19 @@ def _kernels() -> Iterator[Check]:
     else:
         seconds = time.monotonic() - began
         yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {kernel_cache()}")
+
+
+def _behaviour() -> Iterator[Check]:
+    """Not a fault where it differs: somebody may have changed the search, and means it."""
+    try:
+        found = behaviour_signature()
+    except Exception as error:
+        yield Check(
+            "behaviour", False, f"{type(error).__name__}: {error}"[:200], "reinstall Tengen"
+        )
+    else:
+        known = "as released" if found == RELEASED else f"differs from {RELEASED}, as released"
+        yield Check("behaviour", True, f"{found}, {known}")
 
 
 def _network(options: NetworkOptions) -> Iterator[Check]:

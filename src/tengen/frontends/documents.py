@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
 from tengen.documents import documents, recipes
+from tengen.terminal_console import TerminalConsole
 
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
@@ -24,7 +24,7 @@ def pages() -> dict[str, Path]:
 
 def show_documents(page: str | None) -> None:
     """Print a page, or the list of pages; raises ValueError for a page that is not there."""
-    console = Console()
+    console = TerminalConsole()
     known = pages()
     if page is None:
         table = Table("page", "about")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tengen.engine.katago_params import SIDE_TO_MOVE
 from tengen.game.color import Color
@@ -52,6 +52,7 @@ def described_networks(engine: Engine) -> list[dict[str, Any]]:
             "usesHumanSLProfile": network.evaluator.imitates_people,
             "version": network.katago_version,
             "usingFP16": "auto",
+            **({"sha256": network.sha256} if network.sha256 else {}),
         }
         for network in engine.networks
     ]
@@ -100,23 +101,49 @@ def after_move(position: Position, move: MoveLike, color: Color) -> Position:
     return after
 
 
-def handicaps(line: Iterable[Position]) -> Iterator[int]:
-    """For each position of a line of moves: the handicap stones that White's bonus counts, or 0.
+class HandicapCount(NamedTuple):
+    """The handicap stones so far, and whether Black's next ones are some, too.
 
-    These are the stones of the first position, unless White has some there, and those that Black
+    They are the stones of the first position, unless White has some there, and those that Black
     adds before White's first one: clients lay out handicap so. A move out of turn begins anew with
     the board before it.
     """
-    count, counting = 0, True
-    before: Position | None = None
-    for position in line:
-        last = None if before is None else position.last_move
-        if before is None or (last is not None and last.color is not before.to_play):
-            stones = (before or position).stones
-            counting = not (stones == Color.WHITE).any()
-            count = int((stones == Color.BLACK).sum()) if counting else 0
-        if last is not None and last.point is not None:
-            counting = counting and last.color is Color.BLACK
-            count += counting
-        yield count if count > 1 else 0
+
+    stones: int
+    counting: bool
+
+    @property
+    def handicap(self) -> int:
+        """What White's bonus counts."""
+        return self.stones if self.stones > 1 else 0
+
+    @classmethod
+    def at(cls, position: Position) -> HandicapCount:
+        """The count where a game begins."""
+        stones = position.stones
+        if (stones == Color.WHITE).any():
+            return cls(0, False)
+        return cls(int((stones == Color.BLACK).sum()), True)
+
+    def after(self, before: Position, position: Position) -> HandicapCount:
+        """The count after the last move of a position, which follows another one."""
+        last = position.last_move
+        if last is None:
+            return self
+        count = self if last.color is before.to_play else HandicapCount.at(before)
+        if last.point is None:
+            return count
+        counting = count.counting and last.color is Color.BLACK
+        return HandicapCount(count.stones + counting, counting)
+
+
+def handicap_counts(line: Iterable[Position]) -> Iterator[HandicapCount]:
+    """The count at each position of a line of moves."""
+    positions = iter(line)
+    before = next(positions)
+    count = HandicapCount.at(before)
+    yield count
+    for position in positions:
+        count = count.after(before, position)
+        yield count
         before = position

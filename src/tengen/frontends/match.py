@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.evaluation.elo import Sprt, WinDrawLoss, estimate
@@ -15,9 +14,10 @@ from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator
-from tengen.network.files.loading import load_network
+from tengen.network.files.loading import file_sha256, find_network, load_network
 from tengen.network.trained_on import unfamiliar
-from tengen.user_messages import say
+from tengen.terminal_console import TerminalConsole
+from tengen.user_messages import say, tell
 
 MOVES_PER_POINT = 2  # at which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
@@ -33,15 +33,18 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
         f"{empty.size}, {empty.rules}, komi {empty.komi:g}, {options.opening_moves} moves of "
         f"openings, seed {options.seed}"
     )
-    store = Store(Path(options.out), names, terms) if options.out else None
+    store = None
+    if options.out:
+        digests = _sha256(engines[0], empty), _sha256(engines[1], empty)
+        store = Store(Path(options.out), names, terms, digests)
     known = store.finished() if store else {}
     tally = WinDrawLoss()
     for gained in known.values():
         tally = tally.plus(gained)
     numbers = [number for number in range(options.games) if number not in known]
     networks = _open_networks(engines, empty, options)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = TerminalConsole(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
         task = progress.add_task(_summary(names, tally), total=options.games, completed=len(known))
 
@@ -65,13 +68,18 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
                 parallel=options.parallel,
                 in_lockstep=AT_A_TIME,
             )
-    print(f"{names[0]} - {names[1]}: {tally} (wins, draws, losses)")
-    print(f"Elo difference with its 95% interval: {estimate(tally)}")
+    tell(f"{names[0]} - {names[1]}: {tally} (wins, draws, losses)")
+    tell(f"Elo difference with its 95% interval: {estimate(tally)}")
     if test is not None:
         verdict = test.verdict(tally)
         decided = {True: f"at least {test.high:g}", False: f"at most {test.low:g}"}
-        print(f"Sequential test: {decided[verdict] if verdict is not None else 'not decided'}")
+        tell(f"Sequential test: {decided[verdict] if verdict is not None else 'not decided'}")
     return tally
+
+
+def _sha256(engine: EngineSpec, empty: Position) -> str:
+    """Of the network that an engine plays with; "" if it has none."""
+    return file_sha256(find_network(engine.model, empty)) if engine.model else ""
 
 
 def _summary(names: tuple[str, str], tally: WinDrawLoss) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -18,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.distribution import install_command
-from tengen.frontends.options import ExportOptions
+from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
     PRESETS,
@@ -34,6 +33,8 @@ from tengen.network.architecture import (
     named_architecture,
     parameter_count,
 )
+from tengen.network.backends.registry import open_evaluator, open_reference
+from tengen.network.comparison import EXACT, ROUNDED, compare, random_positions
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.network.files.errors import NetworkFileError, one_line
@@ -44,10 +45,18 @@ from tengen.network.files.library import (
     kept_networks,
     remove_network,
 )
-from tengen.network.files.loading import find_network, load_network, read_bytes, split_ending
+from tengen.network.files.loading import (
+    file_sha256,
+    find_network,
+    load_network,
+    read_bytes,
+    split_ending,
+)
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.fixed_rules import with_fixed_rules
 from tengen.network.trained_on import BOARD_SIZES, RULES
+from tengen.terminal_console import TerminalConsole
+from tengen.user_messages import tell
 
 SIDES = 9, 19  # boards that costs are stated for
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -73,16 +82,16 @@ def list_networks() -> None:
         except NetworkFileError as error:
             what = f"cannot be used: {error}"
         table.add_row(*map(Text, (name, origin, one_line(what))))
-    Console().print(table)
+    TerminalConsole().print(table)
     list_architectures()
-    print(f"More networks: {PUBLIC_NETWORKS} has KataGo's; for 19x19 take b10c128 or b6c96 on a")
-    print("laptop, the strongest b18c384nbt on a GPU. Keep one: tengen net add FILE_OR_ADDRESS")
+    tell(f"More networks: {PUBLIC_NETWORKS} has KataGo's; for 19x19 take b10c128 or b6c96 on a")
+    tell("laptop, the strongest b18c384nbt on a GPU. Keep one: tengen net add FILE_OR_ADDRESS")
 
 
 def add_to_library(source: str, name: str | None, sha256: str | None) -> None:
     """Keep a network under a name; raises NetworkFileError."""
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=TerminalConsole(stderr=True), transient=True) as progress:
         bar = progress.add_task("reading", total=None)
         kept = add_network(
             source,
@@ -90,14 +99,14 @@ def add_to_library(source: str, name: str | None, sha256: str | None) -> None:
             sha256,
             lambda done, total: progress.update(bar, completed=done, total=total),
         )
-    print(f"Kept as {kept.name} in {kept.path}")
-    print(f"SHA-256 {kept.sha256}")
-    print(f"Use it wherever a network can be named: tengen play --model {kept.name}")
+    tell(f"Kept as {kept.name} in {kept.path}")
+    tell(f"SHA-256 {kept.sha256}")
+    tell(f"Use it wherever a network can be named: tengen play --model {kept.name}")
 
 
 def remove_from_library(name: str) -> None:
     """Remove a network that was added; raises NetworkFileError."""
-    print(f"Removed {remove_network(name).path}")
+    tell(f"Removed {remove_network(name).path}")
 
 
 def list_architectures() -> None:
@@ -109,7 +118,7 @@ def list_architectures() -> None:
         a = named_architecture(name)
         costs = (short(flop_count(a, side, side)) for side in SIDES)
         table.add_row(name, blocks_of(a), short(parameter_count(a)), *costs)
-    Console().print(table)
+    TerminalConsole().print(table)
 
 
 def show_network(path_or_name: str | Path) -> None:
@@ -120,10 +129,10 @@ def show_network(path_or_name: str | Path) -> None:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for title, value in _facts(load_network(path), path):
-            table.add_row(title, Text(one_line(value)))
+            table.add_row(Text(title), Text(one_line(value)))
         if path is not paths[0]:
-            print()
-        Console().print(table)
+            tell("")
+        TerminalConsole().print(table)
 
 
 def import_network(source: str | Path, target: str | Path | None, half: bool) -> None:
@@ -135,7 +144,7 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
     if out.exists() and out.samefile(path):
         raise NetworkFileError(f"{out}: would replace what is imported; name another file")
     save_network(load_network(path), out, half)
-    print(f"Wrote {out}.")
+    tell(f"Wrote {out}.")
 
 
 def export_network(source: str | Path, options: ExportOptions) -> None:
@@ -147,7 +156,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
     if options.katago is not None:
         named = replace(data, name=options.name or data.name)
         version = save_katago(named, options.katago)
-        print(f"Wrote {options.katago}, model version {version}.")
+        tell(f"Wrote {options.katago}, model version {version}.")
     if options.onnx is not None:
         try:
             from tengen.network.torch.onnx_export import export_onnx
@@ -156,7 +165,7 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         except ModuleNotFoundError as error:
             remedy = install_command("train")
             raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
-        print(f"Wrote {options.onnx}.")
+        tell(f"Wrote {options.onnx}.")
     if options.half is not None:
         if options.rules is not None:
             data = with_fixed_rules(data, parse_rules(options.rules))
@@ -164,7 +173,37 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         provenance = {**data.provenance, **origin}
         renamed = replace(data, name=options.name or data.name, provenance=provenance)
         save_network(renamed, options.half, half=True)
-        print(f"Wrote {options.half}.")
+        tell(f"Wrote {options.half}.")
+
+
+def verify_network(source: str | Path, options: VerifyOptions) -> bool:
+    """Compare a network where it runs with the same by another library; is all within bounds?
+
+    Of the bundled networks each is compared.
+    """
+    paths = bundled_networks() if source == BUNDLED else (find_network(source),)
+    verdicts = [_verify(path, options) for path in paths]
+    return all(verdicts)
+
+
+def _verify(path: Path, options: VerifyOptions) -> bool:
+    data = load_network(path)
+    first = open_evaluator(data, options.device, options.precision)
+    second = open_reference(data, options.against)
+    bounds = EXACT if "float32" in first.device else ROUNDED
+    board_size = data.architecture.board_size
+    positions = random_positions(options.positions, options.seed, board_size)
+    table = Table("output", "mean deviation", "largest", "bound", "")
+    found = compare(first, second, positions, bounds)
+    for each in found:
+        numbers = (f"{number:.2g}" for number in (each.mean, each.largest, each.bound))
+        table.add_row(each.output, *numbers, "ok" if each.well else "TOO FAR APART")
+    console = TerminalConsole()
+    console.print(f"{data.name}, SHA-256 {file_sha256(path)}", markup=False, soft_wrap=True)
+    where = f"{first.device} and {second.device}, {options.positions} positions"
+    console.print(f"{where}, seed {options.seed}", markup=False, soft_wrap=True)
+    console.print(table)
+    return all(each.well for each in found)
 
 
 def blocks_of(a: Architecture) -> str:
@@ -188,6 +227,7 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     start = read_bytes(path, 16)
     yield "name", data.name
     yield "file", f"{path} ({short(path.stat().st_size)}B)"
+    yield "SHA-256", file_sha256(path)
     yield "kind", "Tengen" if looks_like_safetensors(start) else "KataGo"
     yield "blocks", f"{blocks_of(a)}, {a.channels} channels, {a.activation}"
     yield "parameters", f"{parameter_count(a):,}"

@@ -165,7 +165,7 @@ class AnalysisOptions(PlayerOptions):
 
 @dataclass(frozen=True)
 class PlayOptions(PlayerOptions):
-    level: str = option("casual", LEVEL)
+    level: str = option("newcomer", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
     komi: float | None = option(None, "points for White; else the usual komi of the rules")
@@ -176,6 +176,12 @@ class PlayOptions(PlayerOptions):
     )
     token: str | None = option(
         None, "secret of browsers on other machines; made up where one is needed"
+    )
+    networks: Path | None = option(
+        None, "folder of network files to choose from in the page", metavar="FOLDER"
+    )
+    games_megabytes: float = option(
+        256.0, "room for kept games; the oldest finished ones make room for new ones", low=1
     )
     run: Path | None = option(None, "show a training run, too", metavar="DIR")
     browser: bool = option(True, "open a browser")
@@ -222,6 +228,12 @@ class TrainOptions:
     )
     origin: Path | None = option(
         None, "a pack that a new run goes on from", flag="--from", metavar="PACK"
+    )
+    cluster: str | None = option(
+        None, "train on a Ray cluster: auto, or where it is; see docs/cluster.md", metavar="ADDRESS"
+    )
+    workers: int | None = option(
+        None, "how many self-play workers; without --cluster all on this machine", low=1
     )
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
@@ -281,10 +293,27 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
+class VerifyOptions:
+    """What `tengen net verify` compares."""
+
+    device: str = option(AUTO, DEVICE)
+    precision: str = option(AUTO, PRECISION)
+    against: str | None = option(
+        None,
+        "what to compare with, in float32: torch, onnxruntime, openvino; else the first that is "
+        "installed",
+        metavar="LIBRARY",
+    )
+    positions: int = option(48, "how many, after random moves", low=1)
+    seed: int = option(1, "seed of the positions")
+
+
+@dataclass(frozen=True)
 class BenchmarkOptions(NetworkOptions):
     board_size: int = option(19, BOARD_SIZE, low=2, high=19)
     seconds: float = option(3.0, "for each measurement", low=0.1)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
+    signature: bool = option(False, "only print the signature of this version's behaviour")
 
 
 @cache

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -24,6 +23,7 @@ from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
 from tengen.reviewing.sources import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
+from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
 CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
@@ -112,7 +112,9 @@ def _with_progress(
     """Review games in turn under one progress bar, each written when it is done."""
     reviews: list[GameReview] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+    with Progress(
+        *columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True)
+    ) as progress:
         left = sum(len(game.turns) + 1 for game in games)  # positions, as far as is known
         task = progress.add_task("searching", total=left)
         done = 0
@@ -154,13 +156,13 @@ def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:
         losses = (f"{review.side(color).mean_loss:.2f} a move" for color in Color)
         what = f"{worst.number}, {worst.color.name.title()}"
         table.add_row(
-            Text(_printable(file.name)),
+            Text(file.name),
             str(len(review.turns)),
             *losses,
             what,
             points_text(worst.points_lost),
         )
-    console = Console()
+    console = TerminalConsole()
     console.print(table)
     for remark in dict.fromkeys(remark for _, review in reviews for remark in remarks(review)):
         say(remark)
@@ -168,12 +170,12 @@ def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:
 
 
 def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:
-    console = Console()
+    console = TerminalConsole()
     height = game.size.height
     for color in Color:
         played = side_text(review, color)
         if played:
-            name = _printable(game.player(color))
+            name = game.player(color)
             who = f"{color.name.title()} ({name})" if name else color.name.title()
             console.print(Text(f"{who}: {played}"), soft_wrap=True)
     worst = [turn for color in Color for turn in review.side(color).mistakes[:LISTED]]
@@ -192,8 +194,3 @@ def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> No
         say(remark)
     for path in written:
         console.print(Text(f"Written: {path}"), soft_wrap=True)
-
-
-def _printable(text: str) -> str:
-    """Text without control characters."""
-    return "".join(sign if sign.isprintable() else " " for sign in text).strip()

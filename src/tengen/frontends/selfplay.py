@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from secrets import token_hex
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tengen.engine.engine import Engine
@@ -21,6 +20,7 @@ from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
 from tengen.selfplay.record import Games, games_where, joined
 from tengen.selfplay.sgf_text import sgf_text
+from tengen.terminal_console import TerminalConsole
 
 GAMES_IN_A_FILE = 1_000
 TICKS_TO_COLLECT = 64  # between two looks for finished games
@@ -44,7 +44,7 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     written = 0
     waiting: list[Games] = []
-    bars = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True))
+    bars = Progress(*columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True))
     with engine or nullcontext(), bars as progress:
         at_a_time = sum(len(half.planes) for half in buffers)
         bar = progress.add_task(f"{data.name}, {at_a_time} games at a time", total=options.games)

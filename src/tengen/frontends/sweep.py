@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,7 +20,8 @@ from tengen.frontends.train import run_config
 from tengen.interrupt import interruptible
 from tengen.runs.sweep import Curve, Variant, joint_series, read_curve, summary, variants
 from tengen.svg_chart import Series, line_chart
-from tengen.user_messages import say
+from tengen.terminal_console import TerminalConsole
+from tengen.user_messages import say, tell
 
 POLL_SECONDS = 0.2
 
@@ -119,11 +119,11 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     title = f"{options.metric}, mean of {options.seeds} seeds with its 95% interval"
     chart = line_chart(drawn, (), title, options.over, options.metric)
     (options.out / "sweep.svg").write_text(chart, encoding="utf-8")
-    print(f"Written: {options.out / 'sweep.svg'}, {options.out / 'sweep.csv'}")
+    tell(f"Written: {options.out / 'sweep.svg'}, {options.out / 'sweep.csv'}")
 
 
 def _print_table(series: dict[str, Series], options: SweepOptions) -> None:
     table = Table("variant", f"{options.metric} at the end", "95% interval")
     for name, last, half in summary(series):
         table.add_row(Text(name), f"{last:.4g}", f"± {half:.2g}")
-    Console().print(table)
+    TerminalConsole().print(table)

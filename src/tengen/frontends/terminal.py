@@ -11,6 +11,7 @@ from tengen.engine.levels import Level
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import record, save_sgf
+from tengen.user_messages import tell
 
 HELP = """Your move, such as D4. Or: pass, undo, resign, save FILE, quit.
 Two passes end the game and the board is counted as it stands, so capture dead stones first."""
@@ -23,7 +24,7 @@ def play_in_terminal(
     human: Color,
     seed: int,
     ask: Callable[[str], str] = input,
-    show: Callable[[str], None] = print,
+    show: Callable[[str], None] = tell,
 ) -> Position:
     """Play until the game is over or the player leaves; returns the last position."""
     rank = rank_of(level, engine.name_for(position), position.size)

@@ -16,6 +16,7 @@ from tengen.runs.folder import is_run, open_run
 from tengen.runs.pack import packed_config
 from tengen.runs.params import SECTIONS, RunConfig, Session
 from tengen.runs.run import train
+from tengen.runs.store import is_url
 from tengen.selfplay.params import SelfPlayParams
 from tengen.tutorial import recipe as textbook
 from tengen.tutorial.run import is_tutorial
@@ -39,22 +40,57 @@ def run_training(path: str, options: TrainOptions, serve: int | None = None) -> 
 
     With `serve`, show it meanwhile on a web page at this port.
     """
+    shared = options.cluster is not None or options.workers is not None
+    location = path
+    if is_url(path):
+        if not shared:
+            raise ValueError(f"{path}: runs behind URLs need --cluster or --workers")
+        path = str(_local_folder(location))
     with _page(path, serve):
-        if options.preset == TEXTBOOK or is_tutorial(path):
+        if shared and not (options.preset == TEXTBOOK or is_tutorial(path)):
+            _train_on_cluster(location, path, options)
+        elif options.preset == TEXTBOOK or is_tutorial(path):
             train_by_textbook(path, textbook_config(path, options))
         else:
-            session = Session(options.session_minutes, options.pack, options.origin)
-            config = run_config(path, options)
-            _check_commands(path, config, options)
-            train(path, config, session)
+            train(path, *_wanted(path, options))
     if serve is not None:
         say(f"its page is closed; look at it again with: tengen play --run {path}")
+
+
+def _wanted(path: str, options: TrainOptions) -> tuple[RunConfig | None, Session]:
+    """The settings and the session that the command line asks for; raises ValueError."""
+    config = run_config(path, options)
+    _check_commands(path, config, options)
+    return config, Session(options.session_minutes, options.pack, options.origin)
+
+
+def _train_on_cluster(location: str, path: str, options: TrainOptions) -> None:
+    """Train the run behind a URL or in a folder, whose settings are in `path`, on a cluster."""
+    from tengen.cluster.driver import train_on_cluster
+    from tengen.cluster.ray_setup import LOCAL, import_ray
+
+    address = options.cluster or LOCAL
+    import_ray(address)  # raises before a run is created that cannot be trained
+    config, session = _wanted(path, options)
+    train_on_cluster(location, config, session, address, options.workers)
+
+
+def _local_folder(location: str) -> Path:
+    from tengen.cluster.driver import local_folder
+
+    return local_folder(location).path
 
 
 def run_config(path: str, options: TrainOptions) -> RunConfig | None:
     """The settings that the command line asks for; None if it says nothing about an old run."""
     of_the_run = replace(
-        options, session_minutes=None, pack=None, origin=None, allow_commands=False
+        options,
+        session_minutes=None,
+        pack=None,
+        origin=None,
+        cluster=None,
+        workers=None,
+        allow_commands=False,
     )
     if of_the_run == TrainOptions() and is_run(path):
         return None
@@ -69,7 +105,8 @@ def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
     """As `run_config`, for a run of `tengen.tutorial`."""
     if is_run(path) and not is_tutorial(path):
         raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
-    no_flags = ("config", "model", "minutes", "games", "session_minutes", "pack", "origin")
+    of_runs = ("config", "model", "minutes", "games", "session_minutes", "pack", "origin")
+    no_flags = (*of_runs, "cluster", "workers")
     for name in no_flags:
         if getattr(options, name) is not None:
             flag = "from" if name == "origin" else name.replace("_", "-")

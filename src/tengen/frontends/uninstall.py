@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
 from tengen.distribution import DISTRIBUTION
+from tengen.terminal_console import TerminalConsole
 from tengen.user_folders import CACHES, DATA, user_cache, user_data
+from tengen.user_messages import tell
 
 _WHAT = {
     (True, "kernels"): "compiled kernels",
@@ -53,24 +54,24 @@ def remove_files(*, caches_only: bool, sure: bool) -> None:
     """
     found = list(kept_folders(caches_only=caches_only))
     if not found:
-        print("Tengen keeps no files for you.")
+        tell("Tengen keeps no files for you.")
     else:
         table = Table("folder", "what", "size")
         for each in found:
             table.add_row(*map(Text, (str(each.path), each.what, decimal(each.size))))
-        Console().print(table)
+        TerminalConsole().print(table)
         if not sure and not _agreed():
-            print("Nothing was removed.")
+            tell("Nothing was removed.")
             return
         for each in found:
             shutil.rmtree(each.path)
             with suppress(OSError):  # other files may be there
                 each.path.parent.rmdir()
-        print(f"Removed {len(found)} folders.")
+        tell(f"Removed {len(found)} folders.")
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
-        print(f"NUMBA_CACHE_DIR is set: compiled kernels may also be in {chosen}")
+        tell(f"NUMBA_CACHE_DIR is set: compiled kernels may also be in {chosen}")
     if not caches_only:
-        print(
+        tell(
             f"Training runs and reviews stay where you put them. To remove the program, too: "
             f"pip uninstall {DISTRIBUTION}"
         )

@@ -1,6 +1,7 @@
 """The rules of Go: boards, rule sets, positions, scoring and game records.
 
 - position: Position, the immutable game state that all Python code uses
+- shared_history: the histories of positions, which share their entries
 - board_view: what can be read off one board; the base of Position
 - rules: rule sets, their names and spellings; kernel_rules: as the record that kernels read
 - geometry: points, coordinates, board sizes, handicap points, symmetries

@@ -38,6 +38,7 @@ from tengen.game.kernels.clean_up import second_start
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.rules import Rules, Scoring, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board
+from tengen.game.shared_history import SharedHistory
 
 MoveLike: TypeAlias = PointLike | None
 
@@ -72,6 +73,7 @@ class Position(BoardView):
         "_history",
         "_parent",
         "_resigned",
+        "_room",
         "_start",
         "handicap",
         "komi",
@@ -83,7 +85,8 @@ class Position(BoardView):
     komi: float
     handicap: int  # the number of handicap stones that White's bonus is based on
     move_limit: int | None
-    _history: NDArray[np.uint64]  # [ply + 1]
+    _history: NDArray[np.uint64]  # [ply + 1], read-only: later positions share its memory
+    _room: SharedHistory  # where it is
     _parent: Position | None  # before the last move or set-up
     _start: Position  # at entry 0 of the history; self if no move was played since
     _resigned: Color | None
@@ -107,12 +110,13 @@ class Position(BoardView):
         self.move_limit = move_limit
         self.handicap = 0
         self._boards = new_boards(1)
-        self._history = kernels.new_history(0)
         self._parent = None
         self._start = self
         self._resigned = None
         terms = terms_of(self.rules, self.komi)
+        self._history = kernels.new_history(0)
         kernels.start_game(self._boards[0], self._history, self.width, self.height, terms)
+        self._room = SharedHistory(self._history)
         self._boards[0]["settled"] = self.rules.settled
 
     @classmethod
@@ -146,9 +150,10 @@ class Position(BoardView):
         index = self._move_index(move, mover)
         if strict and self.is_over:
             raise GameOverError(self._text(index), mover, self.move_number + 1)
-        after = self._copy(room=1)
+        after = self._next()
         verdict = kernels.try_play(after._boards[0], after._history, index, int(mover), strict)
         if verdict != kernels.LEGAL:
+            after._room.give_back(after._history)
             raise _ILLEGAL[verdict](self._text(index), mover, self.move_number + 1)
         return after
 
@@ -168,7 +173,7 @@ class Position(BoardView):
         loser = self.to_play if color is None else parse_color(color)
         if self.is_over:
             raise GameOverError("resign", loser, self.move_number + 1)
-        after = self._copy(room=0)
+        after = self._copy()
         after._resigned = loser
         return after
 
@@ -178,7 +183,7 @@ class Position(BoardView):
         Its passes count towards no other end; under territory scoring the next pass is one more of
         them, as KataGo has it.
         """
-        after = self._copy(room=0)
+        after = self._copy()
         after._boards[0]["end"] = kernels.GOING_ON
         if self.rules.scoring is Scoring.AREA:
             after._boards[0]["passes"] = 0
@@ -188,9 +193,10 @@ class Position(BoardView):
     def is_legal(self, move: MoveLike, color: ColorLike | None = None) -> bool:
         """Whether a move is legal, for the side to play unless a colour is given."""
         try:
-            self.play(move, color)
+            after = self.play(move, color)
         except IllegalMoveError:
             return False
+        after._room.give_back(after._history)
         return True
 
     def legal_mask(self) -> NDArray[np.bool_]:
@@ -271,9 +277,10 @@ class Position(BoardView):
                 raise ValueError(f"the stones around {where} would have no liberty")
         board["captured"] = self._boards[0]["captured"]
         kernels.start_history(board, after._history, int(mover))
+        after._room = SharedHistory(after._history)
         after._parent = self
         after.handicap = self.handicap if handicap is None else handicap
-        if handicap is None and not self.moves:
+        if handicap is None and not self.move_number:
             blacks = int(np.count_nonzero(colors == BLACK))
             after.handicap = 0 if blacks < 2 or (colors == WHITE).any() else blacks
         board["komi"] = self.komi + self.rules.white_handicap_bonus.points(after.handicap)
@@ -284,7 +291,7 @@ class Position(BoardView):
 
         A number means GTP's fixed placement.
         """
-        if self.stones.any() or self.moves:
+        if self.stones.any() or self.move_number:
             raise ValueError("handicap stones need an empty board")
         points: list[PointLike] = (
             list(handicap_points(self.size, stones)) if isinstance(stones, int) else list(stones)
@@ -298,7 +305,7 @@ class Position(BoardView):
         """The same position with White's bonus for so many handicap stones."""
         if handicap == self.handicap:
             return self
-        after = self._copy(room=0)
+        after = self._copy()
         after._parent, after.handicap = self._parent, handicap
         after._boards[0]["komi"] = self.komi + self.rules.white_handicap_bonus.points(handicap)
         return after
@@ -419,7 +426,7 @@ class Position(BoardView):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the start and the moves: pickling each parent would recurse too deeply."""
         if self._start is self:
-            names = {*BoardView.__slots__, *Position.__slots__} - {"_start"}
+            names = {*BoardView.__slots__, *Position.__slots__} - {"_room", "_start"}
             return _restored, ({name: getattr(self, name) for name in sorted(names)},)
         state = self.handicap, self._state(), self._resigned
         return _replayed, (self._start, self._history, *state)
@@ -430,17 +437,22 @@ class Position(BoardView):
     def __deepcopy__(self, memo: object) -> Position:
         return self
 
-    def _copy(self, room: int) -> Position:
-        """A child with the same state, and `room` unset entries at the end of its history."""
+    def _copy(self) -> Position:
+        """A child with the same state."""
         after: Position = object.__new__(Position)
         after.size, after.rules, after.komi = self.size, self.rules, self.komi
         after.handicap, after.move_limit = self.handicap, self.move_limit
         after._boards = self._boards.copy()
-        after._history = np.empty(len(self._history) + room, np.uint64)
-        after._history[: len(self._history)] = self._history
+        after._history, after._room = self._history, self._room
         after._parent = self
         after._start = self._start
         after._resigned = self._resigned
+        return after
+
+    def _next(self) -> Position:
+        """A child with the same board, and an unset entry at the end of its history."""
+        after = self._copy()
+        after._room, after._history = self._room.longer(self._history)
         return after
 
     def _state(self) -> dict[str, float]:
@@ -454,8 +466,9 @@ class Position(BoardView):
 
     def arrays(self, room: int) -> tuple[Boards, NDArray[np.uint64]]:
         """For kernels: copies of the board record [1] and of the history, with room for moves."""
-        copy = self._copy(room)
-        return copy._boards, copy._history
+        history = np.empty(len(self._history) + room, np.uint64)
+        history[: len(self._history)] = self._history
+        return self._boards.copy(), history
 
     def _move_index(self, move: MoveLike, mover: Color) -> int:
         """The board index of a move, or PASS; raises an IllegalMoveError."""
@@ -487,6 +500,7 @@ def _restored(state: dict[str, object]) -> Position:
     for name, value in state.items():
         setattr(position, name, value)
     position._start = position
+    position._room = SharedHistory(position._history)
     return position
 
 
@@ -500,11 +514,11 @@ def _replayed(
     """Unpickle a position by replaying its moves."""
     position = start
     for entry in range(1, len(history)):
-        after = position._copy(room=1)
+        after = position._next()
         mover, move = kernels.mover_at(history, entry), kernels.move_at(history, entry)
         kernels.try_play(after._boards[0], after._history, move, mover, False)
         position = after
     if position is start or resigned is not None:
-        position = position._copy(room=0)
+        position = position._copy()
     position._take_state(handicap, state, resigned)
     return position

@@ -9,6 +9,7 @@
 - cache: an evaluator around another one that remembers
 - inference_buffers: fixed buffers between self-play and a network
 - fixed_rules: fix the rules that a network assumes
+- comparison: how far two evaluators of a network are apart
 - fake: an evaluator without a network, for tests
 - backends: ways to run networks, and the registry that chooses
 - files: network files of Tengen's and KataGo's

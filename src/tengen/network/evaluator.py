@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numba
 import numpy as np
@@ -149,6 +149,24 @@ class EvaluatorWrapper:
         self.best_batch, self.parallel_batches = inner.best_batch, inner.parallel_batches
         self.on_processor, self.has_optimism = inner.on_processor, inner.has_optimism
         self.imitates_people = inner.imitates_people
+
+    def drop_graphs(self) -> None:
+        """Free what the inner evaluator keeps."""
+        drop_graphs(self._inner)
+
+
+@runtime_checkable
+class KeepsGraphs(Protocol):
+    """An evaluator that keeps compiled graphs, which it can compile again."""
+
+    def drop_graphs(self) -> None:
+        """Free them."""
+
+
+def drop_graphs(evaluator: Evaluator) -> None:
+    """Free the compiled graphs of a network, if it keeps some."""
+    if isinstance(evaluator, KeepsGraphs):
+        evaluator.drop_graphs()
 
 
 def feeding_threads(evaluator: Evaluator) -> int:

@@ -19,6 +19,7 @@ class LoadedNetwork(NamedTuple):
 
     evaluator: Evaluator
     file: str = ""  # its name without folders; empty for data that came from no file
+    sha256: str = ""  # of the file
     katago_version: int = 0  # of KataGo's format; 0 for networks that are not KataGo's
     architecture: Architecture | None = None
     trained_on: TrainedOn | None = None  # None: whoever opened the evaluator answers for it
@@ -33,16 +34,18 @@ def open_network(
     file, ValueError for the device or the precision.
     """
     from tengen.network.backends.registry import open_evaluator
-    from tengen.network.files.loading import find_network, load_network
+    from tengen.network.files.loading import file_sha256, find_network, load_network
 
     if isinstance(model, str | Path):
-        file, data = find_network(model).name, load_network(model)
+        path = find_network(model)
+        file, sha256, data = path.name, file_sha256(path), load_network(model)
     else:
-        file, data = "", model
+        file, sha256, data = "", "", model
     version = data.provenance.get("katago_version", "")
     return LoadedNetwork(
         evaluator=open_evaluator(data, device, precision, streams=streams),
         file=file,
+        sha256=sha256,
         katago_version=int(version) if version.isdecimal() else 0,
         architecture=data.architecture,
         trained_on=data.trained_on,

@@ -75,21 +75,24 @@ def write_shard(folder: Path, games: Games, provenance: Mapping[str, Any] | None
     The file appears whole or, on an OSError, not at all. The provenance (the run, the network) is
     any JSON object. Only one process may write into a folder at a time.
     """
-    if not len(games.games):
-        raise ValueError("a shard holds at least one game")
-    check_games(games)
+    content = shard_bytes(games, provenance)
     folder.mkdir(parents=True, exist_ok=True)
     numbers = games.games["number"]
     next_number = max(shard_numbers(folder), default=0) + 1
     name = f"{next_number:06d}-games-{numbers.min()}-{numbers.max()}{SUFFIX}"
-    replace_file(folder / name, _as_bytes(games, dict(provenance or {})), _UNFINISHED)
+    replace_file(folder / name, content, _UNFINISHED)
     sync_folder(folder)  # the name, too
     return folder / name
 
 
 def read_shard(path: Path) -> Shard:
     """The games of a shard and their provenance; raises ShardError for a damaged file."""
-    header, body = _checked(path, _bytes_of(path))
+    return parse_shard(path, _bytes_of(path))
+
+
+def parse_shard(path: Path, content: bytes) -> Shard:
+    """As `read_shard`, of the content of a file, whose path is for messages alone."""
+    header, body = _checked(path, content)
     try:
         counts, packed = _sizes(header, len(body))
         games = Games(*_tables(body, counts, packed))
@@ -141,7 +144,11 @@ def read_or_set_aside(path: Path) -> Games | None:
     return None
 
 
-def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
+def shard_bytes(games: Games, provenance: Mapping[str, Any] | None = None) -> bytes:
+    """A batch of games as the content of a shard; raises ValueError for impossible games."""
+    if not len(games.games):
+        raise ValueError("a shard holds at least one game")
+    check_games(games)
     tables = games[: len(_LAYOUT)]
     # Records are transposed into columns of single bytes, which compress better.
     packed = [
@@ -153,7 +160,7 @@ def _as_bytes(games: Games, provenance: dict[str, Any]) -> bytes:
             "counts": [len(table) for table in tables],
             "packed": [len(content) for content in packed],
             "layout": _layout(),
-            "provenance": provenance,
+            "provenance": dict(provenance or {}),
         }
     ).encode()
     numbers = VERSION.to_bytes(4, "little") + len(header).to_bytes(4, "little")

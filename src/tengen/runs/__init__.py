@@ -3,8 +3,10 @@
 - `run`: the loop
 - `params`: all settings of a run
 - `folder`: what lies where, opening and locking a run, errors that say what to do, JSON lines
+- `placement`: where games are played and rated: in this process, or elsewhere
 - `selfplay_network`: the network that plays, by device
 - `replay_writer`: finished games into the replay buffer
+- `store`, `exchange`, `ledger`: what several machines share: files, their names, what was counted
 - `checkpoint`: the state of a run in a file, saved in the background
 - `pack`: what goes into files that travel, and going on from them
 - `pack_file`, `packed_state`, `packed_games`: those files, and weights and games in fewer bytes

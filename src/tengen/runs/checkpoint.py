@@ -151,9 +151,12 @@ class CheckpointWriter(BackgroundThread):
     """Writes one save at a time: first the games, then the checkpoint that refers to them."""
 
     def __init__(
-        self, folder: RunFolder, samples: int, then: Callable[[], None] = lambda: None
+        self,
+        folder: RunFolder,
+        samples: int,
+        then: Callable[[Mapping[str, Any]], None] = lambda _: None,
     ) -> None:
-        """`then` is called after each save, in the background."""
+        """`then` is called after each save with its facts, in the background."""
         super().__init__("saving")
         self._folder, self._samples, self._then = folder, samples, then
 
@@ -166,8 +169,9 @@ class CheckpointWriter(BackgroundThread):
                 write_shard(self._folder.shards, part, {"run": self._folder.path.name})
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
-        save_checkpoint(self._folder, number, arrays, facts | {"last_shard": last})
-        self._then()
+        facts = facts | {"last_shard": last}
+        save_checkpoint(self._folder, number, arrays, facts)
+        self._then(facts)
 
     def _write_samples(self, games: Games) -> None:
         """Write the latest games as SGF."""
@@ -175,7 +179,12 @@ class CheckpointWriter(BackgroundThread):
         for k in range(max(0, count - self._samples), count):
             path = self._folder.games / f"{int(games.games['number'][k]):09}.sgf"
             path.write_text(sgf_text(games, k), encoding="utf-8")
-        _remove(sorted(self._folder.games.glob("*.sgf"))[:-KEPT_SAMPLES])
+        _remove(sorted(self._folder.games.glob("*.sgf"), key=_age)[:-KEPT_SAMPLES])
+
+
+def _age(path: Path) -> tuple[int, str]:
+    """Sorts older files first; numbers of games alone do not tell, if several machines play."""
+    return path.stat().st_mtime_ns, path.name
 
 
 def missing_shards(folder: RunFolder, last: int) -> list[int]:

@@ -19,6 +19,7 @@ from tengen.runs.folder import RunFolder, append_line, forget_after, forget_line
 from tengen.runs.observer import Observers, RunObserver
 from tengen.runs.tensorboard_events import EventWriter
 from tengen.selfplay.record import BY_MOVE_LIMIT, Games
+from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
 REDRAW_SECONDS = 0.25
@@ -147,7 +148,7 @@ class RunDisplay(Closeable):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._title = title
-        self._console = console or Console(stderr=True)
+        self._console = console or TerminalConsole(stderr=True)
         self._clock = clock
         self._shown_at: float | None = None
         self._stage = ""  # shown last

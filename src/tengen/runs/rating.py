@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,14 @@ def rate_network(
     opened: Callable[[NetworkData], Evaluator],
     playing: str = "",
     should_stop: Callable[[], bool] = lambda: False,
+    record: Callable[[dict[str, Any]], None] | None = None,
 ) -> bool:
     """Let an iteration's network, already kept, play earlier ones and opponents from outside.
 
     Every match is played on all board sizes of the run, the same number of games on each, so that
     ratings are comparable. `playing` names a network that is always among the opponents. Returns
-    whether all matches were played; a match that `should_stop` ends is not counted.
+    whether all matches were played; a match that `should_stop` ends is not counted. The others go
+    to `record`, or to the run's file of ratings.
     """
     name = network_name(iteration)
     kept = (file.stem for file in folder.networks.glob("*.safetensors"))
@@ -81,7 +84,7 @@ def rate_network(
         match |= tally_of(chain.from_iterable(by_size.values()))._asdict()
         if len(by_size) > 1:
             match["by_size"] = {size: str(tally_of(played)) for size, played in by_size.items()}
-        append_line(folder.ratings, match)
+        (record or partial(append_line, folder.ratings))(match)
     return True
 
 

@@ -42,6 +42,11 @@ class ReplayWriter(BackgroundThread):
         self.games += len(games.games)
         self.last = games
 
+    @property
+    def unsaved(self) -> int:
+        """How many games were added since they were last taken to be saved."""
+        return sum(len(games.games) for games in self._unsaved)
+
     def take_unsaved(self) -> Games:
         """The games added since the last call."""
         self.finish()

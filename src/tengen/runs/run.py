@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,23 +35,27 @@ from tengen.runs.checkpoint import (
     remove_shards_after,
 )
 from tengen.runs.compile_ahead import CompileAhead
+from tengen.runs.exchange import was_shared
 from tengen.runs.folder import (
     RunError,
     RunFolder,
     RunLock,
     forget_after,
+    forget_lines,
     is_run,
     open_or_create_run,
     removed_if_refused,
 )
+from tengen.runs.ledger import Ledger
 from tengen.runs.pack import Packer, pack_run, unpack_run
 from tengen.runs.pack_file import check_target, read_pack
 from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams, Session
+from tengen.runs.placement import OneProcess, OpenedRun, Placement, own_numbers
 from tengen.runs.progress import Counters, Progress, game_metrics
-from tengen.runs.rating import network_file, network_name, passes, rate_network, ratings_of
+from tengen.runs.rating import network_file, network_name, passes, ratings_of
 from tengen.runs.replay_writer import ReplayWriter
-from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on, learning_device
-from tengen.selfplay.fleet import Fleet, games_saved
+from tengen.runs.selfplay_network import DEFAULTS, learning_device
+from tengen.selfplay.fleet import games_saved
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
 from tengen.training.initial import initial_network, resumed_network
 from tengen.training.params import rate_at, steps_allowed
@@ -59,7 +63,9 @@ from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import DivergedError, Trainer
 from tengen.user_messages import say
 
-TICKS_TO_COLLECT = 64  # between two looks for finished games
+WAIT_SECONDS = 0.2  # for ratings, between two looks
+MOST_UNSAVED = 50_000  # games, before they are saved sooner than the settings say
+MOST_BEHIND = 32  # steps that are allowed and not done, before new games have to wait
 
 
 def open_run_with(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolder, RunConfig]:
@@ -114,8 +120,13 @@ class Run(Closeable):
     """A run under way, in a folder that this process has locked."""
 
     def __init__(
-        self, folder: RunFolder, config: RunConfig, session: Session | None = None
+        self,
+        folder: RunFolder,
+        config: RunConfig,
+        session: Session | None = None,
+        placement: Placement | None = None,
     ) -> None:
+        """`placement` says where games are played and rated; all in this process by default."""
         self._began = self._last_saved = time.monotonic()
         self._session = session or Session()
         self._seconds_before = 0.0  # of earlier sessions
@@ -125,15 +136,21 @@ class Run(Closeable):
         self._iteration_rows = config.run.iteration_rows or self._defaults.iteration_rows
         self._first_rows = config.run.first_rows or self._defaults.first_rows
         self.iteration = 0
-        self._unrated = False  # whether this iteration's network is still to be rated
+        self._unrated: list[int] = []  # iterations whose networks are still to be rated
         self._playing = network_name(0)  # the network that plays, if there is a gate
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
         network, self._started_from = _starting_network(config.run, checkpoint)
-        self._numbers_from = 0 if checkpoint is None else checkpoint.facts.get("numbers_from", 0)
+        facts = {} if checkpoint is None else checkpoint.facts
+        self._placement: Placement = placement or OneProcess()
+        self._ledger = Ledger(facts.get("counted"))
+        self._aside: dict[str, str] = dict(facts.get("aside", {}))
+        self._numbers_from = int(facts.get("numbers_from", 0))
+        if self._placement.plays_here and was_shared(folder) and not _has_fleet(checkpoint):
+            self._numbers_from = own_numbers(folder, self._numbers_from)
         self._games_at_a_time = config.selfplay.games or self._defaults.games
-        if checkpoint is not None and (fleet := checkpoint.part("fleet.")):
-            self._games_at_a_time = games_saved(fleet)  # perhaps of another device
+        if checkpoint is not None and _has_fleet(checkpoint):  # perhaps of another device
+            self._games_at_a_time = games_saved(checkpoint.part("fleet."))
         with ExitStack() as opened:
             self._open_parts(network, opened)
             if checkpoint is not None:
@@ -141,9 +158,11 @@ class Run(Closeable):
             else:
                 forget_after(folder.ratings, "iteration", -1)
                 remove_shards_after(folder, 0)
+            for games in self._games.left_over():
+                self._replay.add(games)
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
-                CheckpointWriter(folder, config.run.sample_games, self._packer.offer)
+                CheckpointWriter(folder, config.run.sample_games, self._saved)
             )
             self._progress = opened.enter_context(
                 Progress(folder, self.iteration, self._session.observers)
@@ -151,11 +170,12 @@ class Run(Closeable):
             self._opened = opened.pop_all()
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
-        """Create the trainer, the replay buffer, the network that plays, and the fleet."""
+        """Create the trainer, the replay buffer, and whoever plays and rates."""
         config, seed = self._config, self._config.run.seed
         features = FEATURE_SETS[network.network.architecture.features]
         on_gpu = self._device == CUDA
-        compiling = opened.enter_context(CompileAhead(features)) if on_gpu else None
+        plays = on_gpu and self._placement.plays_here
+        compiling = opened.enter_context(CompileAhead(features)) if plays else None
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
             config.selfplay.expected_rows,
@@ -164,14 +184,20 @@ class Run(Closeable):
         )
         self._trainer = Trainer(network, buffer, config.training, seed)
         self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
-        halves = config.selfplay.halves(self._games_at_a_time)
-        self._network = SelfPlayNetwork(self._trainer, halves)
-        if compiling is not None:
-            compiling.wait()
-        games, first = config.selfplay, self._numbers_from
-        if first:  # none is cut short: that is for the first games of a network that knows nothing
-            games = replace(games, stagger=False)
-        self._fleet = Fleet(self._network.buffers, games, config.search, seed, first_game=first)
+        run = OpenedRun(
+            self._folder,
+            config,
+            self._device,
+            self._trainer,
+            self._games_at_a_time,
+            self._numbers_from,
+            self._ledger,
+            self._aside,
+            kernels_ready=compiling.wait if compiling is not None else lambda: None,
+            stopped=self._stopped,
+        )
+        self._games = self._placement.open_games(run)
+        self._rater = self._placement.open_rater(run)
 
     def close(self) -> None:
         """End threads and processes, close files."""
@@ -186,13 +212,16 @@ class Run(Closeable):
             self.begin()
             while not self._over():
                 self.iterate()
+            while self._unrated and not self._stopped():  # only if others rate
+                time.sleep(WAIT_SECONDS)
+                self._take_ratings()
             self._save()
             save_network(self._network_data("latest"), self._folder.latest, half=True)
             self._writer.finish()
             self._packer.pack()
         self._progress.close_display()
         path = self._folder.path
-        if self._stopped() and (self._unrated or self._share() < 1):
+        if self._stopped() and not self.has_ended:
             say(f"stopped and saved; resume with: tengen train {path}")
             return
         run = self._config.run
@@ -201,10 +230,19 @@ class Run(Closeable):
         done = f"{self.seconds / 60:.1f} minutes and {self._replay.games:,} games"
         say(f"{path} has ended after {done}; train on with: tengen train {path} {later}")
 
+    def stop_when(self, stop: threading.Event) -> None:
+        """End the session, as an interrupt does, when this is set."""
+        self._stop = stop
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run, not only its session, is over and all is rated."""
+        return self._share() >= 1 and not self._unrated
+
     def begin(self) -> None:
         """Keep a new run's first network, or finish a resumed run's rating."""
-        if self._unrated:
-            self._rate()
+        for iteration in list(self._unrated):
+            self._rate(iteration)
         if self.iteration:
             return
         self._keep_network()
@@ -221,29 +259,38 @@ class Run(Closeable):
         self._publish()
         self.iteration += 1
         self._report(before)
+        self._take_ratings()
         every = self._config.rating.every
-        self._unrated = bool(every) and (self.iteration % every == 0 or self._share() >= 1)
-        if time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds:
+        if every and (self.iteration % every == 0 or self._share() >= 1):
+            self._unrated.append(self.iteration)
+        due = time.monotonic() - self._last_saved >= self._config.run.checkpoint_seconds
+        if due or self._replay.unsaved >= MOST_UNSAVED:
             self._save()  # before the rating, which may take minutes
-        if self._unrated and not self._stopped():
-            self._rate()
+        if self.iteration in self._unrated and not self._stopped():
+            self._rate(self.iteration)
 
     def _play_and_learn(self) -> None:
-        """Play some ticks. On a GPU steps run between them, on a CPU after them."""
-        ticks_to_publish = self._defaults.ticks_to_publish
-        for _ in range(TICKS_TO_COLLECT):
-            self._fleet.tick()
-            if ticks_to_publish and self._may_learn() and self._trainer.ready():
-                self._trainer.step(self._rate_now())
-        games = self._fleet.take_games()
-        if ticks_to_publish:
+        """Take the next games and learn from them."""
+        games = self._games.collect(self._learn)
+        if self._games.overlapped:
             self._replay.start(self._replay.add, games)
-            if self._fleet.counts.ticks % ticks_to_publish < TICKS_TO_COLLECT:
+            if self._games.wants_weights():
                 self._publish()
             return
         self._replay.add(games)
         while self._may_learn():
             self._trainer.step(self._rate_now())
+            if self._games.wants_weights():
+                self._publish()
+
+    def _learn(self) -> bool:
+        """Start a step if one is allowed and the device is free; whether many more are allowed."""
+        if not self._may_learn():
+            return False
+        if self._trainer.ready():
+            self._trainer.step(self._rate_now())
+        allowed = steps_allowed(self._config.training, self._replay.buffer.total)
+        return allowed - self._trainer.steps > MOST_BEHIND
 
     def _may_learn(self) -> bool:
         buffer = self._replay.buffer
@@ -259,8 +306,7 @@ class Run(Closeable):
         if not self._trainer.check():
             return  # rolled back to earlier weights, which play next time
         if not self._config.rating.gate:
-            self._network.publish(self._trainer)
-            self._fleet.set_step(self._trainer.steps)
+            self._games.publish(self._trainer)
 
     # Progress
 
@@ -283,7 +329,7 @@ class Run(Closeable):
         return timed_out or self._stop.is_set()
 
     def _counters(self) -> Counters:
-        fleet, buffer, steps = self._fleet.counts, self._replay.buffer, self._trainer.steps
+        played, buffer, steps = self._games.counts, self._replay.buffer, self._trainer.steps
         return Counters(
             iteration=self.iteration,
             seconds=self.seconds,
@@ -293,22 +339,21 @@ class Run(Closeable):
             window=buffer.window,
             steps=steps,
             samples=steps * self._config.training.batch,
-            ticks=fleet.ticks,
-            evals=fleet.rows,
-            moves=fleet.moves,
+            ticks=played.ticks,
+            evals=played.rows,
+            moves=played.moves,
         )
 
     def _report(self, before: Counters) -> None:
         """Record the iteration that has ended."""
         learned, now = self._trainer.metrics(), self._counters()
-        filled = (now.evals - before.evals) / max(1, now.ticks - before.ticks)
         losses = {name: learned[name] for name in (*LOSSES, "total") if name in learned}
         others: dict[str, float] = {
             "window": now.window,
             "steps": now.steps,
             **{name: learned[name] for name in ("accuracy", "gradient") if name in learned},
             "rate": self._rate_now() * self._trainer.rate_factor,
-            "batch fill": filled * len(self._network.buffers) / self._games_at_a_time,
+            **self._games.metrics(before, now),
             **{name: loss for name, loss in learned.items() if "/" in name},  # by board size
         }
         if (games := self._replay.last) is not None:
@@ -318,27 +363,26 @@ class Run(Closeable):
 
     # Rating
 
-    def _rate(self) -> None:
-        """Keep this iteration's network and rate it; if stopped meanwhile, later."""
+    def _rate(self, iteration: int) -> None:
+        """Keep an iteration's network and have it rated; if stopped meanwhile, later."""
         self._progress.show(self._counters(), stage="rating")
         self._replay.finish()
-        self._keep_network()
-        name, rating = network_name(self.iteration), self._config.rating
-        self._unrated = not rate_network(
-            self._folder,
-            self.iteration,
-            rating,
-            self._config.selfplay,
-            partial(evaluator_on, self._device),
-            self._playing if rating.gate else "",
-            self._stopped,
-        )
-        if self._unrated:
-            return
-        if rating.gate and passes(self._folder, self.iteration, self._playing, rating.gate):
-            self._let_play(name)
-        if (rated := ratings_of(self._folder).get(name)) is not None:
-            self._progress.record_rating(self._counters(), rated)
+        if iteration == self.iteration:
+            self._keep_network()
+        self._rater.rate(iteration, self._playing if self._config.rating.gate else "")
+        self._take_ratings()
+
+    def _take_ratings(self) -> None:
+        """Record the ratings of networks that have been rated."""
+        gate = self._config.rating.gate
+        for iteration in self._rater.rated():
+            self._unrated = [each for each in self._unrated if each != iteration]
+            name = network_name(iteration)
+            if gate and passes(self._folder, iteration, self._playing, gate):
+                self._let_play(name)
+            if (rated := ratings_of(self._folder).get(name)) is not None:
+                now = self._counters()._replace(iteration=iteration)
+                self._progress.record_rating(now, rated)
 
     def _keep_network(self) -> None:
         """Write this iteration's network, for ratings and for other programs."""
@@ -366,14 +410,14 @@ class Run(Closeable):
         """Let a network that was kept play from now on."""
         self._playing = name
         data = load_network_file(network_file(self._folder, name))
-        self._network.play(data)
-        self._fleet.set_step(int(data.provenance["steps"]))
+        self._games.play(data)
 
     # Saving and resuming
 
     def _save(self) -> None:
         """Start saving a checkpoint in the background."""
-        arrays = {f"fleet.{name}": _as_numbers(array) for name, array in self._fleet.save().items()}
+        self._placement.check()
+        arrays = {f"fleet.{name}": _as_numbers(array) for name, array in self._games.save().items()}
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
         unsaved = self._replay.take_unsaved()  # first, so that the counts below include them
@@ -389,22 +433,30 @@ class Run(Closeable):
             "started_from": self._started_from,
             "numbers_from": self._numbers_from,
         }
+        if was_shared(self._folder):
+            facts |= {"counted": self._ledger.to_json(), "aside": dict(self._aside)}
         self._writer.start(self._writer.write, self.iteration, unsaved, arrays, facts)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
         self._last_saved = time.monotonic()
 
+    def _saved(self, facts: Mapping[str, Any]) -> None:
+        """Called in the background after each checkpoint."""
+        self._packer.offer()
+        self._placement.saved(facts)
+
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Continue from a checkpoint."""
         facts = checkpoint.facts
         self.iteration = int(facts["iteration"])
-        self._unrated = bool(facts.get("unrated"))
+        unrated = facts.get("unrated") or []  # earlier versions: whether the last one is
+        self._unrated = [self.iteration] if unrated is True else list(unrated)
         self._seconds_before = float(facts["seconds"])
         trainer = checkpoint.part("trainer.")
         try:
             self._trainer.load_state({k: torch.from_numpy(v) for k, v in trainer.items()})
             if fleet := checkpoint.part("fleet."):  # a pack has none: its games begin anew
-                self._fleet.load(fleet)
+                self._games.load(fleet)
         except (KeyError, ValueError) as error:
             raise RunError(
                 f"{self._folder.path}: its checkpoint is of other settings or of another version "
@@ -421,7 +473,13 @@ class Run(Closeable):
             self._let_play(str(facts["playing"]))
         else:
             self._publish()
-        forget_after(self._folder.ratings, "iteration", self.iteration - self._unrated)
+        forget_after(self._folder.ratings, "iteration", self.iteration)
+        forget_lines(self._folder.ratings, lambda line: line.get("iteration") in self._unrated)
+
+
+def _has_fleet(checkpoint: Checkpoint | None) -> bool:
+    """Whether games under way were saved; after a pack or work on several machines none were."""
+    return checkpoint is not None and bool(checkpoint.part("fleet."))
 
 
 def _starting_network(

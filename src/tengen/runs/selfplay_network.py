@@ -13,7 +13,7 @@ from tengen.network.backends.registry import AUTO, CPU, CUDA, open_evaluator
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
-from tengen.network.torch.model import network_from
+from tengen.network.torch.model import Network, network_from
 from tengen.training.heads_and_losses import SCALING
 from tengen.training.trainer import Trainer
 
@@ -35,19 +35,21 @@ DEFAULTS = {
 
 
 class SelfPlayNetwork:
-    """The network that plays the games, on the trainer's device.
+    """The network that plays the games.
 
     On a GPU weights are copied while the device is idle; on the CPU they need a new evaluator.
     """
 
-    def __init__(self, trainer: Trainer, halves: Sequence[BufferShape]) -> None:
-        self._on_gpu = PlayingNetwork(trainer.ema, SCALING) if trainer.stream else None
+    def __init__(self, network: Network | NetworkData, halves: Sequence[BufferShape]) -> None:
+        """With a network on the GPU, or with data to play on the CPU."""
+        self._on_gpu = PlayingNetwork(network, SCALING) if isinstance(network, Network) else None
         self.buffers: list[CudaBuffers] | list[EvaluatorBuffers]  # one for each half of the fleet
-        if self._on_gpu is not None:
-            self.buffers = [CudaBuffers(self._on_gpu, half) for half in halves]
-        else:
-            evaluator = evaluator_on(CPU, trainer.ema_data("playing", {}))
+        if isinstance(network, NetworkData):
+            evaluator = evaluator_on(CPU, network)
             self.buffers = [EvaluatorBuffers(evaluator, half) for half in halves]
+        else:
+            assert self._on_gpu is not None
+            self.buffers = [CudaBuffers(self._on_gpu, half) for half in halves]
 
     def publish(self, trainer: Trainer) -> None:
         """Play with the trainer's weights from now on."""

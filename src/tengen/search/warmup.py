@@ -1,13 +1,14 @@
-"""Have all kernels of a search compiled before somebody's clock runs."""
+"""Have all kernels of a search compiled: before it begins, or while it runs as plain Python."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from tengen.features.feature_set import FeatureSet
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
-from tengen.parallel_compiling import compile_for
+from tengen.parallel_compiling import compile_behind, compile_for
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions, Wanted
 from tengen.search.tree_batch import deep_tree
@@ -20,10 +21,24 @@ def compile_kernels(features: FeatureSet, human: FeatureSet | None = None) -> No
     `human` are the inputs of a network beside it that imitates people. What was compiled before is
     loaded from the disk.
     """
+    compile_for(*_task(features, human))
+    search_a_little(features, human, visits=50)
+
+
+def compile_kernels_behind(features: FeatureSet, human: FeatureSet | None = None) -> None:
+    """The same, without waiting: until then searches run as plain Python, some 20 visits/s.
+
+    If all was compiled before, it is loaded, so that nobody's clock runs meanwhile.
+    """
+    if not compile_behind(*_task(features, human)):
+        search_a_little(features, human, visits=50)
+
+
+def _task(features: FeatureSet, human: FeatureSet | None) -> tuple[Callable[[], object], str]:
+    """What calls all kernels of a search, and its name."""
     people = "nobody" if human is None else str(human.kind)
     task = partial(search_a_little, features, human, visits=8)
-    compile_for(task, f"search-{features.kind}-{people}")
-    search_a_little(features, human, visits=50)
+    return task, f"search-{features.kind}-{people}"
 
 
 def search_a_little(features: FeatureSet, human: FeatureSet | None, visits: int) -> None:

@@ -111,6 +111,11 @@ class Conversation(Closeable):
                 raise AssertionError(f"no answer in time; so far: {str(self.answers)[:2000]}")
             return list(self.answers)
 
+    def more_than(self, count: int, seconds: float) -> bool:
+        """Wait until there are more answers than so many; False after so many seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.answers) > count, seconds)
+
     def ask(self, query: dict[str, Any] | str | bytes, count: int = 1) -> list[dict[str, Any]]:
         """Say something and wait for so many more answers."""
         before = len(self.answers)

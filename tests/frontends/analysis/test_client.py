@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from tengen.engine.katago_params import SPOKEN_VERSION
+from tengen.frontends.analysis.backlog import POSITION_BYTES
+from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.network.loaded_network import LoadedNetwork
+from tests.costs import peak_bytes
 from tests.frontends.analysis.conversation import (
     Conversation,
     black_is_ahead,
@@ -416,3 +419,56 @@ def test_a_query_for_no_turn_is_warned_about() -> None:
         answer = client.one(query(analyzeTurns=[]))
     assert (answer["id"], answer["field"]) == ("q", "analyzeTurns")
     assert "warning" in answer
+
+
+# Bounds
+
+
+def test_games_that_wait_are_bounded_in_bytes() -> None:
+    with Conversation(slow(0.01)) as client:
+        client.service.positions.most = 100 * POSITION_BYTES
+        moves = [["B", "pass"], ["W", "pass"]] * 20
+        for number in (1, 2):
+            client.say(query(id=f"q{number}", moves=moves, maxVisits=ENDLESS))
+        refused = client.one(query(id="q3", moves=moves))
+        assert refused["id"] == "q3"
+        assert refused["field"] == "moves"
+        assert "ask again when some of the answers are there" in refused["error"]
+        client.say({"id": "t", "action": "terminate_all"})
+        client.until(lambda answers: {"q1", "q2"} <= {answer["id"] for answer in answers})
+        # Counted as gone after its answer was sent.
+        deadline = time.monotonic() + 10
+        while client.service.positions.held and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert client.service.positions.held == 0
+        client.say(query(id="q4", moves=moves, maxVisits=1))
+        client.until(lambda answers: any(answer["id"] == "q4" for answer in answers))
+
+
+def test_a_position_takes_about_as_many_bytes_as_are_counted() -> None:
+    def play(n: int) -> Position:
+        position = Position(19)
+        for _ in range(n):
+            position = position.play(None, strict=False)
+        return position
+
+    assert 0.8 < peak_bytes(play, 500) / (500 * POSITION_BYTES) < 1.1
+
+
+def test_who_reads_no_answers_cannot_ask_for_more() -> None:
+    with Conversation() as client:
+        client.session.unread.hold(client.session.unread.most)
+        assert "read them before you ask again" in client.one(query())["error"]
+        assert "version" in client.one({"id": "v", "action": "query_version"})
+        client.session.unread.release(client.session.unread.most)
+        assert "rootInfo" in client.one(query())
+
+
+def test_clearing_the_cache_frees_what_can_be_made_again() -> None:
+    with Conversation() as client:
+        client.ask(query(maxVisits=4))
+        engine = client.service.loader.engine
+        assert list(engine.scheduler._pools)
+        client.one({"id": "c", "action": "clear_cache"})
+        assert not list(engine.scheduler._pools)
+        assert "rootInfo" in client.one(query(maxVisits=4))

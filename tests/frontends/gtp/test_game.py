@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tengen.frontends.gtp import positions
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import load_sgf
+from tests.costs import MOST_GROWTH, cpu_growth
 from tests.frontends.gtp.client import NO_NETWORK, Client, session
 from tests.frontends.gtp.opponents import surveyor
 from tests.katago_data import answers, needs_katago_data
@@ -364,3 +366,25 @@ def test_komi_runs_to_400_in_half_points() -> None:
         for komi in ("400.5", "-401", "7.25", "7.2", "nan"):
             client.error(f"komi {komi}")
         assert client.body("get_komi") == "7"
+
+
+def test_a_long_game_costs_what_it_is_long() -> None:
+    """`play` and `undo` looked at all moves again, and so did the record at each of them."""
+    with session(None) as client:
+
+        def play(moves: int) -> None:
+            client.body("clear_board")
+            client.body(f"play_sequence {'b pass w pass ' * (moves // 2)}")
+            client.body("printsgf")
+            client.body(f"gg-undo {moves}")
+
+        assert cpu_growth(int, play, 400) < MOST_GROWTH
+
+
+def test_a_game_ends_at_a_stated_number_of_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "MOST_MOVES", 3)
+    with session(None) as client:
+        client.body("play_sequence b A1 w B1 b C1")
+        assert client.error("play w D1") == "a game may have 3 moves, not more"
+        client.body("undo")
+        client.body("play w D1")

@@ -262,3 +262,22 @@ def test_the_first_move_comes_within_three_seconds() -> None:
             assert re.fullmatch(r"= [A-HJ][1-9]", _ask(process, "genmove b"))
             times.append(time.monotonic() - start)
     assert min(times) < 3.0, times
+
+
+@needs_bundled_network
+def test_quit_takes_no_time_after_many_boards() -> None:
+    """Freeing compiled networks one by one took seconds."""
+    command = [sys.executable, "-m", "tengen", "gtp", "--visits", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            for side in range(5, 13):
+                assert _ask(process, f"boardsize {side}") == "="
+                assert re.match("= [A-Z]", _ask(process, "genmove b"))
+            stdin, _ = _streams(process)
+            began = time.monotonic()
+            stdin.write(b"quit\n")
+            stdin.flush()
+            assert process.wait(30) == 0
+            assert time.monotonic() - began < 2  # 0.05 s where nothing else runs
+        finally:
+            process.kill()

@@ -20,8 +20,9 @@ from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy
 from tengen.frontends.web.http.serve import make_engine, server_config
-from tengen.frontends.web.play.autosave import Autosave
+from tengen.frontends.web.play.autosave import KEPT_BYTES, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.network.evaluator import Evaluator
 from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
@@ -36,18 +37,22 @@ def serving(
     evaluator: Evaluator = HALVES,
     access: AccessPolicy | None = None,
     make: Callable[[], Engine] | None = None,
+    networks: Path | None = None,
+    make_other: Callable[[Path], Engine] | None = None,
+    kept_bytes: int = KEPT_BYTES,
 ) -> Iterator[int]:
-    """A server; its port."""
+    """A server; its port. `make_other` opens the networks of the folder that it offers."""
 
     def engine() -> Engine:
         return make_engine(LoadedNetwork(evaluator, "fake.bin.gz"))
 
     with (
         closing(bound_socket("127.0.0.1", 0)) as listening,
-        Autosave(folder) as autosave,
+        Autosave(folder, kept_bytes) as autosave,
         EngineLoader(make or engine, low_priority=True) as loader,
     ):
-        app = make_app(loader, autosave, access or AccessPolicy(), FIRST_GAME)
+        offered = OfferedNetworks(loader, networks, make_other)
+        app = make_app(loader, autosave, access or AccessPolicy(), FIRST_GAME, None, offered)
         server = uvicorn.Server(server_config(app))
         thread = threading.Thread(target=server.run, args=[[listening]])
         thread.start()
@@ -66,11 +71,13 @@ def serving(
 class Client(Closeable):
     """A client that says hello, and sorts what it hears."""
 
-    def __init__(self, port: int, session: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, port: int, session: str | None = None, *, player: str | None = None, **options: Any
+    ) -> None:
         self.socket: ClientConnection = connect(
             f"ws://127.0.0.1:{port}/ws", max_size=None, max_queue=None, legacy=True, **options
         )
-        self.say("hello", session=session)
+        self.say("hello", session=session, player=player)
         self.welcome = self.hear("welcome")
         self.session: str = self.welcome["session"]
         self.game = self.hear("game")

@@ -36,6 +36,7 @@ def test_no_request_makes_the_server_fail(api: Any) -> None:
     operations = [found.ok() for found in api.get_all_operations()]
     assert {operation.path for operation in operations} == {
         "/api/info",
+        "/api/players/{player}/games/{game}.sgf",
         "/api/sessions/{id_}/game.sgf",
         "/api/sessions/{id_}/review.sgf",
         "/api/sessions/{id_}/review.html",

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 
 import pytest
 
-from tengen.frontends.web.play.autosave import (
-    PROPERTY,
-    Autosave,
-    restored_game,
-    saved_game,
-)
+from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
 from tengen.frontends.web.play.game_state import GameState, new_game_state
+from tengen.frontends.web.play.saved_games import PROPERTY, restored_game, saved_game
 from tengen.game.sgf.records import load_sgf, read_sgf, save_sgf
 from tests.frontends.web.server import Client, serving
 from tests.frontends.web.server_process import ServerProcess
 
 ID = 32 * "a"
+KEY = GameKey(32 * "b", new_game_id())
+
+
+def kept_files(folder: Path) -> list[Path]:
+    return sorted((folder / "games").glob("*/*.sgf"))
 
 
 def new_game(**terms: object) -> GameState:
@@ -83,7 +85,7 @@ def test_a_server_that_ends_has_written_everything(tmp_path: Path) -> None:
         client.play("D4")
         client.say("comment", node=1, text="good")
         client.hear("node")
-    file = tmp_path / "sessions" / f"{client.session}.sgf"
+    [file] = kept_files(tmp_path)
     assert load_sgf(file)[0].root.children[0].text("C") == "good"
     with serving(tmp_path) as port, Client(port, client.session) as client:
         assert client.game["nodes"][1]["comment"] == "good"
@@ -95,9 +97,10 @@ def test_a_game_that_makes_room_for_another_is_kept(tmp_path: Path) -> None:
         client.play("D4")
         client.new_game(colour="both")
         client.new_game(colour="both")  # nothing was played in the one before
-        games = list((tmp_path / "games").glob("*.sgf"))
-        assert len(games) == 1
-        assert load_sgf(games[0])[0].final_position().stones.sum() == 1
+        client.settle()
+        files = kept_files(tmp_path)
+        boards = [load_sgf(file)[0].final_position().stones for file in files]
+        assert sorted(stones.sum() for stones in boards) == [0, 1]
 
 
 def test_the_whole_state_of_a_game_is_saved() -> None:
@@ -149,10 +152,12 @@ def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> N
 def test_damaged_files_are_no_session(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
         whole = saved_game(new_game())
-        autosave.save(ID, whole).result(5)
-        assert autosave.load(ID) == whole
+        autosave.save(ID, KEY, lambda: whole).result(5)
+        assert autosave.load(ID) == (KEY, whole)
         assert autosave.load("../sessions/" + ID) is None
-        (tmp_path / "sessions" / f"{ID}.sgf").unlink()
+        assert autosave.load_game(GameKey("..", KEY.game)) is None
+        assert autosave.load_game(GameKey(KEY.player, "../" + KEY.game)) is None
+        kept_files(tmp_path)[0].unlink()
         assert autosave.load(ID) is None
     for damaged in (b"", b"nonsense", whole[: len(whole) // 2], b"(;GM[1])", b"(;TENGEN[{}])"):
         assert restored_game(damaged) is None
@@ -161,11 +166,21 @@ def test_damaged_files_are_no_session(tmp_path: Path) -> None:
 def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
         for i in range(100):
-            done = autosave.save(ID, b"%d" % i)
-            assert autosave.load(ID) == b"%d" % i
+            content = b"%d" % i
+            done = autosave.save(ID, KEY, lambda content=content: content)  # type: ignore[misc]
+            assert autosave.load(ID) == (KEY, content)
         done.result(5)
-        assert (tmp_path / "sessions" / f"{ID}.sgf").read_bytes() == b"99"
-        assert not list((tmp_path / "sessions").glob(".*"))
+        assert kept_files(tmp_path)[0].read_bytes() == b"99"
+        assert not list(tmp_path.glob("**/.*"))
+
+
+def test_a_session_of_an_earlier_version_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "sessions").mkdir()
+    (tmp_path / "sessions" / f"{ID}.sgf").write_bytes(saved_game(new_game()))
+    with serving(tmp_path) as port, Client(port, ID) as client:
+        assert client.welcome["saved"]
+        client.play("D4")
+    assert len(kept_files(tmp_path)) == 1
 
 
 def test_a_disk_that_cannot_be_written_does_not_stop_the_game(
@@ -174,19 +189,49 @@ def test_a_disk_that_cannot_be_written_does_not_stop_the_game(
     with serving(tmp_path) as port, Client(port) as client:
         client.new_game(colour="both")
         client.play("D4")
-        (tmp_path / "sessions").rename(tmp_path / "gone")
+        client.settle()
+        (tmp_path / "games").rename(tmp_path / "gone")
         client.play("E5")
         assert client.play("C3")["move_number"] == 3
     assert capfd.readouterr().err.count("games cannot be saved") == 1
 
 
-def test_sessions_that_nobody_used_for_long_become_games(tmp_path: Path) -> None:
-    import os
-
+def test_the_game_of_a_session_that_nobody_used_for_long_is_kept(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
-        autosave.save(ID, b"(;GM[1])").result(5)
+        autosave.save(ID, KEY, lambda: b"(;GM[1])").result(5)
     long_ago = time.time() - 100 * 24 * 3600
-    os.utime(tmp_path / "sessions" / f"{ID}.sgf", (long_ago, long_ago))
+    os.utime(tmp_path / "sessions" / f"{ID}.json", (long_ago, long_ago))
     with Autosave(tmp_path) as autosave:
         assert autosave.load(ID) is None
-    assert len(list((tmp_path / "games").glob("*.sgf"))) == 1
+        assert autosave.load_game(KEY) == b"(;GM[1])"
+
+
+def test_games_stay_within_their_bytes_and_the_oldest_finished_one_goes_first(
+    tmp_path: Path,
+) -> None:
+    finished, under_way = new_game(), new_game()
+    for game in (finished, under_way):
+        game.play("D4")
+        game.tree.set_comment(0, "x" * 10_000)
+    finished.resign()
+    contents = {"over": saved_game(finished), "on": saved_game(under_way)}
+    order = ["on", "over", "over", "on", "on"]  # five fit, of six one has to go
+    keys = [GameKey(KEY.player, f"20260101-00000{i}-00000000") for i in range(7)]
+    with Autosave(tmp_path, most_bytes=56_000) as autosave:
+        for kind, key in zip(order, keys, strict=False):
+            autosave.write(key, contents[kind]).result(5)
+            time.sleep(0.01)
+        assert [each.id for each in autosave.games(KEY.player).result(5)] == [
+            key.game for key in reversed(keys[:5])
+        ]
+        assert 0.8 < autosave.share_used <= 1
+        for key, gone in ((keys[5], keys[1]), (keys[6], keys[2])):
+            autosave.save(32 * "c", key, lambda: contents["on"]).result(5)
+            assert autosave.load_game(gone) is None
+        assert autosave.share_used <= 1
+        # Of somebody else who has less, nothing goes.
+        other = GameKey(32 * "d", keys[0].game)
+        autosave.write(other, contents["over"]).result(5)
+        assert autosave.load_game(other) == contents["over"]
+        assert autosave.load_game(keys[0]) is None
+    assert sum(file.stat().st_size for file in kept_files(tmp_path)) <= 56_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -16,16 +17,19 @@ import numpy as np
 import pytest
 
 import tengen.frontends.train as train_command
+from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
-from tengen.frontends.web.runs.run_state import RunState
+from tengen.frontends.web.runs.run_state import RunState, cluster_state, game_files
 from tengen.frontends.web.runs.serve import RunPage
 from tengen.game.sgf.records import read_sgf
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file
+from tengen.runs.exchange import MANIFEST
 from tengen.runs.folder import RunFolder, append_line, forget_after
+from tengen.runs.store import FolderStore
 from tests.frontends.web.run_folders import (
     GAME,
     OUTSIDER,
@@ -205,6 +209,37 @@ def test_nonsense_in_a_file_of_the_run_is_borne(tmp_path: Path, name: str) -> No
 
 
 # Answers
+
+
+def test_the_workers_of_a_run_are_listed_and_nonsense_about_them_is_borne(tmp_path: Path) -> None:
+    folder = new_run(tmp_path / "run")
+    assert cluster_state(folder) is None
+    store = FolderStore(folder.path)
+    worker = {"session": 7, "label": "worker 2", "node": "here", "state": "lost", "games": 123_456}
+    manifest = Manifest(
+        state=TRAINING, version=3, steps=40, aside={"5": "has NaN"}, losses=1, workers=(worker,)
+    )
+    write_manifest(store, manifest)
+    found = cluster_state(folder)
+    assert found is not None
+    assert (found["version"], found["steps"], found["losses"]) == (3, 40, 1)
+    assert found["training"]
+    assert found["aside"] == ["5"]
+    (shown,) = found["workers"]
+    assert (shown["label"], shown["state"], shown["games"]) == ("worker 2", "lost", 123_456)
+    assert shown["games_rate"] == 0
+    for content in (b"", b"[]", b'{"workers": 3}', b'{"workers": [3]}', b'{"version": "x"}'):
+        store.write(MANIFEST, content)
+        cluster_state(folder)  # raises nothing
+
+
+def test_the_latest_games_of_several_workers_come_first(tmp_path: Path) -> None:
+    folder = new_run(tmp_path / "run")
+    for age, number in enumerate([(3 << 32) + 1, (1 << 32) + 9, (2 << 32) + 5]):
+        path = folder.games / f"{number:09}.sgf"
+        path.write_text(GAME)
+        os.utime(path, ns=(0, 10**18 - age))
+    assert [number >> 32 for number in game_files(folder)] == [3, 1, 2]
 
 
 def test_the_page_is_served_and_lets_nothing_in_from_elsewhere(get: Get) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tengen.engine.engine import Engine, wait_for
 from tengen.engine.task import SearchTask
 from tengen.frontends.web.limits import not_now
-from tengen.frontends.web.play.session import SessionTasks
+from tengen.frontends.web.play.session_tasks import SessionTasks
 from tengen.game.position import Position
 from tengen.search.request import Limits, SearchRequest
 from tests.frontends.web.made_up import slow_halves

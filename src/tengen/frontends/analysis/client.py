@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tengen.engine.katago_params import SPOKEN_VERSION
+from tengen.frontends.analysis.backlog import MOST_ANSWERS, POSITION_BYTES, Backlog
 from tengen.frontends.analysis.query_fields import Fields, QueryError, read_wholes
 from tengen.frontends.katago_reports import described_networks
 from tengen.user_messages import say
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from tengen.network.trained_on import Unfamiliar
     from tengen.search.result import SearchResult
 
-LONGEST_LINE = 64 << 20  # bytes
+LONGEST_LINE = 8 << 20  # bytes; JSON takes up to thirty times as much once it is read
 LONGEST_ERROR = 500
 DEEPEST = 50  # lists and objects within each other; no field of a query needs more than four
 _HARMLESS = {"Uncaught exception": "uncaught exception", "what()": "what ()"}
@@ -50,10 +51,14 @@ class _OpenSearch(NamedTuple):
 
 @dataclass(eq=False)
 class AnalysisClient:
-    """A client's queries and answers; `send` must be thread-safe and not block."""
+    """A client's queries and answers; `send` must be thread-safe and not block.
+
+    Whoever sends counts the answers that are not read yet as `unread`.
+    """
 
     service: AnalysisService
     send: Callable[[OutputLine], None]
+    unread: Backlog = field(default_factory=lambda: Backlog(MOST_ANSWERS))
     _closed: bool = field(default=False, init=False)
     _open: dict[Future[SearchResult], _OpenSearch] = field(default_factory=dict, init=False)
     # What it was warned of that networks were not trained on.
@@ -122,8 +127,8 @@ class AnalysisClient:
 
     def _clear_cache(self, fields: Fields) -> None:
         engine = self.service.loader.engine_if_ready
-        if engine is not None and engine.cache is not None:
-            engine.cache.clear()
+        if engine is not None:
+            engine.free_memory()
         self._answer({**fields})
 
     def _terminate(self, fields: Fields) -> None:
@@ -144,7 +149,11 @@ class AnalysisClient:
         from tengen.engine.task import SearchTask
         from tengen.frontends.analysis.query import read_query
 
+        if self.unread.is_full:
+            text = f"answers of {self.unread.most >> 20} MiB wait: read them before you ask again"
+            raise QueryError(None, text)
         query = read_query(fields, self.service.settings())
+        share = self._hold(query)
         for notice in query.notices:
             self._answer({"id": query.id, "field": notice.field, "warning": notice.text})
         searches = []
@@ -155,9 +164,27 @@ class AnalysisClient:
             self._open[task.future] = searches[-1]
             task.future.add_done_callback(partial(self._tell_result, query, turn))
             task.future.add_done_callback(self._open.pop)
+            task.future.add_done_callback(lambda _: self.service.positions.release(share))
         if self._closed:  # meanwhile
             self.close()
         self.service.loader.future.add_done_callback(partial(self._submit, searches))
+
+    def _hold(self, query: Query) -> int:
+        """Count the positions of a query as waiting; returns the bytes of each of its turns.
+
+        Raises QueryError if too many wait already.
+        """
+        if not query.turns:
+            return 0
+        waiting, turns = self.service.positions, len(query.turns)
+        share = POSITION_BYTES * -(-(query.turns[-1].number + turns) // turns)
+        if not waiting.try_hold(share * turns):
+            raise QueryError(
+                "moves",
+                f"games of {waiting.most >> 20} MiB wait to be analysed: ask again when some of "
+                "the answers are there",
+            )
+        return share
 
     def _submit(self, searches: list[_OpenSearch], loading: Future[Engine]) -> None:
         """Search positions now that the engine is there."""

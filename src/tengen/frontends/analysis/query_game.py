@@ -21,7 +21,7 @@ from tengen.frontends.analysis.query_fields import (
     read_whole,
     shown,
 )
-from tengen.frontends.katago_reports import after_move, handicaps
+from tengen.frontends.katago_reports import HandicapCount, after_move, handicap_counts
 from tengen.game.color import Color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError, SuicideError
@@ -63,14 +63,15 @@ class QueryGame:
             raise QueryError("moves", f"Illegal {error}") from None  # what clients look for
         if self.begin.rules.white_handicap_bonus is HandicapBonus.ZERO:
             return line
-        return [each.compensated(n) for each, n in zip(line, handicaps(line), strict=True)]
+        counts = zip(line, handicap_counts(line), strict=True)
+        return [each.compensated(count.handicap) for each, count in counts]
 
     def _start(self) -> Position:
         player = self.first_player
         if player is None and self.moves:
             player = self.moves[0].color
         if player is None:
-            player = Color.WHITE if next(handicaps([self.begin])) else Color.BLACK
+            player = Color.WHITE if HandicapCount.at(self.begin).handicap else Color.BLACK
         if self.begin.previous is None and player is Color.BLACK:
             return self.begin
         return self.begin.set_up(to_play=player, handicap=0)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tengen.closeable import Closeable
 from tengen.engine.katago_params import PROFILE, with_root_optimism
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.analysis.backlog import MOST_ANSWERS, MOST_POSITIONS, Backlog
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.options import AnalysisOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
@@ -29,7 +30,7 @@ CHUNK = 1 << 16
 MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
 # Lines that may wait for a slow reader before those that are soon overtaken are left out.
 PATIENCE = 100
-LINES_AHEAD = 1000
+LINES_AHEAD = 8  # of input; the rest waits with the client
 GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
 
 
@@ -38,6 +39,7 @@ class AnalysisService(Closeable):
 
     def __init__(self, options: AnalysisOptions, load: Callable[[], LoadedNetwork | str]) -> None:
         self.options = options
+        self.positions = Backlog(MOST_POSITIONS)  # of all queries that wait or are searched
         self.loader = EngineLoader(lambda: _engine(options, load()))
         self.loader.future.add_done_callback(_say_started)
 
@@ -148,7 +150,7 @@ def _serve_pipes(service: AnalysisService, stdout: int, log: Log) -> None:
             inbox.put(None)
 
     outbox = AnswerWriter(stdout, hang_up, log)
-    session = AnalysisClient(service, outbox.put)
+    session = AnalysisClient(service, outbox.put, outbox.unread)
     # Not sys.stdin: the interpreter cannot end while a thread waits for that one.
     for work in (lambda: _read(0, inbox), end_when_failed):
         threading.Thread(target=work, daemon=True).start()
@@ -197,12 +199,14 @@ class AnswerWriter:
         """Calls `hang_up` when the reader is gone."""
         self._descriptor, self._hang_up, self._log = descriptor, hang_up, log
         self._lines: SimpleQueue[str | None] = SimpleQueue()
+        self.unread = Backlog(MOST_ANSWERS)
         self._thread = threading.Thread(target=self._work, name="answers", daemon=True)
         self._thread.start()
 
     def put(self, line: OutputLine) -> None:
         """Queue a line; a superseded one is dropped while many are waiting."""
         if not (line.superseded and self._lines.qsize() > PATIENCE):
+            self.unread.hold(len(line.text))
             self._lines.put(line.text)
 
     def close(self) -> None:
@@ -217,6 +221,7 @@ class AnswerWriter:
                 left = memoryview(text.encode() + b"\n")
                 while left:
                     left = left[os.write(self._descriptor, left) :]
+                self.unread.release(len(text))
             except OSError:
                 self._hang_up()
                 return

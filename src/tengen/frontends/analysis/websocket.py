@@ -19,12 +19,14 @@ from websockets.asyncio.server import serve as listen_at
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from tengen.frontends.analysis.backlog import MOST_ANSWERS, Backlog
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.server import AnalysisService
 from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.frontends.protocol_stdio import Log
 from tengen.user_messages import say
 
+PAUSE = 0.1  # seconds
 PATIENCE = 100  # lines that may wait for a slow client before some are left out
 
 
@@ -93,21 +95,25 @@ async def _converse(connection: ServerConnection, service: AnalysisService, log:
     """Serve one client; ends its searches when it is gone."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()
+    unread = Backlog(MOST_ANSWERS)
 
     def put(line: OutputLine) -> None:
         if not (line.superseded and lines.qsize() > PATIENCE):
+            unread.hold(len(line.text))
             lines.put_nowait(line.text)
 
     def send(line: OutputLine) -> None:
         with suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(put, line)
 
-    session = AnalysisClient(service, send)
-    writer = asyncio.create_task(_write(connection, lines, log))
+    session = AnalysisClient(service, send, unread)
+    writer = asyncio.create_task(_write(connection, lines, unread, log))
     try:
         with suppress(ConnectionClosed):
             async for message in connection:
                 for line in message.splitlines():
+                    while unread.is_full and not writer.done():
+                        await asyncio.sleep(PAUSE)  # it reads nothing: neither do we
                     text = line if isinstance(line, str) else line.decode(errors="replace")
                     log.add(">", text)
                     await asyncio.to_thread(session.take, line)
@@ -116,9 +122,12 @@ async def _converse(connection: ServerConnection, service: AnalysisService, log:
         writer.cancel()
 
 
-async def _write(connection: ServerConnection, lines: asyncio.Queue[str], log: Log) -> None:
+async def _write(
+    connection: ServerConnection, lines: asyncio.Queue[str], unread: Backlog, log: Log
+) -> None:
     with suppress(ConnectionClosed):
         while True:
             text = await lines.get()
             log.add("<", text)
             await connection.send(text)
+            unread.release(len(text))

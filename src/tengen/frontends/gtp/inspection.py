@@ -75,7 +75,7 @@ class InspectionCommands(Commands):
     def clear_cache(self) -> None:
         self.session.rest()
         if engine := self.session.loader.engine_if_ready:
-            engine.clear()
+            engine.free_memory()
 
     @command("benchmark", "kata-benchmark")
     def benchmark(self, visits: int = BENCHMARK_VISITS) -> str:

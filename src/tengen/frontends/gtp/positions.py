@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.protocol import GtpError
-from tengen.frontends.katago_reports import after_move, handicaps
+from tengen.frontends.katago_reports import HandicapCount, after_move, handicap_counts
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome, Reason
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tengen.game.geometry import Point
     from tengen.game.position import Position
     from tengen.game.rules import Rules
+
+
+MOST_MOVES = 20_000  # of a game: each position takes 6 kB
 
 
 def stones_of(position: Position) -> tuple[list[Point], list[Point], list[Point]]:
@@ -89,21 +92,44 @@ def on_terms(position: Position, rules: Rules, komi: float) -> Position:
     return changed
 
 
-def played(position: Position, color: Color, vertex: str) -> Position:
-    """The position after a move of either colour, with White's bonus; raises GtpError."""
-    try:
-        after = after_move(position, vertex, color)
-    except IllegalMoveError as error:
-        raise GtpError(f"illegal move: {error}") from None
-    line = list(after.line())[-1 - after.move_number :]
-    return after.compensated(deque(handicaps(line), 1)[0])
+class Mover:
+    """Plays the moves of a game, counting White's bonus for handicap on the way.
+
+    It remembers the count of its last position: a move after another one costs the same in a long
+    game as in a short one.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[Position, HandicapCount] | None = None
+
+    def played(self, position: Position, color: Color, vertex: str) -> Position:
+        """The position after a move of either colour, with White's bonus; raises GtpError."""
+        if position.move_number >= MOST_MOVES:
+            raise GtpError(f"a game may have {MOST_MOVES:,} moves, not more")
+        try:
+            after = after_move(position, vertex, color)
+        except IllegalMoveError as error:
+            raise GtpError(f"illegal move: {error}") from None
+        count = self._count(position).after(position, after)
+        after = after.compensated(count.handicap)
+        self._last = after, count
+        return after
+
+    def _count(self, position: Position) -> HandicapCount:
+        if self._last is not None and self._last[0] is position:
+            return self._last[1]
+        line = list(position.line())[-1 - position.move_number :]
+        return deque(handicap_counts(line), 1)[0]
 
 
 def before_last_move(position: Position) -> Position:
     """The position before the last move; raises GtpError if there is none."""
-    if any(each.move_number for each in position.line()):
-        return position.undo()
-    raise GtpError("cannot undo")
+    before: Position | None = position
+    while before is not None and not before.move_number:
+        before = before.previous
+    if before is None:
+        raise GtpError("cannot undo")
+    return position.undo()
 
 
 def result_text(outcome: Outcome | None) -> str:

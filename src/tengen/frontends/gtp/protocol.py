@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from tengen.frontends.protocol_stdio import Log
 from tengen.game.color import Color, parse_color
-from tengen.user_messages import say
+from tengen.user_messages import printable, say
 
 # GoGui sends this comment to end a long command early.
 INTERRUPT = "# interrupt"
@@ -79,7 +79,11 @@ class Outlet:
         self.closed = False
 
     def send(self, text: str) -> None:
-        """Write; does nothing once the client is gone."""
+        """Write; does nothing once the client is gone.
+
+        The client may be a person at a terminal: names from files are made printable.
+        """
+        text = printable(text, keep="\n\t")
         self._log.add("<", text)
         with self._lock:
             try:

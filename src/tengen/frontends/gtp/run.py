@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.options import GtpOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
+from tengen.interrupt import end_process
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
@@ -39,9 +38,7 @@ def run_gtp(options: GtpOptions) -> None:
         serve(inbox, outlet, all_commands(session).call, log)
         session.rest()
         if not session.loading_is_over:
-            # A thread in native code does not survive an orderly end of the process.
-            sys.stderr.flush()
-            os._exit(0)
+            end_process()  # a thread in native code does not survive an orderly end
         loader.close()
 
 

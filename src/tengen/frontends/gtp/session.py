@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.engine.katago_params import with_root_optimism
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.positions import (
-    anew,
-    before_last_move,
-    on_terms,
-    played,
-)
+from tengen.frontends.gtp.positions import Mover, anew, before_last_move, on_terms
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.katago_reports import SIDES
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
@@ -73,6 +68,7 @@ class GtpSession:
         self.opponent = ""
         self.draws = False  # the client is GoGui: it can be shown what is thought of
         self._position: Position | None = None
+        self._mover = Mover()
         self.set_time_control(TimeControl.none())
         self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
@@ -131,7 +127,7 @@ class GtpSession:
             if vertex == "RESIGN":
                 resigned = color
             else:
-                position = played(position, color, vertex)
+                position = self._mover.played(position, color, vertex)
         self.go_to(position)
         self.resigned = resigned
 

@@ -20,6 +20,8 @@ from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
 
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
 
+LONGEST_LINE = 20_000  # nodes from the root: each position takes 6 kB while a game is in use
+LONGEST_NUMBER = 100  # characters of a size, a komi or a handicap
 _PLAIN_KOMI = 150.0
 
 
@@ -34,8 +36,8 @@ class SgfGame:
     @property
     def size(self) -> Size:
         """The board size, 19x19 if the file has none; raises SgfError."""
-        raw = (self.root.raw("SZ") or "").strip()
-        if not raw:
+        raw = self._number("SZ")
+        if not raw and len(self.root.raw("SZ") or "") <= LONGEST_NUMBER:
             return Size(MAX_SIDE, MAX_SIDE)
         match = re.fullmatch(r"(\d{1,3})(?:\s*[:xX,]\s*(\d{1,3}))?", raw, re.ASCII)
         size = Size(int(match[1]), int(match[2] or match[1])) if match else Size(0, 0)
@@ -46,7 +48,7 @@ class SgfGame:
     @property
     def komi(self) -> float | None:
         """The komi, None if missing or invalid."""
-        match = re.search(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)", self.root.raw("KM") or "", re.ASCII)
+        match = re.search(r"[-+]?(?:\d+(?:[.,]\d+)?|[.,]\d+)", self._number("KM"), re.ASCII)
         if not match:
             return None
         komi = float(match[0].replace(",", "."))
@@ -66,10 +68,17 @@ class SgfGame:
 
     def _stated_handicap(self) -> int | None:
         """The stated handicap, None if missing, so that `set_up` derives it from the stones."""
-        match = re.search(r"\d{1,3}", self.root.raw("HA") or "", re.ASCII)
+        match = re.search(r"\d{1,3}", self._number("HA"), re.ASCII)
         if not match:
             return None
         return int(match[0]) if int(match[0]) >= 2 else 0
+
+    def _number(self, name: str) -> str:
+        """The text of a root property that holds a number, cut where it cannot be one any more.
+
+        It is read again for every node, which must not depend on how long it is.
+        """
+        return (self.root.raw(name) or "")[:LONGEST_NUMBER].strip()
 
     @property
     def rules(self) -> Rules | None:
@@ -104,10 +113,12 @@ class SgfGame:
     ) -> Iterator[Position]:
         """The position after each node of a line from the root, by default the main line.
 
-        Raises SgfError for a move or a stone that is impossible.
+        Raises SgfError for a move or a stone that is impossible, and beyond LONGEST_LINE.
         """
         position = self.start(rules)
-        for node in self.root.main_line() if nodes is None else nodes:
+        for number, node in enumerate(self.root.main_line() if nodes is None else nodes):
+            if number == LONGEST_LINE:
+                raise self._error(node, f"a game may have {LONGEST_LINE:,} nodes, not more")
             position = self.after(position, node)
             yield position
 
@@ -226,8 +237,9 @@ def record(position: Position, black: str = "", white: str = "") -> SgfGame:
     for earlier, later in pairwise(position.line()):
         if later.move_number > earlier.move_number:
             node = _child(node)
-            color, point = later.moves[-1]
-            node.properties[color.letter] = [letters(point)]
+            last = later.last_move
+            assert last is not None  # there is one move more than before
+            node.properties[last.color.letter] = [letters(last.point)]
         elif not _is_resigned(later):
             if node is not root or "AB" in root.properties or "AW" in root.properties:
                 node = _child(node)

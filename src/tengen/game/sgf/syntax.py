@@ -1,9 +1,8 @@
 """SGF syntax: a tree of nodes with properties, a tolerant parser and a writer. Knows no Go.
 
-The parser is our own because sgfmill's rejects truncated files and reports no offsets; sgfmill
-interprets the text of properties. Parsing works on text, not on bytes, because in Shift-JIS and
-GB18030 the second byte of a character may look like a bracket or a backslash. Writing works
-without sgfmill, which training machines need not have.
+The parser is our own because sgfmill's rejects truncated files, reports no offsets, and takes a
+hundred bytes for each escape. Parsing works on text, not on bytes, because in Shift-JIS and GB18030
+the second byte of a character may look like a bracket or a backslash.
 """
 
 from __future__ import annotations
@@ -16,12 +15,17 @@ from tengen.game.sgf.encoding import decode_sgf
 
 LINE_LENGTH = 79
 
+_LINE_BREAK = re.compile(r"\n\r|\r\n|\r")
+_SPACES = dict.fromkeys(map(ord, "\t\v\f"), " ")
+_BACKSLASH = "\ud800"  # stands for one that is meant; no text that was decoded has it
+
 _START = re.compile(r"\(\s*(?=;|[A-Za-z]{1,64}\[)")
 _BLANK = re.compile(r"[\s\x00-\x1f\ufeff]*")
 _TOKEN = re.compile(
     rf"{_BLANK.pattern}(?:(?P<sign>[;()])"
     r"|(?P<identifier>[A-Za-z]{1,64})"
-    r"|\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)(?:\]|\\?\Z)"
+    # Possessive: else the matcher remembers every escape, to come back to it.
+    r"|\[(?P<value>[^\\\]]*+(?:\\.[^\\\]]*+)*+)(?:\]|\\?\Z)"
     r"|(?P<end>\Z))",
     re.DOTALL,
 )
@@ -55,10 +59,7 @@ class SgfNode:
 
     def text(self, name: str) -> str:
         """The first value of a property with escapes resolved, "" if there is none."""
-        from sgfmill import sgf_grammar
-
-        raw = self.raw(name) or ""
-        return sgf_grammar.text_value(raw.encode("utf-8", "replace")).decode("utf-8")  # type: ignore[no-any-return]
+        return text_value(self.raw(name) or "")
 
     def set_text(self, name: str, text: str) -> None:
         """Set a property to one text value, escaped for SGF."""
@@ -71,6 +72,23 @@ class SgfNode:
         while node.children:
             node = node.children[0]
             yield node
+
+
+def text_value(raw: str) -> str:
+    """The text that a raw value stands for.
+
+    Line breaks become newlines, other white space spaces; escaped line breaks disappear, and so do
+    other backslashes, but for the second of two. Whole-text replacements, since a loop over escapes
+    would take much more memory than the text.
+    """
+    text = raw.encode("utf-8", "replace").decode("utf-8")  # now without surrogates
+    if "\r" in text:
+        text = _LINE_BREAK.sub("\n", text)
+    text = text.translate(_SPACES)
+    if "\\" in text:
+        text = text.replace("\\\\", _BACKSLASH).replace("\\\n", "").replace("\\", "")
+        text = text.replace(_BACKSLASH, "\\")
+    return text
 
 
 def read_trees(data: bytes | str, source: str) -> tuple[list[SgfNode], str]:

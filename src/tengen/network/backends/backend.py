@@ -42,6 +42,7 @@ class ProcessorOptions(NamedTuple):
 class Backend:
     """A way to run networks."""
 
+    name: str  # of the library that computes
     device: str  # as `--device` names it; of several for one device, the first ready one is used
     probe: Callable[[], Probe | None]  # None: this kind of machine never has such a device
     open_evaluator: Callable[[NetworkData, ProcessorOptions], Evaluator]

@@ -32,9 +32,14 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # and a millisecond or two whenever the batch size changes; it saves a large network little. The
 # batch sizes below get their own graph when they occur for the second time, if there is room or
 # one that has long been idle makes room; batches of a size between are padded to the next of them.
-# A graph of a small network takes ten megabytes and more for each stream.
+# A graph of a small network takes ten megabytes and more for each stream, one of a large network
+# hundreds, so that their memory is bounded, too.
 ANY = -1
 GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
+GRAPH_BYTES = 2 << 30  # of all graphs of a network, unless two take more
+FEWEST_GRAPHS = 2
+BYTES_PER_WEIGHT = 9  # for each stream: float32 as given, and a copy in the kernels' order
+LAYERS_AT_A_TIME = 2  # whose outputs are in memory
 LONG_IDLE = 1_000  # evaluations by other graphs
 LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
@@ -87,7 +92,8 @@ class OpenVinoEvaluator:
         self.imitates_people = data.architecture.imitates_people
         self._graphs = _Graphs()
         self._asked: Counter[GraphKey] = Counter()
-        self._by_batch = sum(w.size for w in data.weights.values()) <= LARGEST_BY_BATCH
+        self._n_weights = sum(w.size for w in data.weights.values())
+        self._by_batch = self._n_weights <= LARGEST_BY_BATCH
         self._ranges = ranges or {}
         self._choose(precision)
 
@@ -124,6 +130,11 @@ class OpenVinoEvaluator:
         """Whether the device is the CPU, perhaps after a fallback."""
         return self._where == "CPU"
 
+    def drop_graphs(self) -> None:
+        """Free all graphs; those in use end with their evaluations."""
+        self._graphs.clear()
+        self._asked.clear()
+
     def submit(self, batch: Batch) -> OpenVinoPending:
         """Start an evaluation; the caller must not change the batch until it has the result."""
         batch = batch_for(batch, self.name, self._data.architecture)
@@ -153,12 +164,19 @@ class OpenVinoEvaluator:
 
     def _compile(self, masked: bool, shape: Shape) -> _Compiled:
         try:
-            return _Compiled(self._compile_as_is(masked, shape))
+            return _Compiled(self._compile_as_is(masked, shape), self._graph_bytes(shape))
         except RuntimeError as error:
             if (self._where, self._precision) == ("CPU", Precision.FLOAT32):
                 raise
             self._fall_back(f"{self.device} failed: {_first_line(error)}")
-            return _Compiled(self._compile_as_is(masked, shape))
+            return _Compiled(self._compile_as_is(masked, shape), self._graph_bytes(shape))
+
+    def _graph_bytes(self, shape: Shape) -> int:
+        """The memory that a graph takes, about: OpenVINO does not tell."""
+        batch = SIZES_BY_BATCH[-1] if shape[0] == ANY else shape[0]
+        outputs = batch * shape[-2] * shape[-1] * self._data.architecture.channels * 4
+        each = BYTES_PER_WEIGHT * self._n_weights + LAYERS_AT_A_TIME * outputs
+        return self.parallel_batches * each
 
     def _compile_as_is(self, masked: bool, shape: Shape) -> Any:
         graph = build_graph(self._data, masked)
@@ -225,7 +243,7 @@ class _Graphs:
         return self._uses - self._kept[kept[0]].last_use > LONG_IDLE
 
     def add(self, key: GraphKey, graph: _Compiled) -> None:
-        """Keep a graph that is used now; one too many of its kind is dropped."""
+        """Keep a graph that is used now; those of which there is too much are dropped."""
         self._uses += 1
         graph.last_use = self._uses
         self._kept[key] = graph
@@ -233,6 +251,13 @@ class _Graphs:
         kept = self._alike(by_batch)
         if len(kept) > (GRAPHS_BY_BATCH if by_batch else GRAPHS_BY_BOARD):
             del self._kept[kept[0]]
+        while self.n_bytes > GRAPH_BYTES and len(self._kept) > FEWEST_GRAPHS:
+            del self._kept[next(iter(self._kept))]
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of all, about."""
+        return sum(graph.n_bytes for graph in self._kept.values())
 
     def _alike(self, by_batch: bool) -> list[GraphKey]:
         """The graphs of one batch size, or those of any."""
@@ -246,8 +271,8 @@ class _Graphs:
 class _Compiled:
     """A compiled graph and its idle requests."""
 
-    def __init__(self, network: Any) -> None:
-        self.network = network
+    def __init__(self, network: Any, n_bytes: int) -> None:
+        self.network, self.n_bytes = network, n_bytes
         self.idle: list[Any] = []
         self.last_use = 0
 

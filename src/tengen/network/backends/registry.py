@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 AUTO, CPU, CUDA, MPS, ONNX_RUNTIME = "auto", "cpu", "cuda", "mps", "onnxruntime"
 BACKENDS = (  # the best first
     Backend(
+        "torch",
         CUDA,
         torch_devices.probe_cuda,
         torch_devices.opener(CUDA),
@@ -27,10 +28,10 @@ BACKENDS = (  # the best first
         selfplay_games=torch_devices.SELFPLAY_GAMES,
         open_own_buffers=torch_devices.open_cuda_buffers,
     ),
-    Backend(MPS, torch_devices.probe_mps, torch_devices.opener(MPS), falls_back=True),
-    Backend(CPU, openvino.probe, openvino.open_evaluator),
-    Backend(CPU, torch_devices.probe_cpu, torch_devices.opener(CPU)),
-    Backend(ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
+    Backend("torch", MPS, torch_devices.probe_mps, torch_devices.opener(MPS), falls_back=True),
+    Backend("openvino", CPU, openvino.probe, openvino.open_evaluator),
+    Backend("torch", CPU, torch_devices.probe_cpu, torch_devices.opener(CPU)),
+    Backend("onnxruntime", ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
 PRECISIONS = (AUTO, "float32", "bf16", "int8")
@@ -84,6 +85,26 @@ def open_evaluator(
         raise ValueError(f"no precision is called {precision!r}; there are {', '.join(PRECISIONS)}")
     options = ProcessorOptions(streams, threads, None if precision == AUTO else precision)
     return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
+
+
+def open_reference(data: NetworkData, library: str | None = None) -> Evaluator:
+    """Open a network in float32 on the processor by a library, else by the first that is ready.
+
+    What other evaluators are compared with. OpenVINO, by which networks usually run, comes last.
+    Raises ValueError for an unknown library or one that is not ready.
+    """
+    backends = [backend for backend in BACKENDS if backend.device in (CPU, ONNX_RUNTIME)]
+    names = [backend.name for backend in backends]
+    if library is not None and library not in names:
+        raise ValueError(f"no library is called {library!r}; there are {', '.join(names)}")
+    missing = []
+    for backend in sorted(backends, key=lambda backend: backend.name == "openvino"):
+        probe = backend.probe() or Probe(False, "this kind of machine has none")
+        if library in (None, backend.name):
+            if probe.ready:
+                return backend.open_evaluator(data, ProcessorOptions(precision="float32"))
+            missing.append(probe)
+    raise _none_ready(missing)
 
 
 def open_selfplay_buffers(

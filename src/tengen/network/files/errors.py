@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tengen.user_messages import printable
+
 AGAIN = "download or export it again"
 
 
@@ -28,4 +30,4 @@ _NEVER_RUN = "which can run code and is never opened; convert it to safetensors"
 
 def one_line(text: str) -> str:
     """Text from a file made safe for a terminal: one short line without control characters."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))[:200]
+    return printable(" ".join(text.split()))[:200]

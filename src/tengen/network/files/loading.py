@@ -94,6 +94,15 @@ def find_network(path_or_name: str | Path, game: Position | None = None) -> Path
     return found
 
 
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, by which networks are known whatever they are called."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise cannot_read(path, error) from None
+
+
 def read_bytes(path: Path, count: int = -1) -> bytes:
     """Read a file or its start; raises NetworkFileError if it is unreadable or too large."""
     try:

@@ -8,17 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.frontends.web.browser.test_analysing import GAME
-from tests.frontends.web.browser.visit import Visit, visiting
+from tests.frontends.web.browser.visit import Visit, check_access, visiting
 
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 TABS = ("play", "analyse", "review")
-NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea, '
-    + '[role=grid], [role=img], [role=radiogroup], [role=group], nav, dialog[open]')]
-  .filter(node => node.checkVisibility({visibilityProperty: true}))
-  .filter(node => !node.closest('[aria-hidden=true]'))
-  .filter(node => !(node.getAttribute('aria-label') || node.textContent.trim()
-    || node.labels?.length || node.getAttribute('aria-labelledby')))
-  .map(node => node.outerHTML.slice(0, 120))"""
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -35,22 +27,12 @@ def test_text_can_be_read_and_controls_have_names(
             if tab == "review":
                 page.click("#review-start")
                 expect(page.locator("#review-results .accuracy")).to_have_count(2)
-            _check(page)
+            check_access(page)
         page.keyboard.press("n")
-        _check(page)
+        check_access(page)
         page.keyboard.press("Escape")
         page.keyboard.press("?")
-        _check(page)
-
-
-def _check(page: Page) -> None:
-    assert page.evaluate(CONTRAST) == []
-    assert page.evaluate(NAMELESS) == []
-    doubled = page.evaluate(
-        "() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);"
-        " return ids.filter((id, i) => ids.indexOf(id) !== i); }"
-    )
-    assert doubled == []
+        check_access(page)
 
 
 def test_the_board_is_a_grid_that_is_one_stop_of_the_tab_key(visit: Visit, page: Page) -> None:

@@ -47,11 +47,16 @@ def test_a_killed_server_loses_no_game(browser: Browser, tmp_path: Path, screens
             visit.open()
             visit.new_game(9, "both")
             visit.play("D4", "F6", "C7")
+            page.wait_for_function("() => navigator.serviceWorker.controller")
             server.kill()
             expect(page.locator("#banner")).to_contain_text("connection to Tengen is lost")
             visit.shoot("away-desktop")
             visit.point("G3").click()  # goes nowhere, and says so or waits
+            page.reload()  # nobody answers but the page itself, which says so
+            expect(page.locator("p[lang=en]")).to_contain_text("server does not answer")
+            expect(page.locator("p[lang=ja]")).to_be_hidden()
         with _server(port, tmp_path):
+            expect(page.locator("#banner")).to_be_attached(timeout=LIMIT)  # by itself
             expect(page.locator("#banner")).not_to_contain_text("lost", timeout=LIMIT)
             black = re.compile("black stone")
             expect(visit.point("C7")).to_have_attribute("aria-label", black)

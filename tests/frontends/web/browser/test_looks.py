@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -14,9 +13,17 @@ from playwright.sync_api import Browser, Page, expect
 
 from tengen.browser import STATIC
 from tests.frontends.web.browser.test_analysing import GAME
-from tests.frontends.web.browser.visit import DESKTOP, LIMIT, PHONE, Visit, visiting
+from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, visiting
 
-LANGUAGES = {"en": "ltr", "zh-Hant": "ltr", "ar": "rtl"}
+LANGUAGES = {
+    "en": "ltr",
+    "zh-Hans": "ltr",
+    "zh-Hant": "ltr",
+    "ja": "ltr",
+    "ko": "ltr",
+    "ar": "rtl",
+}
+PLURALS = {"en": {"one", "other"}, "ar": {"zero", "one", "two", "few", "many", "other"}}
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 
 
@@ -32,13 +39,41 @@ def places(text: str | dict[str, str]) -> set[str]:
     return {name for each in texts for name in re.findall(r"\{(\w+)\}", each)}
 
 
-def test_all_languages_say_the_same_things() -> None:
-    english = strings("en")
+@pytest.mark.parametrize("page", ["", "run."])
+def test_all_languages_say_the_same_things(page: str) -> None:
+    english = strings(f"{page}en")
+    files = {file.name for file in (STATIC / "languages").glob("*.json")}
+    assert {f"{page}{language}.json" for language in LANGUAGES} <= files
     for language in LANGUAGES:
-        other = strings(language)
-        assert list(other) == list(english)
+        other = strings(f"{page}{language}")
+        assert sorted(other) == sorted(english)
         for key, text in other.items():
             assert places(text) == places(english[key]), (language, key)
+            plural = isinstance(text, dict)
+            assert plural == isinstance(english[key], dict), (language, key)
+            if plural:
+                assert set(text) == PLURALS.get(language, {"other"}), (language, key)
+            told = " ".join(text.values()) if isinstance(text, dict) else text
+            assert told.strip(), (language, key)
+    # Which languages there are is written in the page once.
+    listed = re.findall(r'^  "?([\w-]+)"?: "', (STATIC / "js/lib/i18n.js").read_text(), re.M)
+    assert listed == list(LANGUAGES)
+
+
+def test_words_that_are_chosen_among_differ() -> None:
+    for language in LANGUAGES:
+        known = strings(language)
+        for prefix in ("level.", "rules.", "tab.", "review.quick review.normal review.deep"):
+            names = [
+                text
+                for key, text in known.items()
+                if key in prefix.split() or (prefix.endswith(".") and key.startswith(prefix))
+            ]
+            texts = [str(name) for name in names]
+            assert len(set(texts)) == len(texts), (language, prefix)
+        assert known["new.level"] != known["count.tax"]
+    taiwan = " ".join(map(str, strings("zh-Hant").values()))
+    assert "網路" not in taiwan.replace("神經網路", "")
 
 
 def test_every_string_that_is_asked_for_is_there() -> None:
@@ -64,34 +99,55 @@ def test_each_file_in_the_folder_is_a_panel(port: int) -> None:
     assert all("\nexport function createPanel({ store" in text for text in files.values())
 
 
-@pytest.mark.parametrize(("language", "size"), list(product(LANGUAGES, SIZES)))
-def test_pages_fit_and_speak_the_language(
-    language: str, size: str, browser: Browser, port: int, screenshots: Path
+@pytest.mark.parametrize("size", list(SIZES))
+def test_pages_fit_and_speak_every_language(
+    size: str, browser: Browser, port: int, screenshots: Path
 ) -> None:
-    dark = language == "zh-Hant"
-    with visiting(browser, port, screenshots, SIZES[size], language=language, dark=dark) as visit:
+    with visiting(browser, port, screenshots, SIZES[size], dark=size == "phone") as visit:
         page = visit.page
-        page.goto(f"http://127.0.0.1:{port}/")
-        expect(page.locator("html")).to_have_attribute("dir", LANGUAGES[language])
-        expect(visit.point("C3")).to_have_attribute("aria-label", re.compile("C3"), timeout=LIMIT)
-        name = f"{size}-{language}"
-        _look(visit, f"play-{name}", language)
+        visit.open()
+
+        def look(name: str) -> None:
+            for language, direction in LANGUAGES.items():
+                page.eval_on_selector(
+                    "#language",
+                    "(select, chosen) => { select.value = chosen;"
+                    " select.dispatchEvent(new Event('change')); }",
+                    language,
+                )
+                expect(page.locator("html")).to_have_attribute("lang", language)
+                expect(page.locator("html")).to_have_attribute("dir", direction)
+                _look(visit, f"{name}-{size}-{language}", language)
+
+        look("play")
         page.click("#new-game")
-        _look(visit, f"new-game-{name}", language)
+        look("new-game")
         page.keyboard.press("Escape")
         page.click("#open-button")
         page.fill("#sgf-text", GAME)
         page.click("#open-text")
         expect(page.locator("#candidates tbody tr").first).to_be_visible()
-        _look(visit, f"analyse-{name}", language)
+        look("analyse")
         page.click("#tab-review")
         page.click("#review-start")
         expect(page.locator("#review-results .accuracy")).to_have_count(2)
-        _look(visit, f"review-{name}", language)
+        look("review")
+        page.click("#my-games-button")
+        look("my-games")
+
+
+def test_the_first_language_is_the_browsers(browser: Browser, port: int, screenshots: Path) -> None:
+    wanted = {"zh-TW": "zh-Hant", "zh-CN": "zh-Hans", "ja-JP": "ja", "ko": "ko", "fr": "en"}
+    for locale, language in wanted.items():
+        with visiting(browser, port, screenshots, language=locale) as visit:
+            visit.page.goto(f"http://127.0.0.1:{port}/")
+            expect(visit.page.locator("html")).to_have_attribute("lang", language)
+            expect(visit.page.locator("body")).to_have_class(re.compile("ready"))
 
 
 def _look(visit: Visit, name: str, language: str) -> None:
-    visit.shoot(name)
+    if language in ("en", "ar"):  # pictures take most of the time
+        visit.shoot(name, settle=0)
     assert visit.overflow() <= 0
     shown = visit.page.locator("body").inner_text()
     missing = [key for key in strings(language) if "." in key and key in shown.split()]

@@ -75,7 +75,7 @@ def test_a_game_against_tengen_with_a_hint_and_undo(visit: Visit, page: Page) ->
     expect(status).to_have_text(re.compile("Your move|passed"))
     page.click("#resign")
     page.click("dialog[open] button[value=yes]")
-    expect(status).to_have_text("White wins by resignation")
+    expect(status).to_have_text("You resigned: Tengen wins")
 
 
 def test_a_game_with_the_keyboard_only(visit: Visit, page: Page) -> None:

@@ -74,7 +74,7 @@ def test_after_a_game_one_is_told_what_was_better(visit: Visit, page: Page) -> N
     expect(page.locator("#status")).to_have_text(re.compile("Your move"))
     page.click("#resign")
     page.click("dialog[open] button[value=yes]")
-    expect(page.locator("#status")).to_have_text("White wins by resignation")
+    expect(page.locator("#status")).to_have_text("You resigned: Tengen wins")
     page.click("#better-ask")
     turn = page.locator("#better-list .turn-row")
     expect(turn).to_contain_text("Move 1C3better:E5")

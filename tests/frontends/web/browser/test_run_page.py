@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.frontends.web.runs.serve import RunPage
 from tengen.runs.folder import RunFolder
+from tengen.runs.store import FolderStore
 from tests.frontends.web.browser.visit import DESKTOP, LIMIT, PHONE, Visit, visiting
 from tests.frontends.web.run_folders import OUTSIDER, add_game, add_iteration, lively_run
 
@@ -63,6 +65,28 @@ def test_a_run_is_watched_as_it_goes_on(
         for step in (8, 9, 10):
             add_iteration(folder, step)
         expect(page.locator("#status-words")).to_have_text("finished", timeout=LIMIT)
+
+
+def test_the_workers_of_a_run_on_several_machines_are_shown(
+    browser: Browser, folder: RunFolder, screenshots: Path
+) -> None:
+    with watching(browser, folder, screenshots) as visit:
+        page = visit.page
+        expect(page.locator("#workers")).to_be_hidden()
+        rates = {"games_rate": 540.0, "evals_rate": 720_000.0, "silent": 1.2, "version": 31}
+        workers = (
+            {"session": 3, "label": "worker 1", "node": "gpu-1", "state": "playing", **rates},
+            {"session": 4, "label": "worker 2", "node": "gpu-2", "state": "lost", "silent": 75},
+        )
+        manifest = Manifest(TRAINING, version=31, steps=4000, losses=2, workers=workers)
+        write_manifest(FolderStore(folder.path), manifest)
+        rows = page.locator("#workers tbody tr")
+        expect(rows).to_have_count(2, timeout=LIMIT)
+        expect(rows.nth(0)).to_have_text(re.compile("worker 1.*gpu-1.*playing.*540.*720k"))
+        expect(rows.nth(1)).to_have_text(re.compile("worker 2.*gpu-2.*lost.*1:15"))
+        facts = "version 31 of the weights, 4,000 steps · contact lost 2 times"
+        expect(page.locator("#workers-facts")).to_have_text(facts)
+        visit.shoot("run-workers")
 
 
 def test_everything_is_reached_by_keyboard(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,14 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=360, height=740)
 LIMIT = 20_000.0  # milliseconds
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
+NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea, '
+    + '[role=grid], [role=img], [role=radiogroup], [role=group], nav, dialog[open]')]
+  .filter(node => node.checkVisibility({visibilityProperty: true}))
+  .filter(node => !node.closest('[aria-hidden=true]'))
+  .filter(node => !(node.getAttribute('aria-label') || node.textContent.trim()
+    || node.labels?.length || node.getAttribute('aria-labelledby')))
+  .map(node => node.outerHTML.slice(0, 120))"""
 
 
 class Visit:
@@ -67,9 +76,9 @@ class Visit:
         self.page.click("#open-text")
         expect(self.page.locator("#tab-analyse")).to_have_attribute("aria-current", "page")
 
-    def shoot(self, name: str) -> None:
-        """Keep a picture of what is seen now."""
-        self.page.wait_for_timeout(250)  # stones settle
+    def shoot(self, name: str, settle: float = 250) -> None:
+        """Keep a picture of what is seen now, or once stones have settled."""
+        self.page.wait_for_timeout(settle)
         self.page.screenshot(path=self._screenshots / f"{name}.png", full_page=True)
 
     def overflow(self) -> int:
@@ -105,3 +114,19 @@ def visiting(
         assert visit.errors == []
     finally:
         context.close()
+
+
+def check_access(page: Page) -> None:
+    """Text has contrast, controls have names, ids are unique; axe-core agrees where it is there."""
+    assert page.evaluate(CONTRAST) == []
+    assert page.evaluate(NAMELESS) == []
+    doubled = page.evaluate(
+        "() => { const ids = [...document.querySelectorAll('[id]')].map(one => one.id);"
+        " return ids.filter((id, i) => ids.indexOf(id) !== i); }"
+    )
+    assert doubled == []
+    axe = os.environ.get("TENGEN_AXE")  # the path of axe.min.js
+    if axe:
+        page.evaluate(Path(axe).read_text())
+        found = page.evaluate("() => axe.run()")["violations"]
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []

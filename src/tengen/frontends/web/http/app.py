@@ -17,10 +17,11 @@ from starlette.types import Scope
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
+from tengen.frontends.web.play.autosave import GAME_ID, SESSION_ID, Autosave, GameKey
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.connection import serve_connection
-from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.networks import OfferedNetworks
+from tengen.frontends.web.play.saved_games import restored_game
 from tengen.frontends.web.play.server_messages import info_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
@@ -30,6 +31,7 @@ from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview
 
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
+GameId = Annotated[str, InPath(pattern=f"^{GAME_ID.pattern}$")]
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
 PANELS = "js/panels"
 SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"
@@ -41,12 +43,14 @@ def make_app(
     access: AccessPolicy,
     first_game: NewGame,
     run_folder: Path | None = None,
+    networks: OfferedNetworks | None = None,
 ) -> FastAPI:
-    """The application; the caller closes what it passes in."""
-    sessions = PlaySessions(loader, autosave, first_game)
+    """The application; the caller closes what it passes in, but for the offered networks."""
+    offered = networks or OfferedNetworks(loader)
+    sessions = PlaySessions(offered, autosave, first_game)
 
     def info() -> dict[str, Any]:
-        return info_view(loader, run_folder is not None)
+        return info_view(loader, run_folder is not None, offered.names())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -67,6 +71,13 @@ def make_app(
     def page() -> Response:
         return FileResponse(STATIC / "index.html")
 
+    @app.get("/service_worker.js", include_in_schema=False)
+    def service_worker() -> Response:
+        """A script that may answer for the whole site, therefore not below /static."""
+        headers = {"Cache-Control": "no-cache"}
+        path = STATIC / "service_worker.js"
+        return FileResponse(path, media_type="text/javascript", headers=headers)
+
     @app.get("/api/info")
     async def about() -> dict[str, Any]:
         """Version, network, levels, rules and limits of this server."""
@@ -78,8 +89,16 @@ def make_app(
         found = await sessions.look_up(id_)
         if found is None:
             raise HTTPException(404, "there is no such game")
-        game = found if isinstance(found, GameState) else found.game
-        return _download(game.tree.sgf(), SGF, "game.sgf")
+        return _download(found.game.tree.sgf(), SGF, "game.sgf")
+
+    @app.get("/api/players/{player}/games/{game}.sgf", responses=NOT_FOUND)
+    async def kept_game(player: SessionId, game: GameId) -> Response:
+        """A game that a player has kept."""
+        saved = await asyncio.to_thread(autosave.load_game, GameKey(player, game))
+        found = None if saved is None else await asyncio.to_thread(restored_game, saved)
+        if found is None:
+            raise HTTPException(404, "there is no such game")
+        return _download(found.tree.sgf(), SGF, f"{game}.sgf")
 
     @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_FOUND)
     async def annotated_game(id_: SessionId) -> Response:

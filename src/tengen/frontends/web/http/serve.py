@@ -23,10 +23,12 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
+from tengen.frontends.web.http.impatient import ImpatientProtocol
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
@@ -58,27 +60,38 @@ def play_in_browser(options: PlayOptions, position: Position, human: Color, leve
         komi=position.komi,
     )
     find_network(options.model)  # raises before a server is started for nothing
+    if options.networks is not None and not options.networks.is_dir():
+        raise ValueError(f"{options.networks} is not a folder with networks")
 
-    def make() -> Engine:
+    def make(model: str) -> Engine:
         engine = make_engine(
-            options.model, **options.placement, human_model=options.human_model, first_game=position
+            model, **options.placement, human_model=options.human_model, first_game=position
         )
         say(f"{engine.name} runs on {engine.device}")
         return engine
 
-    serve(options, first_game, make)
+    serve(options, first_game, lambda: make(options.model), lambda file: make(str(file)))
 
 
-def serve(options: PlayOptions, first_game: NewGame, make: Callable[[], Engine]) -> None:
-    """Serve with the engine that `make` makes; raises what `make` raises."""
+def serve(
+    options: PlayOptions,
+    first_game: NewGame,
+    make: Callable[[], Engine],
+    make_other: Callable[[Path], Engine] | None = None,
+) -> None:
+    """Serve with the engine that `make` makes; raises what `make` raises.
+
+    `make_other` makes those of the other networks that are offered.
+    """
     access = access_policy(options.host, options.token)
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
-        _autosave(options.data or user_data()) as autosave,
+        _autosave(options) as autosave,
         EngineLoader(make, low_priority=True) as loader,
     ):
-        app = make_app(loader, autosave, access, first_game, options.run)
+        networks = OfferedNetworks(loader, options.networks, make_other)
+        app = make_app(loader, autosave, access, first_game, options.run, networks)
         server = uvicorn.Server(server_config(app))
 
         def end_if_failed(loading: Future[Engine]) -> None:
@@ -116,16 +129,17 @@ def make_engine(
 
 
 @contextlib.contextmanager
-def _autosave(folder: Path) -> Iterator[Autosave]:
-    """Games are kept in this folder; where it cannot be written to, until the server ends."""
+def _autosave(options: PlayOptions) -> Iterator[Autosave]:
+    """Games are kept in a folder; where it cannot be written to, until the server ends."""
+    folder, most_bytes = options.data or user_data(), int(1e6 * options.games_megabytes)
     try:
-        autosave = Autosave(folder)
+        autosave = Autosave(folder, most_bytes)
     except OSError as error:
         why = f"{error.filename or folder}: {error.strerror}"
         say(f"games are lost when this ends ({why}); {DATA_VARIABLE} names another folder")
         with (
             tempfile.TemporaryDirectory(prefix="tengen-games-") as temporary,
-            Autosave(Path(temporary)) as autosave,
+            Autosave(Path(temporary), most_bytes) as autosave,
         ):
             yield autosave
         return
@@ -134,14 +148,17 @@ def _autosave(folder: Path) -> Iterator[Autosave]:
 
 
 def server_config(app: Callable[..., object]) -> uvicorn.Config:
-    """The configuration of uvicorn: no logs, messages of limited size."""
+    """The configuration of uvicorn: no logs, messages of limited size, no silent connections."""
     return uvicorn.Config(
         app,
         log_config=None,
         log_level=logging.CRITICAL,
         access_log=False,
         lifespan="on",
+        http=ImpatientProtocol,
         ws="websockets-sansio",
+        ws_ping_interval=limits.PING_SECONDS,
+        ws_ping_timeout=limits.PING_SECONDS,
         ws_max_size=limits.MESSAGE_BYTES,
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,

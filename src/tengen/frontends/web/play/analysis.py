@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tengen.engine.engine import Engine, wait_for
+from tengen.engine.levels import pass_is_as_good
 from tengen.engine.task import KeptTree
 from tengen.frontends.web import limits
 from tengen.frontends.web.play.game_tree import TreeNode
@@ -20,7 +21,7 @@ from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.game.scoring import SEARCH_VISITS, counts_dead_stones, dead_stones
 from tengen.search.request import Limits, SearchRequest, Wanted
-from tengen.search.result import SearchResult
+from tengen.search.result import MoveResult, SearchResult
 
 if TYPE_CHECKING:
     from tengen.frontends.web.play.session import PlaySession
@@ -38,6 +39,17 @@ async def find_hints(engine: Engine, position: Position, owner: str) -> SearchRe
     """Search for good moves."""
     request = SearchRequest(_unfinished(position), HINT_LIMITS)
     return await wait_for(engine.submit(request, owner=owner))
+
+
+def hints_of(found: SearchResult) -> list[MoveResult]:
+    """The moves to hint at: the pass first where the game is over, as levels see it.
+
+    Searches seldom put a pass first that costs nothing, yet people are told to pass then.
+    """
+    moves = list(found.moves)
+    if pass_is_as_good(found):
+        moves.sort(key=lambda each: each.move is not None)
+    return moves
 
 
 async def find_dead_stones(engine: Engine, position: Position, owner: str) -> frozenset[Point]:

@@ -1,7 +1,8 @@
-"""Sessions' games on the disk, so that a killed server loses nothing.
+"""Games on the disk, so that a killed server loses nothing.
 
-Each session has an SGF file named after its id; replaced games are archived in another folder. File
-names are made here, never by clients.
+Each game is an SGF file in the folder of its player; a session is a small file that says which game
+it shows. File names are made here, never by clients. All files together stay within a number of
+bytes: where they would not, the player with the most loses the oldest finished game.
 """
 
 from __future__ import annotations
@@ -9,178 +10,302 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
-from tengen.engine.levels import level_named
-from tengen.frontends.web.play.game_clock import GameClock
-from tengen.frontends.web.play.game_state import GameState
-from tengen.frontends.web.play.game_tree import GameTree, TreeNode
-from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
+from tengen.frontends.web.play.saved_games import NO_CARD, GameCard, card_of
 from tengen.user_messages import say
 
-SESSION_ID = re.compile(r"[0-9a-f]{32}")
+SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
+GAME_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+KEPT_BYTES = 256_000_000  # of all games, unless told otherwise
+NEARLY_FULL = 0.9  # from which share on players are told that games will go
 _KEEP_SESSIONS_DAYS = 60
-_MOST_SESSIONS, _MOST_GAMES = 2_000, 10_000  # on the disk; the oldest are removed first
-PROPERTY = "TENGEN"  # of the root of a saved game; other programs ignore it
-FORMAT = 1  # of what it holds
+_MOST_SESSIONS = 2_000
+_MOST_PLAYERS = 5_000  # whose results are kept
+_TIDY_EVERY = 500  # new files
+
+
+class GameKey(NamedTuple):
+    """Whose game, and which."""
+
+    player: str
+    game: str
+
+
+class KeptGame(NamedTuple):
+    """A game in a player's list."""
+
+    id: str
+    changed: float  # seconds since 1970
+    card: GameCard
+
+
+def new_id() -> str:
+    """An id of a player or of a session, which nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def new_game_id() -> str:
+    """An id of a game; later games have later ids."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
+
+
+class _File(NamedTuple):
+    size: int
+    changed: float
 
 
 class Autosave(Closeable):
-    """Writes the latest state of each session in a thread of its own. Thread-safe; close it."""
+    """Writes the latest state of each game in a thread of its own. Thread-safe; close it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
         self._sessions, self._games = folder / "sessions", folder / "games"
-        for each in (self._sessions, self._games):
+        self._results = folder / "results"
+        for each in (self._sessions, self._games, self._results):
             each.mkdir(parents=True, exist_ok=True)
-        self._tidy()
+        self.most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._unwritten: dict[str, bytes] = {}  # the latest state by session
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
+        self._unwritten: dict[Path, Callable[[], bytes]] = {}  # the latest state by file
+        self._shows: dict[str, GameKey] = {}  # the game of each session, as far as known
+        self._files: dict[Path, _File] = {}  # of all games
+        self._bytes = 0
+        self._cards: dict[Path, tuple[float, GameCard]] = {}  # with the time of the file's change
         self._complained = False
+        self._small_files = 0  # written since the last tidying
+        self._tidy()
+        for file, found in _by_age(self._games, "**/*.sgf"):
+            self._count(file, found)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
 
-    def save(self, session: str, saved: bytes) -> Future[None]:
-        """Write a session soon; done when this or a newer state is written, or failed."""
+    # Games of sessions
+
+    def save(self, session: str, key: GameKey, write: Callable[[], bytes]) -> Future[None]:
+        """Write the game of a session soon; done when this or a newer state is written, or failed.
+
+        `write` is called in the thread.
+        """
+        path = self._path(key)
         with self._lock:
-            self._unwritten[session] = saved
-        return self._writer.submit(self._write_latest, session)
+            self._unwritten[path] = write
+            pointed = self._shows.get(session) == key
+            self._shows[session] = key
+        return self._writer.submit(self._write_latest, path, None if pointed else session, key)
 
-    def load(self, session: str) -> bytes | None:
-        """A saved session; None if there is none or it cannot be read."""
+    def load(self, session: str) -> tuple[GameKey, bytes] | None:
+        """The game that a session showed last; None if there is none or it cannot be read."""
         if not SESSION_ID.fullmatch(session):
             return None
         with self._lock:
-            if session in self._unwritten:
-                return self._unwritten[session]
+            key = self._shows.get(session)
         try:
-            return (self._sessions / f"{session}.sgf").read_bytes()
+            if key is None:
+                told = json.loads((self._sessions / f"{session}.json").read_bytes())
+                key = GameKey(str(told["player"]), str(told["game"]))
+            saved = self.load_game(key)
+            return None if saved is None else (key, saved)
+        except (OSError, ValueError, KeyError, TypeError):
+            return self._load_older(session)
+
+    def _load_older(self, session: str) -> tuple[GameKey, bytes] | None:
+        """A session as earlier versions wrote it, before players had games of their own."""
+        try:
+            saved = (self._sessions / f"{session}.sgf").read_bytes()
+        except OSError:
+            return None
+        return GameKey(new_id(), new_game_id()), saved
+
+    def release(self, session: str) -> None:
+        """A session leaves the memory: its game may go when there is no room."""
+        with self._lock:
+            self._shows.pop(session, None)
+
+    def forget_session(self, session: str) -> None:
+        """A session shows its game no longer, which another one shows now."""
+        self.release(session)
+        self._writer.submit(self._remove, self._sessions / f"{session}.json")
+
+    # Games of players
+
+    def load_game(self, key: GameKey) -> bytes | None:
+        """A kept game; None if there is none or it cannot be read."""
+        if not (SESSION_ID.fullmatch(key.player) and GAME_ID.fullmatch(key.game)):
+            return None
+        path = self._path(key)
+        with self._lock:
+            unwritten = self._unwritten.get(path)
+        if unwritten is not None:
+            return unwritten()
+        try:
+            return path.read_bytes()
         except OSError:
             return None
 
-    def archive(self, sgf: bytes) -> None:
-        """Keep a game that is replaced by another."""
-        name = f"{time.strftime('%Y-%m-%d %H%M%S')} {os.urandom(3).hex()}.sgf"
-        self._writer.submit(self._write, self._games / name, sgf)
+    def games(self, player: str) -> Future[list[KeptGame]]:
+        """A player's games, the latest first, once all that was saved before is written."""
+        return self._writer.submit(self._list, player)
+
+    def write(self, key: GameKey, content: bytes) -> Future[None]:
+        """Replace a kept game that no session shows."""
+        return self._writer.submit(self._write_game, self._path(key), content)
+
+    def delete(self, key: GameKey) -> Future[None]:
+        """Delete a kept game."""
+        path = self._path(key)
+        with self._lock:
+            self._unwritten.pop(path, None)
+        return self._writer.submit(self._drop, path)
+
+    @property
+    def share_used(self) -> float:
+        """The share of the room for games that is used."""
+        return self._bytes / max(1, self.most_bytes)
+
+    # Results of players
+
+    def results(self, player: str) -> Future[bytes]:
+        """What was written of a player's results; empty if nothing was."""
+        return self._writer.submit(self._read_results, player)
+
+    def _read_results(self, player: str) -> bytes:
+        try:
+            return (self._results / f"{player}.json").read_bytes()
+        except OSError:
+            return b""
+
+    def change_results(self, player: str, change: Callable[[bytes], bytes | None]) -> None:
+        """Replace a player's results soon by what `change` makes of them; None: leave them."""
+
+        def work() -> None:
+            content = change(self._read_results(player))
+            if content is not None:
+                self._write_small(self._results / f"{player}.json", content)
+
+        self._writer.submit(work)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
         self._writer.shutdown()
 
-    def _write_latest(self, session: str) -> None:
-        """Write a session, unless that was done while this call was queued."""
-        saved = self._unwritten.get(session)
-        if saved is not None:
-            self._write(self._sessions / f"{session}.sgf", saved)
-            with self._lock:
-                if self._unwritten[session] is saved:
-                    del self._unwritten[session]
+    # In the thread
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _path(self, key: GameKey) -> Path:
+        return self._games / key.player / f"{key.game}.sgf"
+
+    def _write_latest(self, path: Path, session: str | None, key: GameKey) -> None:
+        """Write a game, unless that was done while this call was queued."""
+        with self._lock:
+            write = self._unwritten.get(path)
+        if write is not None:
+            self._write_game(path, write())
+            with self._lock:
+                if self._unwritten.get(path) is write:
+                    del self._unwritten[path]
+        if session is not None:
+            content = json.dumps(key._asdict()).encode()
+            self._write_small(self._sessions / f"{session}.json", content)
+
+    def _write_game(self, path: Path, content: bytes) -> None:
+        if self._write(path, content):
+            self._count(path, _File(len(content), time.time()))
+            if self._bytes > self.most_bytes:
+                self._make_room(path)
+
+    def _write(self, path: Path, content: bytes) -> bool:
         try:
+            path.parent.mkdir(exist_ok=True)
             name = f".{path.name}.{os.getpid()}"
             replace_file(path, content, name, mode=0o600, durable=False)
         except OSError as error:
             if not self._complained:
                 self._complained = True
                 say(f"games cannot be saved: {error.filename}: {error.strerror}")
+            return False
+        return True
+
+    def _count(self, path: Path, file: _File) -> None:
+        self._bytes += file.size - self._files.get(path, _File(0, 0)).size
+        self._files[path] = file
+
+    def _drop(self, path: Path) -> None:
+        self._remove(path)
+        self._bytes -= self._files.pop(path, _File(0, 0)).size
+        self._cards.pop(path, None)
+
+    def _remove(self, path: Path) -> None:
+        with suppress(OSError):
+            path.unlink()
+
+    def _make_room(self, written: Path) -> None:
+        """Delete games of whoever has the most bytes: finished ones first, the oldest of them."""
+        while self._bytes > self.most_bytes and len(self._files) > 1:
+            used: dict[Path, int] = {}
+            for path, file in self._files.items():
+                used[path.parent] = used.get(path.parent, 0) + file.size
+            largest = max(used, key=used.__getitem__)
+            shown = {self._path(key) for key in list(self._shows.values())} | {written}
+            theirs = [path for path in self._files if path.parent == largest and path not in shown]
+            if not theirs:
+                theirs = [path for path in self._files if path not in shown]
+            if not theirs:
+                return
+            self._drop(min(theirs, key=self._worth))
+
+    def _worth(self, path: Path) -> tuple[bool, bool, float]:
+        """The order in which games go: those in which nothing was done, finished ones, old ones."""
+        card = self._card(path)
+        return card.keep, card.under_way, self._files[path].changed
+
+    def _card(self, path: Path) -> GameCard:
+        changed = self._files[path].changed if path in self._files else 0.0
+        if path not in self._cards or self._cards[path][0] != changed:
+            try:
+                self._cards[path] = changed, card_of(path.read_bytes())
+            except OSError:
+                return NO_CARD
+        return self._cards[path][1]
+
+    def _list(self, player: str) -> list[KeptGame]:
+        folder = self._games / player
+        paths = [path for path in self._files if path.parent == folder]
+        listed = [
+            KeptGame(path.stem, self._files[path].changed, self._card(path)) for path in paths
+        ]
+        kept = [each for each in listed if each.card.keep]
+        return sorted(kept, key=lambda each: -each.changed)
+
+    def _write_small(self, path: Path, content: bytes) -> None:
+        self._write(path, content)
+        self._small_files += 1
+        if self._small_files >= _TIDY_EVERY:
+            self._tidy()
 
     def _tidy(self) -> None:
-        """Archive sessions not used for long; delete the oldest archived games."""
+        """Forget sessions not used for long, whose games are kept, and results of long ago."""
+        self._small_files = 0
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
-        sessions = _by_age(self._sessions)
-        for i, (file, changed) in enumerate(sessions):
-            if changed < oldest or i < len(sessions) - _MOST_SESSIONS:
-                with suppress(OSError):
-                    file.replace(self._games / f"{time.strftime('%Y-%m-%d')} {file.name}")
-        games = _by_age(self._games)
-        for file, _ in games[: max(0, len(games) - _MOST_GAMES)]:
-            with suppress(OSError):
-                file.unlink()
+        sessions = _by_age(self._sessions, "*.json")
+        for i, (path, file) in enumerate(sessions):
+            if file.changed < oldest or i < len(sessions) - _MOST_SESSIONS:
+                self._remove(path)
+        results = _by_age(self._results, "*.json")
+        for path, _ in results[: max(0, len(results) - _MOST_PLAYERS)]:
+            self._remove(path)
 
 
-def _by_age(folder: Path) -> list[tuple[Path, float]]:
-    """Game records with the time of their last change, the oldest first."""
+def _by_age(folder: Path, pattern: str) -> list[tuple[Path, _File]]:
+    """Files with their size and the time of their last change, the oldest first."""
     found = []
-    for file in folder.glob("*.sgf"):
+    for path in folder.glob(pattern):
         with suppress(OSError):
-            found.append((file, file.stat().st_mtime))
-    return sorted(found, key=lambda each: each[1])
-
-
-def saved_game(game: GameState) -> bytes:
-    """A game as SGF, with its state in a property of the root."""
-    position = game.position
-    state = {
-        "form": FORMAT,
-        "mode": game.mode,
-        "you": game.you,
-        "level": game.level,
-        "at": _path(game.at),
-        "end": _path(game.end),
-        "counting": game.counting,
-        "dead_unknown": game.dead_unknown,
-        "dead": sorted(position.text(point) for point in game.dead),
-        "result": game.result,
-        "clock": None if game.clock is None else game.clock.saved(),
-    }
-    record = game.tree.game.root
-    root = SgfNode(dict(record.properties), record.children)
-    root.set_text(PROPERTY, json.dumps(state))
-    return save_sgf(SgfGame(root))
-
-
-def restored_game(saved: bytes) -> GameState | None:
-    """A saved game; None if the file cannot be understood."""
-    try:
-        record = read_sgf(saved)[0]
-        state = json.loads(record.root.text(PROPERTY))
-        del record.root.properties[PROPERTY]
-        return _restored(GameTree(record), state)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-        return None
-
-
-def _restored(tree: GameTree, state: dict[str, Any]) -> GameState | None:
-    if state["form"] != FORMAT:
-        return None
-    you, level, clock = state["you"], state["level"], state["clock"]
-    if you not in (None, "black", "white", "both"):
-        return None
-    if level is not None:
-        level_named(level)
-    game = GameState(tree, you, level, None if clock is None else GameClock.restored(clock))
-    game.mode = "play" if you and state["mode"] == "play" else "analyse"
-    if you:
-        game.end = _at(tree, state["end"])
-    game.at = game.end if game.mode == "play" else _at(tree, state["at"])
-    position = tree.position(game.end)
-    game.result = None if state["result"] is None else str(state["result"])
-    game.counting = game.result is None and bool(you) and position.is_over
-    if position.is_over:
-        chains = [position.chain(str(point)) for point in state["dead"]]
-        game.dead_unknown = game.counting and bool(state["dead_unknown"])
-        game.dead = frozenset(point for chain in chains for point in chain)
-    tree.position(game.at)
-    return game
-
-
-def _path(node: TreeNode) -> list[int]:
-    """The index of the child at each node from the root."""
-    return [before.children.index(after) for before, after in pairwise(node.line())]
-
-
-def _at(tree: GameTree, path: list[int]) -> TreeNode:
-    """The node at the end of a path, or as far as it can be followed."""
-    node = tree.root
-    for index in path:
-        if not 0 <= index < len(node.children):
-            break
-        node = node.children[index]
-    return node
+            status = path.stat()
+            found.append((path, _File(status.st_size, status.st_mtime)))
+    return sorted(found, key=lambda each: each[1].changed)

@@ -24,6 +24,13 @@ Seconds: TypeAlias = Annotated[float, Field(ge=0, le=limits.LONGEST_CLOCK, allow
 CommentText: TypeAlias = Annotated[str, Field(max_length=limits.COMMENT_LENGTH)]
 LabelText: TypeAlias = Annotated[str, Field(min_length=1, max_length=limits.LABEL_LENGTH)]
 MarkKind: TypeAlias = Literal["triangle", "square", "circle", "cross", "label"]
+FileContent: TypeAlias = Annotated[str, Field(max_length=limits.UPLOAD_BYTES * 4 // 3 + 4)]
+GameNumber: TypeAlias = Annotated[int, Field(ge=0, le=2**31)]
+GameId: TypeAlias = Annotated[str, Field(max_length=64)]
+GameName: TypeAlias = Annotated[str, Field(max_length=limits.NAME_LENGTH)]
+LevelId: TypeAlias = Annotated[str, Field(max_length=40)]
+NetworkName: TypeAlias = Annotated[str, Field(max_length=255)]
+BoardSide: TypeAlias = Annotated[int, Field(ge=limits.SMALLEST_BOARD, le=limits.LARGEST_BOARD)]
 ReviewVisits: TypeAlias = Annotated[int, Field(ge=1, le=limits.REVIEW_VISITS)]
 Method = TypeVar("Method", bound=Callable[..., Awaitable[None]])
 
@@ -46,6 +53,7 @@ class Hello(ClientMessage):
 
     type: Literal["hello"]
     session: Annotated[str, Field(max_length=64)] | None = None
+    player: Annotated[str, Field(max_length=64)] | None = None  # whose games are listed
 
 
 class ClockTerms(StrictModel):
@@ -60,13 +68,15 @@ class NewGame(ClientMessage):
     """The terms of a new game."""
 
     type: Literal["new_game"] = "new_game"
-    size: Annotated[int, Field(ge=limits.SMALLEST_BOARD, le=limits.LARGEST_BOARD)]
-    colour: Literal["black", "white", "both"]
-    level: Annotated[str, Field(max_length=40)] | None = None
+    size: BoardSide
+    colour: Literal["black", "white", "both", "neither", "either"]  # that the person plays
+    level: LevelId | None = None
     rules: Annotated[str, Field(max_length=40)] = "chinese"
     komi: Annotated[float, Field(allow_inf_nan=False)] | None = None
     handicap: Annotated[int, Field(ge=0, le=limits.MOST_HANDICAP)] = 0
     clock: ClockTerms | None = None
+    network: NetworkName | None = None  # a file in the server's folder; None: the server's own
+    even: bool = False  # choose level, handicap, komi and, if it is either, colour for even chances
 
 
 _MODELS: list[type[ClientMessage]] = [Hello, NewGame]

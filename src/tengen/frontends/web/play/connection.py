@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -13,11 +14,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
+from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.client_messages import Hello, parse_message
 from tengen.frontends.web.play.server_messages import Json, error_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
-from tengen.user_messages import say
 
 TRY_LATER = 1013
 HELLO_SECONDS = 20.0  # in which a client must send hello
@@ -34,19 +35,22 @@ class Outbox:
         self._messages: OrderedDict[object, tuple[str, Future[None] | None]] = OrderedDict()
         self._changed = asyncio.Event()
         self.closed = False
+        self._bytes = 0  # of waiting messages, about
         self._overflown = False  # the client did not read
 
     def put(self, message: Json, key: str | None = None, after: Future[None] | None = None) -> None:
         """Queue a message; it is sent after the future is done."""
         if self.closed:
             return
-        if len(self._messages) >= limits.WAITING_MESSAGES:
+        if key is not None and key in self._messages:
+            self._bytes -= len(self._messages.pop(key)[0])
+        text = json.dumps(message, separators=(",", ":"))
+        many = len(self._messages) >= limits.WAITING_MESSAGES
+        if many or (self._messages and self._bytes + len(text) > limits.WAITING_BYTES):
             self._overflown = True
             self.close()
             return
-        if key is not None:
-            self._messages.pop(key, None)
-        text = json.dumps(message, separators=(",", ":"))
+        self._bytes += len(text)
         self._messages[object() if key is None else key] = text, after
         self._changed.set()
 
@@ -64,6 +68,7 @@ class Outbox:
                     await self._changed.wait()
                     continue
                 _, (text, after) = self._messages.popitem(last=False)
+                self._bytes -= len(text)
                 if after is not None and not after.done():
                     await asyncio.wait([asyncio.wrap_future(after)], timeout=LONGEST_WAIT)
                 await socket.send_text(text)
@@ -109,19 +114,31 @@ async def _greet(
         except RefusedError as refusal:
             outbox.put(error_view(refusal, hello))
     try:
-        session, had_one = await sessions.welcome(hello.session)
+        session, had_one = await sessions.welcome(hello)
     except RefusedError as refusal:
         outbox.put(error_view(refusal, hello))
         await asyncio.sleep(0.2)  # so that the message arrives before the close
         return None
-    welcome = {"type": "welcome", "session": session.id, "info": info(), "saved": had_one}
+    welcome = {
+        "type": "welcome",
+        "session": session.id,
+        "player": session.kept.player,
+        "room": session.kept.room(),
+        "info": info(),
+        "saved": had_one,
+    }
     await session.attach(outbox, welcome)
     return session
 
 
 async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> None:
+    """Do what a client asks for, one message a turn of the event loop.
+
+    Messages may wait in the socket's queue, from which they would be had without a turn of others.
+    """
     while not outbox.closed:
         text = await _received(socket)
+        began = time.perf_counter()
         message = None
         try:
             message = parse_message(text)
@@ -130,8 +147,10 @@ async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> No
             outbox.put(error_view(refusal, message))
         except Exception as error:  # a bug must not end the game
             what = f"internal error: {type(error).__name__}: {error}"
-            say(what)
+            say_sparingly(what)
             outbox.put(error_view(RefusedError("server_error", what), message))
+        took = time.perf_counter() - began
+        await asyncio.sleep(took if took > limits.LONG_TURN else 0)
 
 
 async def _received(socket: WebSocket) -> str | bytes:

@@ -22,6 +22,7 @@ from tengen.search.clock import (
 )
 
 SHORTEST_THINKING = 0.05  # seconds
+SHORT_OF_TIME = 60.0  # seconds
 
 
 class GameClock:
@@ -103,9 +104,26 @@ class GameClock:
     def restored(cls, saved: Mapping[str, Any]) -> GameClock:
         """A saved clock; neither side's runs. Raises ValueError, KeyError, TypeError."""
         clock = cls(ClockTerms(**saved["terms"]))
+        clock._set(saved)
+        return clock
+
+    def set_back(self, saved: Mapping[str, Any] | None) -> None:
+        """After moves were taken back: the clocks as they stood then, and neither runs.
+
+        Where that is not known, whoever ran out of time gets a last period, or a minute.
+        """
+        self.run(None)
+        if saved is not None:
+            self._set(saved)
+        for color, clock in self._clocks.items():
+            if clock.fallen:
+                left = self._control.period or min(SHORT_OF_TIME, self._control.main)
+                stones = 1 if self._control.period else 0
+                self._clocks[color] = Clock(self._control, left, 1, stones)
+
+    def _set(self, saved: Mapping[str, Any]) -> None:
         for color in Color:
             left, periods, stones, fallen = saved[str(color)]
-            clock._clocks[color] = Clock(
-                clock._control, float(left), int(periods), int(stones), bool(fallen)
+            self._clocks[color] = Clock(
+                self._control, float(left), int(periods), int(stones), bool(fallen)
             )
-        return clock

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import math
+import time
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from tengen.engine.levels import LEVELS, level_named
+from tengen.engine.levels import LEVELS, Level, level_named
+from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_clock import GameClock
-from tengen.frontends.web.play.game_tree import GameTree, TreeNode
+from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
@@ -17,10 +20,31 @@ from tengen.game.sgf.records import record
 
 Mode: TypeAlias = Literal["play", "analyse"]
 Phase: TypeAlias = Literal["playing", "counting", "over", "free"]
-You: TypeAlias = Literal["black", "white", "both"]
+You: TypeAlias = Literal["black", "white", "both", "neither"]
 
 EVEN_KOMI_IN_HANDICAP_GAMES = 0.5
 USUAL_LEVEL = LEVELS[len(LEVELS) // 2].id
+VISITS_LEVEL, SECONDS_LEVEL = "visits:", "seconds:"  # begin ids such as visits:800
+
+
+class Opponent(NamedTuple):
+    """How the program plays in a game."""
+
+    level: Level
+    seconds: float | None = None  # for a move, where a number of visits is not the measure
+
+
+def opponent_named(id_: str) -> Opponent:
+    """A level by its id, or full strength with `visits:800` or `seconds:5`; raises ValueError."""
+    for start, most in ((VISITS_LEVEL, limits.VISITS), (SECONDS_LEVEL, limits.MOVE_SECONDS)):
+        if id_.startswith(start):
+            number = float(id_.removeprefix(start))
+            if not (math.isfinite(number) and 0 < number <= most):
+                raise ValueError(f"{start}{most:g} is the most, not {id_[:40]!r}")
+            if start == VISITS_LEVEL:
+                return Opponent(Level(id_, id_, max(1, int(number)), resign_winrate=0.02))
+            return Opponent(Level(id_, id_, limits.VISITS, resign_winrate=0.02), number)
+    return Opponent(level_named(id_))
 
 
 class GameState:
@@ -42,6 +66,13 @@ class GameState:
         self.dead: frozenset[Point] = frozenset()
         self.dead_unknown = False  # counting, but nobody has said yet which stones are dead
         self.result: str | None = None
+        self.id = ""  # among the games of its player, once it is kept
+        self.name = ""  # that its player gave it
+        self.network: str | None = None  # file of the network that plays; None: the server's
+        self.even = False  # were the terms chosen for even chances?
+        self.changed = False  # was a record changed since it was opened?
+        self._clocks: dict[int, dict[str, Any]] = {}  # as they stood when a node was reached
+        self._note_clock(self.end)
 
     # Status
 
@@ -61,14 +92,15 @@ class GameState:
     @property
     def bot(self) -> Color | None:
         """The colour that the program plays."""
-        if self.you in (None, "both"):
+        if self.you in (None, "both", "neither"):
             return None
         return Color.WHITE if self.you == "black" else Color.BLACK
 
     @property
     def bot_to_move(self) -> bool:
         """Is it the program's turn?"""
-        return self.phase == "playing" and self.position.to_play is self.bot
+        mine = self.you == "neither" or self.position.to_play is self.bot
+        return self.phase == "playing" and mine
 
     @property
     def yours_to_move(self) -> bool:
@@ -77,7 +109,20 @@ class GameState:
 
     @property
     def can_undo(self) -> bool:
-        return self.mode == "play" and self.you is not None and self._undo_to() is not None
+        if self.mode != "play" or self.you in (None, "neither"):
+            return False
+        return self._resigned_by_person or self._undo_to() is not None
+
+    @property
+    def _resigned_by_person(self) -> bool:
+        if self.result is None or not self.result.endswith("+R"):
+            return False
+        return self.bot is None or self.result[0] == self.bot.letter
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Has anything been done in it that would be lost?"""
+        return self.changed or (self.you is not None and self.end.parent is not None)
 
     # Playing
 
@@ -86,6 +131,7 @@ class GameState:
         if self.phase == "free":
             node, new = self.tree.add(self.at, move)
             self.at = node
+            self.changed |= new
             return node, new
         if self.phase != "playing":
             raise not_now("the game is over: moves can be tried in analysis")
@@ -94,6 +140,7 @@ class GameState:
         self.at = self.end = node
         if self.clock is not None:
             self.clock.moved(mover)
+        self._note_clock(node)
         after = self.position
         outcome = after.outcome()
         if outcome is not None and outcome.reason is Reason.NO_RESULT:
@@ -102,10 +149,16 @@ class GameState:
             self.counting, self.dead, self.dead_unknown = True, frozenset(), True
         return node, new
 
-    def undo(self) -> TreeNode:
-        """Take back to the person's last move; the node removed. Raises RefusedError."""
-        if self.mode != "play" or self.you is None:
+    def undo(self) -> TreeNode | None:
+        """Take back to the person's last move; the node removed. Raises RefusedError.
+
+        A resignation of the person's is taken back alone, and nothing is removed.
+        """
+        if self.mode != "play" or self.you in (None, "neither"):
             raise not_now("there is nothing to take back")
+        if self._resigned_by_person:
+            self._set_result(None)
+            return None
         before = self._undo_to()
         if before is None:
             raise not_now("there is no move to take back")
@@ -127,7 +180,13 @@ class GameState:
         self.at = self.end = node
         self.counting, self.dead = False, frozenset()
         self._set_result(None)
+        if self.clock is not None:
+            self.clock.set_back(self._clocks.get(node.id))
         return removed
+
+    def _note_clock(self, node: TreeNode) -> None:
+        if self.clock is not None:
+            self._clocks[node.id] = self.clock.saved()
 
     def resign(self, color: Color | None = None) -> None:
         """Resign for a colour, by default the person's. Raises RefusedError."""
@@ -214,6 +273,7 @@ class GameState:
         self._need_analysis()
         added, new = self.tree.add(self.tree.node(node), move)
         self.at = added
+        self.changed |= new
         return added, new
 
     def remove(self, number: int) -> TreeNode:
@@ -224,9 +284,55 @@ class GameState:
             raise not_now("moves of the game itself can only be taken back by undo")
         inside = node in self.at.line()
         self.tree.remove(node)
+        self.changed = True
         if inside and node.parent is not None:
             self.at = node.parent
         return node
+
+    def promote(self, number: int) -> TreeNode:
+        """Make a variation the main line; raises RefusedError for a game being played."""
+        self._need_analysis()
+        if self.you is not None:
+            raise not_now("the main line of a game that was played stays what was played")
+        node = self.tree.node(number)
+        self.tree.promote(node)
+        self.changed = True
+        return node
+
+    def set_up(self, number: int, point: str, stone: Stone) -> tuple[TreeNode, bool]:
+        """Edit the position at a node; see the tree's `set_up`. Raises RefusedError."""
+        return self._edited(*self.tree.set_up(self._editable(number), point, stone))
+
+    def set_turn(self, number: int, color: Color) -> tuple[TreeNode, bool]:
+        """Say who moves next at a node; see the tree's `set_turn`. Raises RefusedError."""
+        return self._edited(*self.tree.set_turn(self._editable(number), color))
+
+    def _editable(self, number: int) -> TreeNode:
+        self._need_analysis()
+        return self.tree.node(number)
+
+    def _edited(self, node: TreeNode, new: bool) -> tuple[TreeNode, bool]:
+        self.at, self.changed = node, True
+        return node, new
+
+    def played_on_from(self, number: int, level: str) -> GameState:
+        """A game against the program from a node on, by whoever is to move; raises RefusedError."""
+        node = self.tree.node(number)
+        position = self.tree.position(node)
+        if position.is_over:
+            raise not_now("the game is over here")
+        try:
+            opponent_named(level)
+        except ValueError as error:
+            raise RefusedError("bad_terms", str(error)) from None
+        game = GameState(
+            GameTree(self.tree.line_alone(node)),
+            "black" if position.to_play is Color.BLACK else "white",
+            level,
+        )
+        game.at = game.end
+        game.network = self.network
+        return game
 
     def _need_analysis(self) -> None:
         if self.mode != "analyse":
@@ -235,17 +341,25 @@ class GameState:
 
 def new_game_state(wanted: NewGame) -> GameState:
     """A game at its beginning; raises RefusedError for impossible terms."""
+    you = wanted.colour
+    if you == "either":
+        raise RefusedError("bad_terms", "either colour is for even games, which choose one")
     try:
         handicap = wanted.handicap
         komi = EVEN_KOMI_IN_HANDICAP_GAMES if wanted.komi is None and handicap else wanted.komi
         position = Position(wanted.size, wanted.rules, komi)
         if handicap > 1:
             position = position.with_handicap(handicap)
-        level = None if wanted.colour == "both" else level_named(wanted.level or USUAL_LEVEL)
+        level = None
+        if you != "both":
+            level = opponent_named(wanted.level or USUAL_LEVEL).level
         clock = None if wanted.clock is None else GameClock(wanted.clock)
     except ValueError as error:
         raise RefusedError("bad_terms", str(error)) from None
     name = "" if level is None else f"Tengen, {level.name}"
-    black, white = (name if wanted.colour == other else "" for other in ("white", "black"))
+    black, white = (name if you in (other, "neither") else "" for other in ("white", "black"))
     tree = GameTree(record(position, black, white))
-    return GameState(tree, wanted.colour, None if level is None else level.id, clock)
+    tree.root.sgf.set_text("DT", time.strftime("%Y-%m-%d"))
+    game = GameState(tree, you, None if level is None else level.id, clock)
+    game.network, game.even = wanted.network, wanted.even
+    return game

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
 
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
+from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Move, Position
 from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, letters, read_sgf, save_sgf
 
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
+Stone: TypeAlias = Literal["black", "white", "empty"]
 _POSITIONS_KEPT = 1_000
 _SET_UP = ("AB", "AW", "AE", "PL")
 
@@ -60,6 +64,20 @@ class MarkOnPoint:
     label: str | None = None
 
 
+class LineOnBoard(NamedTuple):
+    """An arrow or a line from point to point."""
+
+    start: Point
+    end: Point
+    arrow: bool
+
+
+def _single_points(tree: GameTree, name: str, properties: dict[str, list[str]]) -> list[str]:
+    """The points of a property one by one, where they may be written as rectangles."""
+    points = tree.game.points(SgfNode({name: properties.get(name, [])}), name)
+    return [letters(point) for point in points]
+
+
 class GameTree:
     """One game with its variations. Not thread-safe."""
 
@@ -67,6 +85,7 @@ class GameTree:
         """Raises RefusedError for a game that is too large, SgfError for a bad record."""
         self.game = game
         self._next_id = 0
+        self._bytes = 0  # of all properties, about
         self.nodes: dict[int, TreeNode] = {}
         self._positions: dict[int, Position] = {}  # cache
         self.root = self._new_node(None, game.root)
@@ -84,6 +103,7 @@ class GameTree:
             most = f"{limits.NODES} nodes, {limits.LINE} in a line"
             raise RefusedError("too_large", f"a game has at most {most}")
         node = TreeNode(self._next_id, parent, sgf, depth)
+        self._bytes += _size(sgf)
         self.nodes[node.id] = node
         self._next_id += 1
         return node
@@ -167,19 +187,106 @@ class GameTree:
         if node.parent is None:
             raise RefusedError("unknown_node", "the root cannot be removed", node=node.id)
         for each in node.subtree():
+            self._bytes -= _size(each.sgf)
             del self.nodes[each.id]
             self._positions.pop(each.id, None)
         node.parent.children.remove(node)
         node.parent.sgf.children = [each.sgf for each in node.parent.children]
 
+    def promote(self, node: TreeNode) -> None:
+        """Make the line to a node the first of its siblings all the way up."""
+        for before, after in pairwise(node.line()):
+            before.children.remove(after)
+            before.children.insert(0, after)
+            before.sgf.children = [each.sgf for each in before.children]
+
+    def set_up(self, node: TreeNode, point: str, stone: Stone) -> tuple[TreeNode, bool]:
+        """Put a stone on a point, or take it away; the node that says so, and whether it is new.
+
+        Raises RefusedError. Nodes with a move or with a game after them stay as they are: the
+        change is a variation of its own.
+        """
+        try:
+            place = letters(self.position(node).point(point))
+        except ValueError as error:
+            raise RefusedError("bad_point", str(error), point=point) from None
+        names = {"black": "AB", "white": "AW", "empty": "AE"}
+
+        def change(properties: dict[str, list[str]]) -> None:
+            for name in names.values():
+                left = [value for value in _single_points(self, name, properties) if value != place]
+                properties.pop(name, None)
+                if left:
+                    properties[name] = left
+            properties.setdefault(names[stone], [])
+            properties[names[stone]] = [*properties[names[stone]], place]
+
+        return self._edited(node, change)
+
+    def set_turn(self, node: TreeNode, color: Color) -> tuple[TreeNode, bool]:
+        """Say who moves next; the node that says so, and whether it is new. Raises RefusedError."""
+        return self._edited(node, lambda properties: properties.update(PL=[color.letter]))
+
+    def _edited(
+        self, node: TreeNode, change: Callable[[dict[str, list[str]]], None]
+    ) -> tuple[TreeNode, bool]:
+        new = bool(node.children) or self.move(node) is not None
+        target = node
+        if new:
+            target = self._new_node(node, SgfNode())
+            node.children.append(target)
+            node.sgf.children = [each.sgf for each in node.children]
+        before = dict(target.sgf.properties)
+        properties = dict(before)
+        change(properties)
+        target.sgf.properties = properties
+        self._positions.pop(target.id, None)
+        try:
+            self.position(target)
+            self._note_change(target, before)
+        except (SgfError, RefusedError) as error:
+            target.sgf.properties = before
+            self._positions.pop(target.id, None)
+            if new:
+                self.remove(target)
+            raise RefusedError("bad_point", str(error)) from None
+        return target, new
+
+    def line_alone(self, node: TreeNode) -> SgfGame:
+        """The game up to a node, without variations, comments, marks and result."""
+        kept = {"AB", "AW", "AE", "PL", "B", "W", "KO"}
+        root: SgfNode | None = None
+        last = SgfNode()
+        for each in node.line():
+            properties = each.sgf.properties
+            if root is None:
+                dropped = {"RE", "C", "LB", "AR", "LN", *MARKS.values()}
+                last = root = SgfNode({k: v for k, v in properties.items() if k not in dropped})
+            else:
+                last.children = [SgfNode({k: v for k, v in properties.items() if k in kept})]
+                last = last.children[0]
+        assert root is not None
+        return SgfGame(root)
+
     def set_comment(self, number: int, text: str) -> TreeNode:
         """Set the comment of a node; an empty one removes it. Raises RefusedError."""
         node = self.node(number)
+        before = dict(node.sgf.properties)
         if text:
             node.sgf.set_text("C", text)
         else:
             node.sgf.properties.pop("C", None)
+        self._note_change(node, before)
         return node
+
+    def _note_change(self, node: TreeNode, before: dict[str, list[str]]) -> None:
+        """Count the bytes of a change; takes it back and raises RefusedError if they are many."""
+        bytes_ = self._bytes + _size(node.sgf) - _size(SgfNode(before))
+        if bytes_ > max(self._bytes, limits.GAME_BYTES):
+            node.sgf.properties = before
+            most = limits.GAME_BYTES // 1000
+            raise RefusedError("game_full", f"the text of a game has at most {most} kB")
+        self._bytes = bytes_
 
     def set_mark(self, number: int, point: str, kind: str | None, label: str | None) -> TreeNode:
         """Replace the mark on a point of a node; None removes it. Raises RefusedError."""
@@ -191,6 +298,7 @@ class GameTree:
         marks = [each for each in self.marks(node) if each.point != chosen]
         if kind is not None:
             marks.append(MarkOnPoint(chosen, kind, label))
+        before = dict(node.sgf.properties)
         properties = node.sgf.properties
         for name in (*MARKS.values(), "LB"):
             properties.pop(name, None)
@@ -201,9 +309,24 @@ class GameTree:
                 properties.setdefault("LB", []).append(f"{letters(mark.point)}:{text}")
             else:
                 properties.setdefault(MARKS[mark.kind], []).append(letters(mark.point))
+        self._note_change(node, before)
         return node
 
     # Annotations
+
+    def lines(self, node: TreeNode) -> list[LineOnBoard]:
+        """The arrows and lines of a node; unreadable ones are skipped."""
+        found = {}
+        for name, arrow in (("AR", True), ("LN", False)):
+            for value in node.sgf.properties.get(name, ()):
+                ends = value.split(":")
+                at = SgfNode({"AR": [ends[0]], "LN": [ends[-1]]})
+                try:
+                    [start], [end] = self.game.points(at, "AR"), self.game.points(at, "LN")
+                except ValueError:
+                    continue
+                found[start, end] = LineOnBoard(start, end, arrow)
+        return list(found.values())[: limits.LINES]
 
     def marks(self, node: TreeNode) -> list[MarkOnPoint]:
         """The marks of a node; unreadable ones are skipped."""
@@ -214,8 +337,10 @@ class GameTree:
             except SgfError:
                 continue
             found += [MarkOnPoint(point, kind) for point in points]
-        for value in node.sgf.properties.get("LB", ()):
-            place, _, label = value.partition(":")
+        labels = {
+            place: label for place, _, label in map(_parted, node.sgf.properties.get("LB", ()))
+        }
+        for place, label in labels.items():
             at = SgfNode({"LB": [place], "label": [label]})
             try:
                 points = self.game.points(at, "LB")
@@ -230,6 +355,16 @@ class GameTree:
         return save_sgf(self.game)
 
 
+def _parted(label: str) -> tuple[str, str, str]:
+    return label.partition(":")
+
+
+def _size(sgf: SgfNode) -> int:
+    """About how many bytes a node takes."""
+    values = sgf.properties.values()
+    return 1 + sum(sum(map(len, each)) + 2 * len(each) for each in values)
+
+
 def is_set_up(node: TreeNode) -> bool:
     """Does the node set up stones?"""
     return any(name in node.sgf.properties for name in _SET_UP)
@@ -241,13 +376,40 @@ def _reason(error: IllegalMoveError) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def opened_tree(text: str) -> GameTree:
-    """The first game of an SGF text, checked in full; raises RefusedError."""
-    if len(text.encode("utf-8", "replace")) > limits.UPLOAD_BYTES:
+class ListedGame(NamedTuple):
+    """One of the games of a file, to choose from."""
+
+    black: str
+    white: str
+    event: str
+    date: str
+    result: str
+    moves: int
+
+
+def opened_tree(data: bytes | str, number: int | None = None) -> GameTree | list[ListedGame]:
+    """A game of an SGF file, checked in full; raises RefusedError.
+
+    Where a file has several and no number is given: what they are.
+    """
+    if (
+        len(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
+        > limits.UPLOAD_BYTES
+    ):
         most = limits.UPLOAD_BYTES // 1000
         raise RefusedError("too_large", f"a file has at most {most} kB", bytes=limits.UPLOAD_BYTES)
     try:
-        game = read_sgf(text)[0]
+        games = read_sgf(data)
+    except SgfError as error:
+        why = f"this is no game record: {error}"
+        reason = "not_sgf" if "no game found" in error.reason else None
+        raise RefusedError("bad_sgf", why, reason=reason) from None
+    if number is None and len(games) > 1:
+        return [_listed(game) for game in games[: limits.FILE_GAMES]]
+    try:
+        if not (number or 0) < len(games):
+            raise RefusedError("bad_sgf", f"the file has {len(games)} games")
+        game = games[number or 0]
         if min(game.size) < 2 or game.size.width != game.size.height:
             raise RefusedError("bad_sgf", f"only square boards can be shown, not {game.size}")
         tree = GameTree(game)
@@ -255,3 +417,11 @@ def opened_tree(text: str) -> GameTree:
     except SgfError as error:
         raise RefusedError("bad_sgf", f"this is no game record: {error}") from None
     return tree
+
+
+def _listed(game: SgfGame) -> ListedGame:
+    root = game.root
+    moves = sum("B" in each.properties or "W" in each.properties for each in root.main_line())
+    event, date, result = (root.text(name)[:200] for name in ("EV", "DT", "RE"))
+    black, white = (game.player(color)[:200] for color in (Color.BLACK, Color.WHITE))
+    return ListedGame(black, white, event, date, result, moves)

@@ -18,12 +18,14 @@ from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import ClientMessage
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, TreeNode, is_set_up
+from tengen.frontends.web.play.liberties import groups_in_atari
 from tengen.game.color import Color
 from tengen.game.diagram import stones_text
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.game.scoring import Tally
+from tengen.game.sgf.records import SgfGame
 from tengen.network.evaluator import Evaluation
 from tengen.network.trained_on import Unfamiliar
 from tengen.reviewing.review import Standing, for_black, standing_of
@@ -35,8 +37,8 @@ _FIRST_RULES = ("chinese", "japanese", "aga")  # that are listed first
 _RULE_NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Chinese (OGS, KGS)"}
 
 
-def info_view(loader: EngineLoader, has_run: bool) -> Json:
-    """What clients are told about the server: version, network, levels, rules, limits."""
+def info_view(loader: EngineLoader, has_run: bool, networks: list[str]) -> Json:
+    """What clients are told about the server: version, networks, levels, rules, limits."""
     engine = loader.engine_if_ready
     return {
         "version": tengen.__version__,
@@ -54,8 +56,10 @@ def info_view(loader: EngineLoader, has_run: bool) -> Json:
             "visits": limits.VISITS,
             "review_visits": limits.REVIEW_VISITS,
             "upload_bytes": limits.UPLOAD_BYTES,
+            "move_seconds": limits.MOVE_SECONDS,
             "sizes": list(range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)),
         },
+        "networks": networks,
         "run": has_run,
     }
 
@@ -109,9 +113,35 @@ def game_view(game: GameState) -> Json:
         "players": {str(color): tree.game.player(color) for color in Color},
         "you": game.you,
         "level": game.level,
+        "even": game.even,
+        "network": game.network,
+        "id": game.id,
+        "name": game.name,
+        "about": about_game(tree.game),
         "nodes": nodes,
         "at": game.at.id,
     }
+
+
+_FACTS = {
+    "event": "EV",
+    "round": "RO",
+    "date": "DT",
+    "place": "PC",
+    "result": "RE",
+    "black_rank": "BR",
+    "white_rank": "WR",
+    "game": "GN",
+    "annotator": "AN",
+    "comment": "GC",
+}
+_FACT_LENGTH = 1_000
+
+
+def about_game(game: SgfGame) -> dict[str, str]:
+    """What a record says about itself: event, date, ranks, result and the like."""
+    told = {fact: game.root.text(name).strip()[:_FACT_LENGTH] for fact, name in _FACTS.items()}
+    return {fact: text for fact, text in told.items() if text}
 
 
 def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Json:
@@ -134,6 +164,15 @@ def node_view(tree: GameTree, node: TreeNode, *, with_marks: bool = True) -> Jso
             }
             for mark in marks
         ]
+    if with_marks and (lines := tree.lines(node)):
+        view["lines"] = [
+            {
+                "from": tree.start.text(each.start),
+                "to": tree.start.text(each.end),
+                "arrow": each.arrow,
+            }
+            for each in lines
+        ]
     if is_set_up(node):
         view["setup"] = True
     return view
@@ -155,6 +194,7 @@ def position_view(game: GameState, engine: Engine | None) -> Json:
         "to_play": str(position.to_play),
         "last": None if move is None else position.text(move.point),
         "ko": None if ko is None else position.text(ko),
+        "atari": [position.text(point) for point in groups_in_atari(position)],
         "captures": {str(color): position.captured(color.opponent) for color in Color},
         "move_number": game.tree.move_number(game.at),
         "phase": phase,
@@ -171,6 +211,13 @@ def position_view(game: GameState, engine: Engine | None) -> Json:
         "network": "" if engine is None else engine.name_for(position),
         "unfamiliar": None if engine is None else unfamiliar_view(engine.unfamiliar(position)),
     }
+
+
+def board_view(tree: GameTree, node: TreeNode, position: Position) -> Json:
+    """The stones at a node and the point of its move, for a picture of the game."""
+    move = tree.move(node)
+    last = None if move is None or move.point is None else position.text(move.point)
+    return {"stones": stones_text(position.stones), "last": last}
 
 
 def unfamiliar_view(found: Unfamiliar | None) -> Json | None:

@@ -7,36 +7,55 @@ them: the game is saved and shown, the clock runs, the program moves, counts or 
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import math
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
-from tengen.engine.levels import level_named
-from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.limits import RefusedError, not_now
-from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints
-from tengen.frontends.web.play.autosave import Autosave, saved_game
+from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints, hints_of
+from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import (
+    BoardSide,
     ClientMessage,
     CommentText,
+    FileContent,
+    GameId,
+    GameName,
+    GameNumber,
     Hello,
     LabelText,
+    LevelId,
     MarkKind,
+    NetworkName,
     NewGame,
     NodeId,
     PointText,
     ReviewVisits,
     message,
 )
-from tengen.frontends.web.play.game_state import GameState, Mode, new_game_state
-from tengen.frontends.web.play.game_tree import TreeNode, opened_tree
+from tengen.frontends.web.play.game_state import (
+    USUAL_LEVEL,
+    GameState,
+    Mode,
+    new_game_state,
+    opponent_named,
+)
+from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode, opened_tree
+from tengen.frontends.web.play.kept_games import KeptGames, name_of
+from tengen.frontends.web.play.liberties import liberties_of
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.reviews import Reviews
+from tengen.frontends.web.play.saved_games import snapshot
 from tengen.frontends.web.play.server_messages import (
     Json,
+    board_view,
     count_view,
     error_view,
     game_view,
@@ -46,61 +65,17 @@ from tengen.frontends.web.play.server_messages import (
     node_view,
     position_view,
 )
+from tengen.frontends.web.play.session_saving import SessionSaving
+from tengen.frontends.web.play.session_tasks import SessionTasks
+from tengen.game.color import parse_color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.user_messages import say
 
 if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
 
-LARGE = 1_000  # nodes from which a tree is saved less often, and shown from a thread
-LARGE_PAUSE = 1.0  # seconds between two saves of a large tree
-
-
-class SessionTasks:
-    """A session's asyncio tasks: at most one of each name, such as the program's move."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def running(self, name: str) -> bool:
-        """Is the task of this name under way?"""
-        return name in self._tasks
-
-    def start(
-        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
-    ) -> None:
-        """Run `work` in the place of the task of this name; `failed` gets a message if it raises.
-
-        A task that was cancelled runs no further and reports nothing.
-        """
-        self.cancel(name)
-        self._tasks[name] = asyncio.create_task(self._run(name, work, failed))
-
-    async def _run(
-        self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
-    ) -> None:
-        try:
-            await work()
-        except RefusedError as refusal:
-            failed(str(refusal))
-        except Exception as error:  # a bug must not end a game
-            what = f"the search failed: {type(error).__name__}: {error}"
-            say(what)
-            failed(what)
-        finally:
-            if self._tasks.get(name) is asyncio.current_task():
-                del self._tasks[name]
-
-    def cancel(self, *names: str) -> None:
-        """Cancel the tasks of these names; searches that they await end soon."""
-        for name in names:
-            if name in self._tasks:
-                self._tasks.pop(name).cancel()
-
-    def cancel_all(self) -> None:
-        """Cancel all tasks."""
-        self.cancel(*list(self._tasks))
+LARGE = 1_000  # nodes from which a tree is shown from a thread
+WATCHED_MOVE = 0.8  # seconds that a move takes at least when the program plays itself
 
 
 class PlaySession:
@@ -110,20 +85,28 @@ class PlaySession:
         self,
         id_: str,
         game: GameState,
-        loader: EngineLoader,
+        player: str,
+        networks: OfferedNetworks,
         reviewers: Executor,
         autosave: Autosave,
+        take_over: Callable[[GameKey, PlaySession], None],
     ) -> None:
+        """`take_over` ends another session that shows a game; raises RefusedError if it is used."""
         self.id, self.game = id_, game
-        self.loader, self._autosave = loader, autosave
+        self._networks, self._autosave, self._take_over = networks, autosave, take_over
         self._loop = asyncio.get_running_loop()
+        game.id = game.id or new_game_id()
+        self.kept = KeptGames(self, player, autosave)
+        self.loader = networks.use(None, id_)
+        with suppress(RefusedError):  # the file is gone: the server's own network does it
+            self._use_network(game.network)
         self.tasks = SessionTasks()
         self.live = LiveAnalysis(self)
         self.reviews = Reviews(self, reviewers)
         self._outbox: Outbox | None = None
-        self._saving: Future[None] | None = None
-        self._save_later: asyncio.TimerHandle | None = None
+        self._saving = SessionSaving(self._begin_saving)
         self._flag: asyncio.TimerHandle | None = None
+        self._told_result = game.result
         self.last_used = time.monotonic()
 
     # The client
@@ -151,36 +134,62 @@ class PlaySession:
         self.reviews.stop()
         self.tasks.cancel("hint")
         self._run_clock()
-        if self._save_later is not None:
-            self._save_now()
+        self._saving.save_if_due()
 
     def close(self) -> None:
         """End all work for it."""
         if self._outbox is not None:
             self._outbox.close()
             self.detach(self._outbox)
+        self._saving.save_if_due()
         self.tasks.cancel_all()
-        for timer in (self._flag, self._save_later):
-            if timer is not None:
-                timer.cancel()
+        if self._flag is not None:
+            self._flag.cancel()
+        self._networks.give_back(self.id)
 
     def send(self, content: Json, key: str | None = None) -> None:
         """Send to the client, if connected, after the state that the message describes is saved."""
         if self._outbox is not None:
-            self._outbox.put(content, key, self._saving)
+            self._outbox.put(content, key, self._saving.done)
 
     def network_ready(self, info: Json) -> None:
         """The network is loaded: tell the client, and let the program act."""
         self.send({"type": "info", **info})
+        self._act()
+
+    def _act(self) -> None:
+        """The network is there: let the program do what is due."""
         self._run_clock()
         self._go_on()
         self._show_position()
+
+    def _use_network(self, name: str | None) -> None:
+        """Play and analyse with another network from now on; raises RefusedError."""
+        self.loader = loader = self._networks.use(name, self.id)
+        self.game.network = name
+        if name is None:
+            return
+
+        def loaded(_: object) -> None:
+            with suppress(RuntimeError):  # the server has ended
+                self._loop.call_soon_threadsafe(self._loaded, loader)
+
+        loader.future.add_done_callback(loaded)
+
+    def _loaded(self, loader: object) -> None:
+        if self.loader is not loader:
+            return
+        error = self.loader.future.exception()
+        if error is not None:
+            self._use_network(None)
+            self.send(error_view(RefusedError("network_failed", str(error))))
+        self._act()
 
     async def receive(self, received: ClientMessage) -> None:
         """Do what a message asks for; raises RefusedError."""
         self.last_used = time.monotonic()
         if isinstance(received, NewGame):
-            self._begin(received)
+            await self._begin(received)
         elif isinstance(received, Hello):
             raise not_now("hello is only the first message of a connection")
         else:
@@ -216,16 +225,79 @@ class PlaySession:
 
     # What clients ask for; all raise RefusedError for what cannot be
 
-    def _begin(self, wanted: NewGame) -> None:
+    async def _begin(self, wanted: NewGame) -> None:
+        if wanted.even:
+            wanted = await self.kept.made_even(wanted)
         self._replace(new_game_state(wanted))
         self.send(game_view(self.game))
         self._changed()
 
     @message
-    async def open(self, sgf: str) -> None:
-        tree = await asyncio.to_thread(opened_tree, sgf)
-        self._replace(GameState(tree))
+    async def open(
+        self,
+        sgf: str | None = None,
+        file: FileContent | None = None,
+        game: GameNumber | None = None,
+    ) -> None:
+        """Open a record: a text, or the bytes of a file in base64, which may hold several games."""
+        try:
+            data = (sgf or "") if file is None else base64.b64decode(file, validate=True)
+        except binascii.Error:
+            raise RefusedError("bad_message", "file: not base64", field="file") from None
+        found = await asyncio.to_thread(opened_tree, data, game)
+        if isinstance(found, GameTree):
+            self._replace(GameState(found))
+            await self._show_all()
+        else:
+            self.send({"type": "file_games", "games": [each._asdict() for each in found]})
+
+    @message
+    async def games(self) -> None:
+        self.send(await self.kept.view())
+
+    @message
+    async def open_game(self, game: GameId) -> None:
+        key = self.kept.key(game)
+        if game != self.game.id:
+            self._take_over(key, self)
+            self._replace(await self.kept.load(game))
+        await self._go_on_with_it()
+
+    async def _go_on_with_it(self) -> None:
+        self._run_clock()
         await self._show_all()
+        self._go_on()
+
+    @message
+    async def rename_game(self, game: GameId, name: GameName) -> None:
+        if game == self.game.id:
+            self.game.name = name.strip()
+            self._save()
+        else:
+            await self.kept.rename(game, name)
+        self.send(await self.kept.view())
+
+    @message
+    async def delete_game(self, game: GameId) -> None:
+        if game == self.game.id:
+            raise not_now("this game is on the board: begin another one first", "on_board")
+        self._take_over(self.kept.key(game), self)
+        await self.kept.delete(game)
+        self.send(await self.kept.view())
+
+    @message
+    async def strength(self, size: BoardSide, rules: str = "chinese") -> None:
+        self.send(await self.kept.strength(size, rules, name_of(self, size)))
+
+    @message
+    async def use_network(self, network: NetworkName | None) -> None:
+        if network != self.game.network:
+            self.tasks.cancel("move", "hint", "count")
+            self.live.forget()
+            self.reviews.forget()
+            self._use_network(network)
+        self.send(game_view(self.game))
+        self._changed()
 
     @message
     async def play(self, move: PointText) -> None:
@@ -236,7 +308,11 @@ class PlaySession:
 
     @message
     async def undo(self) -> None:
-        self._taken_back(self.game.undo())
+        node = self.game.undo()
+        if node is None:
+            self._changed()
+        else:
+            self._taken_back(node)
 
     @message
     async def resign(self) -> None:
@@ -280,6 +356,47 @@ class PlaySession:
     async def remove(self, node: NodeId) -> None:
         self.send({"type": "removed", "node": self.game.remove(node).id})
         self._changed()
+
+    @message
+    async def promote(self, node: NodeId) -> None:
+        self.game.promote(node)
+        self._save()
+        await self._show_all()
+
+    @message
+    async def set_up(self, node: NodeId, point: PointText, stone: Stone) -> None:
+        self._show_node(self.game.set_up(node, point, stone)[0])
+        self._changed()
+
+    @message
+    async def set_turn(self, node: NodeId, colour: Literal["black", "white"]) -> None:
+        self._show_node(self.game.set_turn(node, parse_color(colour))[0])
+        self._changed()
+
+    @message
+    async def play_on(self, node: NodeId, level: LevelId | None = None) -> None:
+        if level is None:
+            size = self.game.position.width
+            level = (await self.kept.made_even(NewGame(size=size, colour="either"))).level
+        self._replace(self.game.played_on_from(node, level or USUAL_LEVEL))
+        await self._go_on_with_it()
+
+    @message
+    async def boards(self) -> None:
+        tree = self.game.tree
+        line = tree.along(self.game.at.last())
+        self.send({"type": "boards", "boards": [board_view(tree, *each) for each in line]})
+
+    @message
+    async def liberties(self, point: PointText) -> None:
+        position = self.game.position
+        try:
+            chosen = position.point(point)
+        except ValueError as error:
+            raise RefusedError("bad_point", str(error), point=point) from None
+        chain, free = liberties_of(position, chosen)
+        told = {"stones": len(chain), "liberties": len(free)}
+        self.send({"type": "liberties", "point": position.text(chosen), **told})
 
     @message
     async def comment(self, node: NodeId, text: CommentText) -> None:
@@ -334,14 +451,23 @@ class PlaySession:
     # What follows from it
 
     def _replace(self, game: GameState) -> None:
-        """Put another game in place; the old one is archived if it was played."""
+        """Put another game in place; the old one is kept if anything was done in it."""
         before = self.game
-        if before.you is not None and before.end.parent is not None:
-            self._autosave.archive(before.tree.sgf())
+        if before.worth_keeping:
+            self._saving.save_now()
+        elif before.id:
+            self._autosave.delete(self.kept.key(before.id))
         self.tasks.cancel_all()
         self.live.forget()
         self.reviews.forget()
         self.game = game
+        game.id = game.id or new_game_id()
+        self._told_result = game.result
+        try:
+            self._use_network(game.network)
+        except RefusedError as refusal:
+            self._use_network(None)
+            self.send(error_view(refusal))
         self._save()
 
     def _taken_back(self, node: TreeNode) -> None:
@@ -353,6 +479,7 @@ class PlaySession:
 
     def _annotated(self, node: TreeNode) -> None:
         """The comment or the marks of a node have changed."""
+        self.game.changed = True
         self._save()
         self._show_node(node)
 
@@ -362,18 +489,17 @@ class PlaySession:
         self._run_clock()
         self._show_position()
         self._go_on()
+        result = self.game.result
+        if result != self._told_result:
+            self._told_result = result
+            self.kept.note_result(self.game)
 
     def _save(self) -> None:
-        if len(self.game.tree.nodes) <= LARGE:
-            self._save_now()
-        elif self._save_later is None:
-            self._save_later = self._loop.call_later(LARGE_PAUSE, self._save_now)
+        self._saving.save()
 
-    def _save_now(self) -> None:
-        if self._save_later is not None:
-            self._save_later.cancel()
-            self._save_later = None
-        self._saving = self._autosave.save(self.id, saved_game(self.game))
+    def _begin_saving(self) -> Future[None]:
+        key = GameKey(self.kept.player, self.game.id)
+        return self._autosave.save(self.id, key, snapshot(self.game))
 
     def _go_on(self) -> None:
         """Let the program do what is due: move, look for dead stones, analyse."""
@@ -416,17 +542,27 @@ class PlaySession:
     # The program
 
     async def _think(self) -> None:
-        """Move, pass or resign for the program."""
+        """Move, pass or resign for the program, as long as it is its turn.
+
+        Where it plays itself, it does so as long as somebody looks on.
+        """
+        while self.game.bot_to_move and (self.connected or self.game.you != "neither"):
+            await self._move()
+
+    async def _move(self) -> None:
         game, position = self.game, self.game.position
         assert game.level is not None
-        seconds = None
+        level, seconds = opponent_named(game.level)
         if game.clock is not None:
             area, number = position.size.area, position.move_number
-            seconds = game.clock.thinking_time(position.to_play, area, number)
-        level, seed = level_named(game.level), secrets.randbelow(2**31)
+            allowed = game.clock.thinking_time(position.to_play, area, number)
+            seconds = min(filter(None, (seconds, allowed)), default=None)
+        begun, seed = self._loop.time(), secrets.randbelow(2**31)
         decision = await self.loader.engine.decide_async(
             position, level, seed, seconds=seconds, owner=self.id
         )
+        if game.you == "neither":  # people want to see it
+            await asyncio.sleep(begun + WATCHED_MOVE - self._loop.time())
         if not game.bot_to_move:
             return
         self.live.note([(game.end.id, known_from(decision.result))])
@@ -452,5 +588,5 @@ class PlaySession:
     async def _find_hints(self) -> None:
         node = self.game.at.id
         found = await find_hints(self.loader.engine, self.game.position, self.id)
-        moves = moves_view(found.moves, found.position)
+        moves = moves_view(hints_of(found), found.position)
         self.send({"type": "hint", "node": node, "moves": moves})

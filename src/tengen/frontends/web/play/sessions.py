@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
-from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
-from tengen.frontends.web.limits import RefusedError
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, restored_game, saved_game
-from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.limits import RefusedError, not_now
+from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey, new_id
+from tengen.frontends.web.play.client_messages import Hello, NewGame
 from tengen.frontends.web.play.game_state import GameState, new_game_state
+from tengen.frontends.web.play.networks import OfferedNetworks
+from tengen.frontends.web.play.saved_games import restored_game, saved_game
 from tengen.frontends.web.play.server_messages import Json
 from tengen.frontends.web.play.session import PlaySession
 
@@ -20,20 +21,28 @@ IDLE_SECONDS = 30 * 60.0  # after which a session without a connection leaves th
 REVIEWS_AT_A_TIME = 4
 
 
+class SavedGame(NamedTuple):
+    """A game on the disk, and whose it is."""
+
+    game: GameState
+    player: str
+
+
 class PlaySessions:
     """Not thread-safe: all methods are called on the event loop."""
 
-    def __init__(self, loader: EngineLoader, autosave: Autosave, first_game: NewGame) -> None:
-        self._loader, self._autosave, self._first_game = loader, autosave, first_game
+    def __init__(self, networks: OfferedNetworks, autosave: Autosave, first_game: NewGame) -> None:
+        self._networks, self._autosave, self._first_game = networks, autosave, first_game
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
         self._sessions: dict[str, PlaySession] = {}
 
-    async def welcome(self, id_: str | None) -> tuple[PlaySession, bool]:
+    async def welcome(self, hello: Hello) -> tuple[PlaySession, bool]:
         """The session of a client, and whether it existed; raises RefusedError if all are taken.
 
         A second client with the id of a connected one (a duplicated tab) gets a copy as its own.
         """
         self._drop_idle()
+        id_ = hello.session
         known = await self._find(id_) if id_ is not None else None
         if isinstance(known, PlaySession):
             return known, True
@@ -41,14 +50,23 @@ class PlaySessions:
             raise RefusedError(
                 "too_many_sessions", "too many people are playing here; try again later"
             )
-        game = known or new_game_state(self._first_game)
+        player = hello.player
+        if known is not None:
+            player = known.player
+        elif player is None or not SESSION_ID.fullmatch(player):
+            player = new_id()
+        game = new_game_state(self._first_game) if known is None else known.game
         found = known is not None and id_ is not None and id_ not in self._sessions
-        id_ = id_ if found and id_ else secrets.token_hex(16)
-        session = PlaySession(id_, game, self._loader, self._reviewers, self._autosave)
+        if not found or self._showing(GameKey(player, game.id)) is not None:
+            game.id = ""  # a copy is a game of its own
+        id_ = id_ if found and id_ else new_id()
+        session = PlaySession(
+            id_, game, player, self._networks, self._reviewers, self._autosave, self._take_over
+        )
         self._sessions[id_] = session
         return session, known is not None
 
-    async def _find(self, id_: str) -> PlaySession | GameState | None:
+    async def _find(self, id_: str) -> PlaySession | SavedGame | None:
         """A session without a connection, or a copy of the game of one that is saved or in use."""
         if not SESSION_ID.fullmatch(id_):
             return None
@@ -56,14 +74,41 @@ class PlaySessions:
         if session is not None:
             if not session.connected:
                 return session
-            return await asyncio.to_thread(restored_game, saved_game(session.game))
-        game = await asyncio.to_thread(lambda: restored_game(self._autosave.load(id_) or b""))
-        return self._sessions.get(id_) or game  # another client may have been faster
+            copy = await asyncio.to_thread(restored_game, saved_game(session.game))
+            return None if copy is None else SavedGame(copy, session.kept.player)
+        found = await asyncio.to_thread(self._load, id_)
+        return self._sessions.get(id_) or found  # another client may have been faster
 
-    async def look_up(self, id_: str) -> PlaySession | GameState | None:
+    def _load(self, id_: str) -> SavedGame | None:
+        loaded = self._autosave.load(id_)
+        game = None if loaded is None else restored_game(loaded[1])
+        if loaded is None or game is None:
+            return None
+        game.id = loaded[0].game
+        return SavedGame(game, loaded[0].player)
+
+    async def look_up(self, id_: str) -> PlaySession | SavedGame | None:
         """A session in memory, or a game on the disk; None if there is neither."""
         session = self._sessions.get(id_)
         return session if session is not None else await self._find(id_)
+
+    def _showing(self, key: GameKey) -> PlaySession | None:
+        """The session in memory that shows a game."""
+        for session in self._sessions.values():
+            if session.kept.player == key.player and session.game.id == key.game:
+                return session
+        return None
+
+    def _take_over(self, key: GameKey, taker: PlaySession) -> None:
+        """End another session that shows a game; raises RefusedError if somebody looks at it."""
+        other = self._showing(key)
+        if other is None or other is taker:
+            return
+        if other.connected:
+            raise not_now("this game is open in another tab", "in_use")
+        other.close()
+        self._autosave.forget_session(other.id)
+        del self._sessions[other.id]
 
     def network_ready(self, info: Json) -> None:
         """Tell all sessions that the network is loaded."""
@@ -79,6 +124,7 @@ class PlaySessions:
         for i, session in enumerate(idle):
             if i < too_many or session.last_used < long_ago:
                 session.close()
+                self._autosave.release(session.id)
                 del self._sessions[session.id]
 
     def close(self) -> None:
@@ -87,3 +133,4 @@ class PlaySessions:
             session.close()
         self._sessions.clear()
         self._reviewers.shutdown(wait=False, cancel_futures=True)
+        self._networks.close()

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tengen.cluster.manifest import TRAINING, read_manifest
 from tengen.config import load_sections
 from tengen.evaluation.elo import Rating
 from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
 from tengen.game.diagram import stones_text
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfGame, SgfNode, load_sgf
+from tengen.runs.exchange import GAME_BITS, MANIFEST
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
+from tengen.runs.store import FolderStore
 from tengen.tutorial import recipe as textbook
 
 LATEST_GAMES = 12  # that are listed
@@ -82,6 +86,7 @@ class RunState:
             "ratings": self._rated(),
             "games": list(game_files(self._folder))[:LATEST_GAMES],
             "networks": len(network_files(self._folder)),
+            "cluster": cluster_state(self._folder),
         }
 
     def _rated(self) -> dict[str, list[dict[str, Any]]]:
@@ -132,9 +137,47 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
     return RunFacts(run.model, *terms, run.minutes, run.games, run.iterations)
 
 
+def cluster_state(folder: RunFolder) -> dict[str, Any] | None:
+    """The workers of a run on several machines; None if it never was, or nothing can be read."""
+    stamp = stamp_of(folder.path / MANIFEST)
+    if stamp is None:
+        return None
+    try:
+        manifest = read_manifest(FolderStore(folder.path))
+        return {
+            "training": manifest.state == TRAINING,
+            "written": stamp[1] / 1e9,  # seconds since 1970
+            "version": int(manifest.version),
+            "steps": int(manifest.steps),
+            "losses": int(manifest.losses),
+            "aside": [str(session) for session in manifest.aside],
+            "workers": [_worker(each) for each in manifest.workers],
+        }
+    except (OSError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _worker(values: Mapping[str, Any]) -> dict[str, Any]:
+    words = ("label", "node", "state")
+    rates = ("games_rate", "evals_rate", "silent")
+    return {
+        **{name: str(values.get(name) or "")[:100] for name in words},
+        **{name: int(values.get(name) or 0) for name in ("session", "games", "version")},
+        **{name: short(float(values.get(name) or 0)) or 0.0 for name in rates},
+    }
+
+
 def game_files(folder: RunFolder) -> dict[int, Path]:
-    """The sample games by number, the latest first."""
-    return dict(sorted(_numbered(folder.games, "sgf").items(), reverse=True))
+    """The sample games by number, the latest first.
+
+    Workers on several machines number their games apart, so that numbers do not tell.
+    """
+    found = _numbered(folder.games, "sgf")
+    written = {number: stamp[1] for number, path in found.items() if (stamp := stamp_of(path))}
+    if len({number >> GAME_BITS for number in written}) < 2:
+        written = dict.fromkeys(written, 0)
+    order = sorted(written, key=lambda number: (written[number], number), reverse=True)
+    return {number: found[number] for number in order}
 
 
 def network_files(folder: RunFolder) -> dict[int, Path]:

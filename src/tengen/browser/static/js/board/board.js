@@ -9,6 +9,7 @@ import { paintBoard, paintPicture } from "./painter.js";
 import { pictureOf } from "./picture.js";
 import { pointIndex, pointName } from "./points.js";
 
+const WHEEL_STEP = 60; // pixels that the wheel turns for one move
 const SETTLING = 130; // milliseconds in which a new stone appears
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -32,9 +33,10 @@ function pointLabel(index, state) {
 
 /**
  * Build the board in `box`. Calls `onPoint(name, touched)` when a point is chosen and `onHover(name)`
- * when the pointer enters one (null: leaves the board). Returns {focus, cellPixels}.
+ * when the pointer enters one (null: leaves the board), `onWheel(way)` when the wheel is turned over it,
+ * `onLiberties(name)` when a group's liberties are asked for. Returns {focus, cellPixels}.
  */
-export function createBoard(box, store, { onPoint, onHover }) {
+export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties }) {
   const wood = element("canvas", { class: "board-wood", "aria-hidden": "true" });
   const stones = element("canvas", { class: "board-stones", "aria-hidden": "true" });
   const grid = element("div", { class: "board-grid", role: "grid", id: "grid" });
@@ -74,7 +76,7 @@ export function createBoard(box, store, { onPoint, onHover }) {
 
   function measure() {
     if (box.clientWidth === 0 || size === 0) return;
-    brush = paintBoard(wood, stones, { width: size, cssWidth: box.clientWidth, theme: currentTheme() });
+    brush = paintBoard(wood, stones, { width: size, cssWidth: box.clientWidth, theme: currentTheme(), coordinates: store.state.layers.coordinates });
     requestPaint();
   }
 
@@ -149,6 +151,7 @@ export function createBoard(box, store, { onPoint, onHover }) {
       const y = Math.min(size - 1, Math.max(0, Math.floor(home / size) + dy));
       moveCursor(y * size + x);
     } else if (event.key === "Enter") onPoint(pointName(home, size), false);
+    else if (event.key.toLowerCase() === "l") onLiberties(pointName(home, size));
     else if (event.key === "Escape") document.activeElement.blur();
     else return;
     event.preventDefault();
@@ -176,6 +179,21 @@ export function createBoard(box, store, { onPoint, onHover }) {
   );
   store.watch(["game", "position", "count", "tab", "tree", "language"], label);
   store.watch(["theme"], measure);
+  let withCoordinates = store.state.layers.coordinates;
+  store.watch(["layers"], ({ layers }) => {
+    if (layers.coordinates === withCoordinates) return;
+    withCoordinates = layers.coordinates;
+    measure();
+  });
+  let turned = 0;
+  box.addEventListener("wheel", (event) => {
+    if (store.state.tab === "play" || event.ctrlKey || event.deltaY === 0) return;
+    event.preventDefault();
+    turned += event.deltaMode === 0 ? event.deltaY / WHEEL_STEP : Math.sign(event.deltaY);
+    const steps = Math.trunc(turned);
+    turned -= steps;
+    for (let i = 0; i < Math.min(5, Math.abs(steps)); i += 1) onWheel(steps > 0 ? "forward" : "back");
+  }, { passive: false });
   new ResizeObserver(measure).observe(box);
 
   return {

@@ -19,6 +19,9 @@ export const BARE = {
   candidates: [],
   line: [],
   marks: [],
+  lines: [],
+  numbers: [],
+  ko: null,
   next: [],
   ghost: null,
   cursor: null,
@@ -28,14 +31,13 @@ export const BARE = {
  * Paint the empty board on the canvas `wood`, `cssWidth` CSS pixels wide. Returns the brush with which
  * `paintPicture` paints on the canvas `stones` above it: context, geometry in device pixels, sprites.
  */
-export function paintBoard(wood, stones, { width, height = width, cssWidth, theme }) {
-  const pixel = window.devicePixelRatio || 1;
+export function paintBoard(wood, stones, { width, height = width, cssWidth, theme, coordinates = true, pixel = window.devicePixelRatio || 1 }) {
   const geometry = geometryOf(width, height, Math.round(cssWidth * pixel));
   for (const canvas of [wood, stones]) {
     canvas.width = geometry.wide;
     canvas.height = geometry.high;
   }
-  paintWood(wood.getContext("2d"), geometry, { pixel, theme });
+  paintWood(wood.getContext("2d"), geometry, { pixel, theme, coordinates });
   return { ...geometry, context: stones.getContext("2d"), pixel, sprites: stoneSprites(geometry.cell), wood: woodColour(theme) };
 }
 
@@ -169,7 +171,7 @@ function paintCandidate(brush, candidate) {
   const { context, cell, pixel } = brush;
   context.globalAlpha = candidate.weight;
   context.fillStyle = TONES[candidate.tone];
-  circle(brush, candidate.index, cell * 0.475);
+  circle(brush, candidate.index, cell * (candidate.weak ? 0.3 : 0.475));
   context.fill();
   context.globalAlpha = 1;
   if (candidate.tone === "best") {
@@ -231,7 +233,7 @@ function paintMarks(brush, { marks, stones }) {
     const colour = mark.colour ?? (onBlack ? "#ffffff" : INK);
     context.strokeStyle = colour;
     context.lineWidth = mark.colour ? cell * 0.09 : Math.max(1.5 * pixel, cell * 0.055);
-    if (stones[mark.index] === "." && (mark.kind === "label" || mark.fill)) {
+    if (stones[mark.index] === "." && (mark.kind === "label" || mark.fill) && !mark.onFigure) {
       // The lines of the board must not run through the mark.
       context.fillStyle = brush.wood;
       circle(brush, mark.index, cell * 0.36);
@@ -254,6 +256,52 @@ function paintLast(brush, { last, stones, marks, line }) {
   brush.context.lineWidth = Math.max(1.5 * brush.pixel, brush.cell * 0.06);
   circle(brush, last, brush.cell * 0.22);
   brush.context.stroke();
+}
+
+/** Arrows and lines: {from, to, arrow}, indices of points. */
+function paintLines(brush, lines) {
+  const { context, cell, pixel } = brush;
+  for (const { from, to, arrow } of lines) {
+    const [x1, y1, x2, y2] = [brush.x(from), brush.y(from), brush.x(to), brush.y(to)];
+    const angle = Math.atan2(y2 - y1, x2 - x1);
+    const ways = [["#ffffff", 0.17], ["#0b5f8a", 0.1]]; // a light edge, to be seen on black and on wood
+    for (const [colour, share] of ways) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(2 * pixel, cell * share);
+      context.lineCap = "round";
+      context.beginPath();
+      context.moveTo(x1, y1);
+      context.lineTo(x2, y2);
+      if (arrow) {
+        for (const turn of [2.6, -2.6]) {
+          context.moveTo(x2, y2);
+          context.lineTo(x2 + cell * 0.34 * Math.cos(angle + turn), y2 + cell * 0.34 * Math.sin(angle + turn));
+        }
+      }
+      context.stroke();
+    }
+    context.lineCap = "butt";
+  }
+}
+
+/** The point where ko forbids to play. */
+function paintKo(brush, { ko, stones }) {
+  if (ko === null || stones[ko] !== ".") return;
+  const { context, cell, pixel } = brush;
+  const r = cell * 0.24;
+  context.strokeStyle = INK;
+  context.lineWidth = Math.max(1.5 * pixel, cell * 0.06);
+  context.strokeRect(brush.x(ko) - r, brush.y(ko) - r, 2 * r, 2 * r);
+}
+
+/** Move numbers on stones: {index, number}. */
+function paintNumbers(brush, { numbers, stones, marks }) {
+  const marked = new Set(marks.map((mark) => mark.index));
+  for (const { index, number } of numbers) {
+    if (stones[index] === "." || marked.has(index)) continue;
+    brush.context.fillStyle = stones[index] === "X" ? "#ffffff" : INK;
+    text(brush, index, String(number), { pixels: brush.cell * (number > 99 ? 0.34 : number > 9 ? 0.42 : 0.48), weight: 650 });
+  }
 }
 
 function paintNext(brush, next) {
@@ -285,11 +333,18 @@ export function paintPicture(brush, picture, settled = 1) {
   if (picture.ownership) paintLostStones(brush, picture);
   if (picture.owner) paintTerritory(brush, picture);
   if (picture.line.length === 0) {
-    for (const candidate of [...picture.candidates].reverse()) paintCandidate(brush, candidate);
+    const marked = new Set(picture.marks.map((mark) => mark.index));
+    for (const candidate of [...picture.candidates].reverse()) {
+      // The figures of a candidate would cover the mark on its point.
+      paintCandidate(brush, marked.has(candidate.index) ? { ...candidate, lines: null } : candidate);
+    }
     paintNext(brush, picture.next);
   }
+  paintKo(brush, picture);
   paintMarks(brush, picture);
-  paintLast(brush, picture);
+  paintLines(brush, picture.lines);
+  if (picture.numbers.length > 0 && picture.line.length === 0) paintNumbers(brush, picture);
+  else paintLast(brush, picture);
   paintLine(brush, picture.line);
   if (picture.ghost) paintGhost(brush, picture.ghost);
   if (picture.cursor !== null) paintCursor(brush, picture.cursor);

@@ -1,10 +1,13 @@
 // The picture that the painter paints, as plain data computed from the state of the page.
 
 import { percent, shortNumber, signed } from "../lib/i18n.js";
+import { pathTo } from "../game/tree.js";
 import { pointIndex } from "./points.js";
 
 const STONE = { black: "X", white: "O" };
 const NOTHING = new Set();
+const WEAK_SHARE = 0.02; // of the best move's visits
+const MOST_NUMBERS = 500;
 
 function tone(move, best, rank) {
   if (rank === 0) return "best";
@@ -25,7 +28,9 @@ export function candidatesOf(moves, size) {
       move: move.move,
       tone: tone(move, best, rank),
       weight: rank === 0 ? 1 : Math.max(0.84, Math.min(1, 0.84 + (0.2 * move.visits) / (best.visits + 1))),
-      lines: [percent(move.winrate), signed(move.lead), shortNumber(move.visits)],
+      // A move that the search hardly looked at has no figures to rely on: a small dot.
+      weak: rank > 0 && move.visits < WEAK_SHARE * best.visits,
+      lines: rank > 0 && move.visits < WEAK_SHARE * best.visits ? null : [percent(move.winrate), signed(move.lead), shortNumber(move.visits)],
     };
   });
 }
@@ -83,6 +88,28 @@ function shownMarks(state, size) {
   return marks.filter((mark) => mark.index !== null);
 }
 
+function shownLines(state, size) {
+  return (state.tree.byId.get(state.at)?.lines ?? [])
+    .map(({ from, to, arrow }) => ({ from: pointIndex(from, size), to: pointIndex(to, size), arrow }))
+    .filter(({ from, to }) => from !== null && to !== null);
+}
+
+/** The number of the last move on each point, along the line to the node shown. */
+function moveNumbers(state, size) {
+  if (state.tab === "play" || !state.layers.numbers) return [];
+  const path = pathTo(state.tree, state.at);
+  const found = new Map();
+  let number = 0;
+  for (const id of path) {
+    const { move } = state.tree.byId.get(id);
+    if (!move) continue;
+    number += 1;
+    const index = pointIndex(move, size);
+    if (index !== null) found.set(index, number);
+  }
+  return [...found].slice(-MOST_NUMBERS).map(([index, value]) => ({ index, number: value }));
+}
+
 function nextMoves(state, size) {
   if (state.tab === "play" || !state.layers.next) return [];
   return (state.tree.children.get(state.at) ?? [])
@@ -128,6 +155,9 @@ export function pictureOf(state, pointed, cursor) {
     candidates: candidatesOf(shownMoves(state), size),
     line,
     marks: shownMarks(state, size),
+    lines: shownLines(state, size),
+    numbers: moveNumbers(state, size),
+    ko: pointIndex(position.ko, size),
     next: nextMoves(state, size),
     ghost: line.length > 0 ? null : ghost(state, size, pointed, cursor),
     cursor,

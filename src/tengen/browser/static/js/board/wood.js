@@ -73,7 +73,7 @@ function paintCoordinates(context, { width, height, at, cell, margin, wide, high
 }
 
 /** Paint the empty board over the whole canvas. */
-export function paintWood(context, geometry, { pixel, theme }) {
+export function paintWood(context, geometry, { pixel, theme, coordinates }) {
   const colours = WOOD[theme];
   const { width, height, cell, wide, high, x, y } = geometry;
   const wash = context.createLinearGradient(0, 0, wide, high);
@@ -91,5 +91,5 @@ export function paintWood(context, geometry, { pixel, theme }) {
     context.fill();
   }
   context.fillStyle = colours.text;
-  paintCoordinates(context, geometry, pixel);
+  if (coordinates) paintCoordinates(context, geometry, pixel);
 }

@@ -7,6 +7,7 @@ import { notice, noticeError } from "../page/notices.js";
 import { t } from "../lib/i18n.js";
 import { pointIndex } from "../board/points.js";
 
+const SETTING = { setblack: "black", setwhite: "white", erase: "empty" }; // tools that edit the position
 const AIM_FROM = 13; // on boards of this size and larger, a move by touch is confirmed
 const AIM_BELOW = 34; // if points are closer together than this many pixels
 
@@ -19,6 +20,16 @@ export function createActions(store, connection) {
   const send = (type, fields) => {
     if (!connection.send(type, fields, refused)) notice(t("error.away"));
   };
+
+  let lastRecord = null; // that was sent to the server, to choose another game of it
+
+  /** Is a game under way that another one would replace? If so, ask. */
+  async function mayReplace() {
+    const { position, game, tree } = store.state;
+    const underWay = game?.you && (position?.phase === "playing" || position?.phase === "counting");
+    if (!underWay || tree.byId.size <= 1 || game.you === "neither") return true;
+    return ask("new.replace.ask", "new.replace");
+  }
 
   /** The node shown, or the one asked for last: keys may come faster than answers. */
   const here = () => store.state.heading ?? store.state.at;
@@ -40,6 +51,13 @@ export function createActions(store, connection) {
     else send("mark", { node: at, point: name, kind: tool });
   }
 
+  /** A stone of the same colour is taken off again. */
+  function settingAt(name) {
+    const { tool, position, game } = store.state;
+    const there = position.stones[pointIndex(name, game.size)];
+    return (there === "X" && tool === "setblack") || (there === "O" && tool === "setwhite") ? "empty" : SETTING[tool];
+  }
+
   function nextLabel(marks) {
     const used = new Set(marks.map((one) => one.label));
     return [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((letter) => !used.has(letter)) ?? "Z";
@@ -49,6 +67,7 @@ export function createActions(store, connection) {
   function point(name, { mustAim }) {
     const { state } = store;
     if (!state.position) return;
+    if (state.tab !== "play" && state.tool in SETTING) return send("set_up", { node: here(), point: name, stone: settingAt(name) });
     if (state.tab !== "play" && state.tool !== "stone") return mark(name);
     const empty = state.position.stones[pointIndex(name, state.game.size)] === ".";
     if (state.tab === "play" && state.position.phase === "counting") {
@@ -141,18 +160,39 @@ export function createActions(store, connection) {
     },
     acceptCount: () => send("accept_count"),
     resume: () => send("resume"),
-    newGame: (options) => {
+    newGame: async (options) => {
+      if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
+      window.scrollTo(0, 0);
       send("new_game", options);
     },
-    open: (sgf) => {
+    /** Open a record: {sgf}, a text, or {file}, bytes in base64. */
+    open: async (record) => {
       const limit = store.state.info?.limits?.upload_bytes;
-      if (limit && new Blob([sgf]).size > limit) return notice(t("error.too_large"));
-      return send("open", { sgf });
+      if (limit && record.sgf && new Blob([record.sgf]).size > limit) return notice(t("error.too_large"));
+      if (!(await mayReplace())) return undefined;
+      lastRecord = record;
+      return send("open", record);
+    },
+    /** Open one of the games of the file that was opened last. */
+    chooseGame: (number) => lastRecord && send("open", { ...lastRecord, game: number }),
+    openGame: async (game) => {
+      if (game !== store.state.game?.id && !(await mayReplace())) return false;
+      window.scrollTo(0, 0);
+      send("open_game", { game });
+      return true;
     },
     remove: async () => {
       const { tree, at } = store.state;
       if (at !== tree.root && (await ask("tree.remove.ask", "tree.remove"))) send("remove", { node: at });
+    },
+    promote: () => send("promote", { node: here() }),
+    /** Play against Tengen from the position shown. */
+    playOn: async () => {
+      if (!(await mayReplace())) return;
+      store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
+      window.scrollTo(0, 0);
+      send("play_on", { node: here() });
     },
     comment: (node, text) => send("comment", { node, text }),
     review: (visits) => {

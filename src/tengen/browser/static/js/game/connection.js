@@ -19,16 +19,30 @@ function lock(id) {
   });
 }
 
-/** The stored session, if no other tab uses it: a duplicated tab copies the storage, and needs its own. */
-async function ownSession() {
-  const id = recall("session", null, OF_THIS_TAB);
-  if (id === null || !navigator.locks) return id;
+function rememberSession(id) {
+  remember("session", id, OF_THIS_TAB);
+  remember("session", id);
+}
+
+async function lockPatiently(id) {
   // A page that is being reloaded may hold its lock for a moment longer.
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    if (await lock(id)) return id;
+    if (await lock(id)) return true;
     await pause(80);
   }
-  return null;
+  return false;
+}
+
+/**
+ * The session of this tab, or that of the tab used last, as long as no other tab has it open: a
+ * duplicated tab copies the storage, and needs a session of its own.
+ */
+async function ownSession() {
+  const mine = recall("session", null, OF_THIS_TAB);
+  const last = recall("session", null);
+  if (!navigator.locks) return mine ?? last;
+  if (mine !== null) return (await lockPatiently(mine)) ? mine : null;
+  return last !== null && (await lock(last)) ? last : null;
 }
 
 /** Does the server refuse us because the token is missing? */
@@ -62,7 +76,7 @@ export function connect({ onMessage, onState }) {
     const mine = new WebSocket(`${scheme}://${location.host}/ws`);
     socket = mine;
     mine.addEventListener("open", () => {
-      mine.send(JSON.stringify({ type: "hello", session }));
+      mine.send(JSON.stringify({ type: "hello", session, player: recall("player", null) }));
     });
     mine.addEventListener("message", (event) => {
       if (socket === mine) hear(JSON.parse(event.data));
@@ -79,7 +93,8 @@ export function connect({ onMessage, onState }) {
       failures = 0;
       if (message.session !== session && navigator.locks) lock(message.session);
       session = message.session;
-      remember("session", session, OF_THIS_TAB);
+      rememberSession(session);
+      remember("player", message.player);
       onState("open");
     }
     if (message.type === "error" && refusals.has(message.request)) {

@@ -4,6 +4,7 @@ export const KEYS = [
   { keys: ["B"], text: "keys.board" },
   { keys: ["←", "→", "↑", "↓"], text: "keys.cursor" },
   { keys: ["Enter"], text: "keys.enter" },
+  { keys: ["L"], text: "keys.liberties" },
   { keys: ["Esc"], text: "keys.leave" },
   { keys: ["←", "→"], text: "keys.walk" },
   { keys: [",", "."], text: "keys.walkalways" },

@@ -9,6 +9,7 @@ export function emptyState() {
   return {
     connection: "connecting",
     session: null,
+    player: null,
     info: null,
     game: null,
     tree: null,
@@ -24,6 +25,9 @@ export function emptyState() {
     reviewProgress: null,
     better: null,
     analysing: false,
+    games: null,
+    strength: null,
+    file_games: null,
   };
 }
 
@@ -84,7 +88,7 @@ function removed(state, message) {
 }
 
 const HANDLERS = {
-  welcome: (state, message) => ({ session: message.session, info: message.info }),
+  welcome: (state, message) => ({ session: message.session, player: message.player, info: message.info }),
   info: (state, message) => ({ info: { ...state.info, ...message, type: undefined } }),
   game,
   position,

@@ -2,7 +2,14 @@
 
 import { recall, remember } from "./local_storage.js";
 
-export const LANGUAGES = { en: "English", "zh-Hant": "繁體中文", ar: "العربية" };
+export const LANGUAGES = {
+  en: "English",
+  "zh-Hans": "简体中文",
+  "zh-Hant": "繁體中文",
+  ja: "日本語",
+  ko: "한국어",
+  ar: "العربية",
+};
 const RIGHT_TO_LEFT = new Set(["ar"]);
 
 let language = "en";
@@ -17,7 +24,7 @@ function preferred() {
     if (!tag) continue;
     if (tag in LANGUAGES) return tag;
     const base = tag.split("-")[0];
-    if (base === "zh") return "zh-Hant";
+    if (base === "zh") return /-(Hant|TW|HK|MO)\b/i.test(tag) ? "zh-Hant" : "zh-Hans";
     if (base in LANGUAGES) return base;
   }
   return "en";
@@ -115,18 +122,36 @@ export function signed(value, digits = 1) {
   return (value < 0 ? "−" : "+") + text;
 }
 
-/** "B+3.5" and its like as words. */
-export function resultText(result) {
+/** A day and time, from seconds since 1970. */
+export function dateText(seconds) {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(1000 * seconds));
+}
+
+/** A level as people read it: of the server's list, or so many visits or seconds a move. */
+export function levelName(id, info) {
+  const [kind, count] = id.split(":");
+  if (kind === "visits") return t("level.visits", { count: Number(count) });
+  if (kind === "seconds") return t("level.seconds", { count: Number(count) });
+  const level = info?.levels?.find((one) => one.id === id);
+  return named("level", id, level?.name ?? id);
+}
+
+/** "B+3.5" and its like as words; as "You win" where `you`, a colour, is one side of it. */
+export function resultText(result, you = null) {
   if (!result) return "";
   if (result === "0" || result === "Draw") return t("result.draw");
   if (result === "Void") return t("result.none");
   const [side, by] = result.split("+");
   if (by === undefined) return result;
-  const winner = t(side === "B" ? "black" : "white");
-  if (by === "R" || by === "Resign") return t("result.resign", { winner });
-  if (by === "T" || by === "Time") return t("result.time", { winner });
+  if (side !== "B" && side !== "W") return result;
+  const colour = side === "B" ? "black" : "white";
+  const personal = you === "black" || you === "white";
+  const who = personal ? (you === colour ? "you." : "they.") : "";
+  const winner = t(colour);
+  if (by === "R" || by === "Resign") return t(`result.${who}resign`, { winner });
+  if (by === "T" || by === "Time") return t(`result.${who}time`, { winner });
   const count = Number(by);
-  return by === "" || Number.isNaN(count) ? t("result.wins", { winner }) : t("result.points", { winner, count });
+  return by === "" || Number.isNaN(count) ? t(`result.${who}wins`, { winner }) : t(`result.${who}points`, { winner, count });
 }
 
 /** The translation of a name that the server uses (rules, levels), or `fallback`. */

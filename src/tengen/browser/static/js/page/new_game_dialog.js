@@ -5,11 +5,15 @@ import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
 import { named, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
+import { createStrength } from "./strength.js";
 
 const USUAL = {
   size: 9,
-  colour: "black",
-  level: null,
+  colour: "random",
+  level: "even",
+  visits: 800,
+  seconds: 5,
+  network: "",
   rules: null,
   komi: "",
   handicap: 0,
@@ -32,12 +36,14 @@ function mostHandicap(size) {
   return size % 2 && size > 7 ? 9 : 4;
 }
 
+const rankText = (rank) => t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number });
+
 /** A level's name, with its rank on boards of this size where that is known. */
 function levelText({ id, name, ranks }, size) {
   const rank = ranks?.[size];
   const words = named("level", id, name);
   if (!rank) return words;
-  return t("new.rated", { name: words, rank: t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number }) });
+  return t("new.rated", { name: words, rank: rankText(rank) });
 }
 
 function option(value, text, chosen) {
@@ -72,6 +78,7 @@ export function createNewGameDialog(store, actions) {
       { value: "black", text: "black" },
       { value: "white", text: "white" },
       { value: "random", text: "new.random" },
+      { value: "neither", text: "new.neither" },
       { value: "both", text: "new.both" },
     ],
     act: (value) => {
@@ -79,7 +86,13 @@ export function createNewGameDialog(store, actions) {
       show();
     },
   });
-  const levels = element("select", { name: "level" });
+  const levels = element("select", { name: "level", on: { change: () => { wish.level = levels.value; show(); } } });
+  const visits = numberInput({ name: "visits", min: 1, max: 100_000, step: 1 });
+  const seconds = numberInput({ name: "seconds", min: 0.1, max: 300, step: 0.1 });
+  visits.value = wish.visits;
+  seconds.value = wish.seconds;
+  const networks = element("select", { name: "network" });
+  const strength = createStrength(store);
   const rules = element("select", { name: "rules", on: { change: () => { wish.rules = rules.value; show(); } } });
   const komi = numberInput({ name: "komi", min: -150, max: 150, step: 0.5 });
   const handicap = element("select", { name: "handicap" });
@@ -93,6 +106,11 @@ export function createNewGameDialog(store, actions) {
   own.append(...ownFields);
   const ratedNote = element("p", { class: "facts", data: { text: "new.rated.note" } });
   const levelField = field({ label: "new.level", id: "new-level", note: ratedNote }, levels);
+  const visitsField = field({ label: "new.visits", id: "new-visits" }, visits);
+  const secondsField = field({ label: "new.seconds", id: "new-seconds" }, seconds);
+  const networkField = field({ label: "new.network", id: "new-network" }, networks);
+  const handicapField = field({ label: "new.handicap", id: "new-handicap" }, handicap);
+  const komiField = field({ label: "new.komi", id: "new-komi" }, komi);
   const form = element(
     "form",
     { method: "dialog", class: "form" },
@@ -101,12 +119,13 @@ export function createNewGameDialog(store, actions) {
       sizeRange, quick),
     element("div", { class: "field" }, element("span", { class: "label", data: { text: "new.colour" } }), colours),
     levelField,
+    strength.element,
+    visitsField,
+    secondsField,
+    networkField,
     element("div", { class: "field-pair" },
-      field({ label: "new.rules", id: "new-rules" }, rules),
-      field({ label: "new.komi", id: "new-komi" }, komi)),
-    element("div", { class: "field-pair" },
-      field({ label: "new.handicap", id: "new-handicap" }, handicap),
-      field({ label: "new.clock", id: "new-clock" }, clock)),
+      field({ label: "new.rules", id: "new-rules" }, rules), komiField,
+      handicapField, field({ label: "new.clock", id: "new-clock" }, clock)),
     own,
     element("div", { class: "dialog-foot" },
       button({ text: "new.start", kind: "primary wide", type: "submit", id: "start-game" })),
@@ -125,12 +144,27 @@ export function createNewGameDialog(store, actions) {
     sizeRange.value = wish.size;
     sizeText.textContent = `${wish.size} × ${wish.size}`;
     for (const chip of quick.children) chip.setAttribute("aria-pressed", String(Number(chip.dataset.size) === wish.size));
-    const level = levels.value || wish.level || info?.levels?.[0]?.id;
+    const both = wish.colour === "both";
+    const alone = wish.colour === "neither";
+    const known = [...(info?.levels ?? []).map((one) => one.id), "even", "visits", "seconds"];
+    const level = alone && wish.level === "even" ? "full" : known.includes(wish.level) ? wish.level : "even";
     levels.replaceChildren(
+      ...(alone ? [] : [option("even", t("new.even"), level)]),
       ...(info?.levels ?? []).map((one) => option(one.id, levelText(one, wish.size), level)),
+      option("visits", t("new.visits"), level),
+      option("seconds", t("new.seconds"), level),
     );
-    ratedNote.hidden = !(info?.levels ?? []).some(({ ranks }) => ranks?.[wish.size]);
-    levelField.hidden = wish.colour === "both";
+    const even = level === "even" && !both;
+    ratedNote.hidden = both || !(info?.levels ?? []).some(({ ranks }) => ranks?.[wish.size]);
+    levelField.hidden = both;
+    visitsField.hidden = both || level !== "visits";
+    secondsField.hidden = both || level !== "seconds";
+    networkField.hidden = !info?.networks?.length;
+    networks.replaceChildren(option("", info?.network?.name || "Tengen", wish.network),
+      ...(info?.networks ?? []).map((name) => option(name, name, wish.network)));
+    strength.show(even ? wish : null);
+    komiField.hidden = even;
+    handicapField.hidden = even;
     const rule = wish.rules ?? info?.rules?.[0]?.id;
     rules.replaceChildren(...(info?.rules ?? []).map((one) => option(one.id, named("rules", one.id, one.name), rule)));
     komi.placeholder = t("new.komi.usual", { komi: info?.rules?.find((one) => one.id === rules.value)?.komi ?? "" });
@@ -150,17 +184,23 @@ export function createNewGameDialog(store, actions) {
   form.addEventListener("submit", () => {
     const data = new FormData(form);
     const picked = data.get("colour");
-    const colour = picked === "random" ? (Math.random() < 0.5 ? "black" : "white") : picked;
+    const even = data.get("level") === "even" && picked !== "both";
+    const drawn = even ? "either" : Math.random() < 0.5 ? "black" : "white";
+    const colour = picked === "random" ? drawn : picked;
+    const own = { visits: () => `visits:${Number(data.get("visits"))}`, seconds: () => `seconds:${Number(data.get("seconds"))}` };
+    const level = even || colour === "both" ? null : (own[data.get("level")]?.() ?? data.get("level"));
     const number = data.get("komi").trim();
     Object.assign(wish, Object.fromEntries(data), { size: Number(data.get("size")), komi: "" });
     remember("new_game", wish);
     actions.newGame({
       size: wish.size,
       colour,
-      level: colour === "both" ? null : data.get("level"),
+      level,
+      even,
+      network: data.get("network") || null,
       rules: data.get("rules"),
-      komi: number === "" ? null : Number(number),
-      handicap: Number(data.get("handicap")),
+      komi: even || number === "" ? null : Number(number),
+      handicap: even ? 0 : Number(data.get("handicap")),
       clock: chosenClock(data),
     });
   });
@@ -169,6 +209,8 @@ export function createNewGameDialog(store, actions) {
   return {
     open() {
       translateMarkup();
+      strength.ask = (size, rules) => actions.send("strength", { size, rules });
+      store.change({ strength: null }); // games may have been played since
       show();
       dialog.showModal();
     },

@@ -5,13 +5,29 @@ import { hasText, named, t } from "../lib/i18n.js";
 
 const SHOWN_FOR = 6000;
 
-/** Show a message for a few seconds. */
+let timer = null;
+let box = null;
+
+/** The box of notices, inside the dialog that is open: what is outside of it is not read aloud. */
+function boxOnTop() {
+  box ??= document.getElementById("notices");
+  const host = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+  if (box.parentElement !== host) host.append(box);
+  return box;
+}
+
+/** Show a message for a few seconds, in the place of the one before; above dialogs, too. */
 export function notice(text) {
-  const box = document.getElementById("notices");
-  const line = element("p", { class: "notice", dir: "auto", text });
-  box.append(line);
-  while (box.children.length > 3) box.firstChild.remove();
-  setTimeout(() => line.remove(), SHOWN_FOR);
+  clearTimeout(timer);
+  const top = boxOnTop();
+  top.replaceChildren(element("p", { class: "notice", dir: "auto", text }));
+  // The top layer is the only place above modal dialogs, and the last that enters it is on top.
+  if (top.matches(":popover-open")) top.hidePopover();
+  top.showPopover();
+  timer = setTimeout(() => {
+    top.replaceChildren();
+    if (top.matches(":popover-open")) top.hidePopover();
+  }, SHOWN_FOR);
 }
 
 /** Show why the server refused something, translated where its code is known. */

@@ -3,35 +3,61 @@
 import { button } from "../lib/controls.js";
 import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
-import { t } from "../lib/i18n.js";
+import { resultText, t, translateMarkup } from "../lib/i18n.js";
 import { notice } from "../page/notices.js";
 
-const looksLikeSgf = (text) => /^\s*\(\s*;/.test(text);
+const looksLikeSgf = (text) => /\(\s*;/.test(text);
 
-/** The text of a file: as UTF-8, else in the encoding that the record declares. */
-async function textOf(file) {
-  const bytes = await file.arrayBuffer();
+/** The bytes of a file in base64: the server finds out their encoding. */
+function base64Of(file) {
+  return new Promise((done, failed) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => done(reader.result.slice(reader.result.indexOf(",") + 1)));
+    reader.addEventListener("error", () => failed(reader.error));
+    reader.readAsDataURL(file);
+  });
+}
+
+async function openText(text, actions) {
+  if (!looksLikeSgf(text)) notice(t("error.not_sgf"));
+  else await actions.open({ sgf: text });
+}
+
+async function openFile(file, actions, limit) {
+  if (limit && file.size > limit) return notice(t("error.too_large"));
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return await actions.open({ file: await base64Of(file) });
   } catch {
-    const latin = new TextDecoder("latin1").decode(bytes);
-    const declared = /CA\s*\[([^\]]+)\]/.exec(latin)?.[1].trim();
-    try {
-      return new TextDecoder(declared ?? "gb18030").decode(bytes);
-    } catch {
-      return latin;
-    }
+    return notice(t("error.unreadable"));
   }
 }
 
-function openText(text, actions) {
-  if (!looksLikeSgf(text)) notice(t("error.not_sgf"));
-  else actions.open(text);
+function gameButton(game, number, choose) {
+  const names = `${game.black || t("black")} – ${game.white || t("white")}`;
+  const facts = [game.event, game.date, resultText(game.result), t("mine.moves", { count: game.moves })];
+  return element("li", {},
+    element("button", { type: "button", class: "row-button", on: { click: () => choose(number) } },
+      element("span", { class: "turn-number", text: String(number + 1) }),
+      element("span", { class: "file-game" },
+        element("bdi", { class: "point", text: names }),
+        element("span", { class: "facts", dir: "auto", text: facts.filter(Boolean).join(" · ") }))));
 }
 
-function openFile(file, actions, limit) {
-  if (limit && file.size > limit) notice(t("error.too_large"));
-  else textOf(file).then((text) => openText(text, actions));
+/** Ask which game of a file to open, whenever the server says that there are several. */
+function createGameChooser(store, actions) {
+  const list = element("ol", { class: "file-games" });
+  const dialog = createDialog({ id: "file-games", title: "files.several" },
+    element("p", { class: "words", data: { text: "files.several.words" } }), list);
+  store.watch(["file_games"], (state) => {
+    if (!state.file_games) return;
+    const choose = (number) => {
+      dialog.close();
+      actions.chooseGame(number);
+    };
+    list.replaceChildren(...state.file_games.games.map((game, number) => gameButton(game, number, choose)));
+    translateMarkup();
+    if (!dialog.open) dialog.showModal();
+  });
 }
 
 /** Open the game in the address, #sgf=..., and remove it there, so that a reload keeps later changes. */
@@ -80,14 +106,14 @@ function listenForPaste(actions) {
   document.addEventListener("paste", (event) => {
     if (event.target.closest?.("input, textarea, select")) return;
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (looksLikeSgf(text)) actions.open(text);
+    if (looksLikeSgf(text)) actions.open({ sgf: text });
   });
 }
 
 /** The dialog that opens a record from a file or from pasted text. */
 export function createOpenDialog(store, actions) {
   const limit = () => store.state.info?.limits?.upload_bytes;
-  const picker = element("input", { type: "file", accept: ".sgf,.txt,application/x-go-sgf", id: "sgf-file", class: "unseen", tabindex: "-1", data: { label: "files.choose" } });
+  const picker = element("input", { type: "file", accept: ".sgf,.txt,.mgt,application/x-go-sgf,text/plain", id: "sgf-file", class: "unseen", tabindex: "-1", data: { label: "files.choose" } });
   const text = element("textarea", { id: "sgf-text", rows: 6, dir: "ltr", spellcheck: "false", placeholder: "(;GM[1]SZ[9]…" });
   const dialog = createDialog(
     { id: "open", title: "files.open" },
@@ -109,6 +135,7 @@ export function createOpenDialog(store, actions) {
   });
   listenForDrops(actions, limit);
   listenForPaste(actions);
+  createGameChooser(store, actions);
   return {
     open() {
       text.value = "";

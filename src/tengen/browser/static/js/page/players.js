@@ -2,18 +2,20 @@
 
 import { clockFace, elapsedFor } from "../game/clock.js";
 import { element } from "../lib/element.js";
-import { named, t } from "../lib/i18n.js";
+import { levelName, t } from "../lib/i18n.js";
 
 const SIDES = ["black", "white"];
 
 function nameOf(state, colour) {
   const { game, info } = state;
   if (game.you === colour) return t("players.you");
-  const level = info?.levels?.find((one) => one.id === game.level);
-  if (level && game.you && game.you !== "both") {
-    return named("level", level.id, level.name);
-  }
+  if (game.level && game.you && game.you !== "both") return levelName(game.level, info);
   return game.players?.[colour] || t(colour);
+}
+
+/** The rank that a record tells of a player, or "". */
+function rankOf(game, colour) {
+  return game.you ? "" : (game.about?.[`${colour}_rank`] ?? "");
 }
 
 function card(colour) {
@@ -46,7 +48,8 @@ export function showPlayers(box, store) {
     const { position } = state;
     for (const colour of SIDES) {
       const one = cards[colour];
-      one.name.textContent = nameOf(state, colour);
+      const rank = rankOf(state.game, colour);
+      one.name.textContent = rank ? `${nameOf(state, colour)} (${rank})` : nameOf(state, colour);
       one.name.title = one.name.textContent;
       one.prisoners.textContent = String(position.captures[colour]);
       one.captured.title = t("players.captured", { count: position.captures[colour] });

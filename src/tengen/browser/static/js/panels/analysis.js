@@ -1,7 +1,7 @@
 // Live analysis: start and pause, win rate, candidate moves, what is drawn on the board.
 
 import { shownAnalysis } from "../board/picture.js";
-import { panel, press, toggle } from "../lib/controls.js";
+import { field, panel, press, toggle } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { number, percent, shortNumber, signed, t } from "../lib/i18n.js";
 import { remember } from "../lib/local_storage.js";
@@ -10,7 +10,7 @@ import { moveText } from "../page/mistake_list.js";
 
 export const order = 50;
 
-const LAYERS = ["candidates", "ownership", "policy", "next"];
+const LAYERS = ["candidates", "ownership", "policy", "next", "numbers", "coordinates"];
 const COLUMNS = ["move", "winrate", "lead", "visits", "prior"];
 
 function winBar() {
@@ -100,6 +100,20 @@ export function createPanel({ store, actions }) {
     } })]),
   );
   layers.append(...Object.values(chips));
+  const networks = element("select", { on: { change: () => actions.send("use_network", { network: networks.value || null }) } });
+  const networkField = field({ label: "analysis.network", id: "analysis-network" }, networks);
+
+  function showNetworks({ info, game }) {
+    networkField.hidden = !info?.networks?.length;
+    const option = (value, text) => {
+      const node = element("option", { value, text });
+      node.selected = value === (game?.network ?? "");
+      return node;
+    };
+    networks.replaceChildren(option("", info?.network?.name || "Tengen"), ...(info?.networks ?? []).map((name) => option(name, name)));
+  }
+
+  store.watch(["info", "game"], showNetworks);
   const box = panel(
     { title: "analysis.title", tabs: "analyse", id: "analysis" },
     element("div", { class: "panel-head" }, startStop, facts),
@@ -107,6 +121,7 @@ export function createPanel({ store, actions }) {
     layers,
     empty,
     element("div", { class: "scroll" }, table.box),
+    networkField,
   );
 
   function factsText(state, analysis) {

@@ -20,9 +20,7 @@ function countTable(count) {
     element(
       "tbody",
       {},
-      row("count.stones", black.stones, white.stones),
-      row("count.area", black.area, white.area),
-      ...["prisoners", "tax", "komi"]
+      ...["stones", "area", "prisoners", "tax", "komi"]
         .filter((name) => black[name] || white[name])
         .map((name) => row(`count.${name}`, black[name], white[name])),
       row("count.total", black.total, white.total, "total"),
@@ -51,7 +49,7 @@ export function createPanel({ store, actions }) {
     accept.disabled = state.connection !== "open";
     resume.disabled = state.connection !== "open";
     table.replaceChildren(countTable(count));
-    result.textContent = resultText(count.result);
+    result.textContent = resultText(count.result, state.game?.you);
   }
 
   store.watch(["count", "position", "connection", "language"], show);

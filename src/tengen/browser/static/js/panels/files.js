@@ -10,7 +10,8 @@ export function createPanel({ store, dialogs }) {
     icon("save"), element("span", { data: { text: "files.save" } }));
   const box = panel({ tabs: "analyse review play", id: "files" },
     element("div", { class: "actions two" },
-      button({ text: "files.open", picture: "open", act: dialogs.open, id: "open-button" }), save));
+      button({ text: "files.open", picture: "open", act: dialogs.open, id: "open-button" }), save),
+    button({ text: "mine.title", picture: "games", kind: "plain wide", act: dialogs.games, id: "my-games-button" }));
   store.watch(["session"], (state) => {
     if (state.session) save.href = `/api/sessions/${state.session}/game.sgf`;
   });

@@ -1,12 +1,13 @@
 // The comment and the marks of the node shown, editable.
 
-import { panel, press } from "../lib/controls.js";
+import { button, panel, press } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
 
-export const order = 80;
+export const order = 45;
 
-const TOOLS = ["stone", "triangle", "square", "circle", "cross", "label"];
+const TOOLS = ["stone", "triangle", "square", "circle", "cross", "label", "setblack", "setwhite", "erase"];
+
 const SETTLE = 500; // milliseconds after the last key until a comment is sent
 
 export function createPanel({ store, actions }) {
@@ -19,7 +20,12 @@ export function createPanel({ store, actions }) {
     }, icon(name))]),
   );
   tools.append(...Object.values(buttons));
-  const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, tools, area);
+  const turn = button({ text: "edit.turn", kind: "chip", id: "edit-turn", act: () => {
+    const { at, position } = store.state;
+    actions.send("set_turn", { node: at, colour: position.to_play === "black" ? "white" : "black" });
+  } });
+  const editing = (tool) => ["setblack", "setwhite", "erase"].includes(tool);
+  const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, area, tools, turn);
   let node = null; // the node whose comment is in the text area
   let timer = null;
 
@@ -40,6 +46,8 @@ export function createPanel({ store, actions }) {
     const { state } = store;
     if (!state.tree) return;
     for (const [name, one] of Object.entries(buttons)) press(one, state.tool === name);
+    turn.hidden = !editing(state.tool) || !state.position;
+    if (!turn.hidden) turn.querySelector("span").textContent = t("edit.turn", { colour: t(state.position.to_play) });
     if (state.at !== node) {
       send();
       node = state.at;
@@ -51,6 +59,6 @@ export function createPanel({ store, actions }) {
     area.placeholder = t("notes.empty");
   }
 
-  store.watch(["tree", "at", "tool", "tab", "language"], show);
+  store.watch(["tree", "at", "tool", "tab", "position", "language"], show);
   return box;
 }

@@ -10,7 +10,7 @@ function statusText(state) {
   const { position, game, connection } = state;
   if (!position || !game) return connection === "open" ? "" : t("status.connecting");
   if (game.you === null || position.phase === "free") return t("status.none");
-  if (position.phase === "over") return resultText(position.result) || t("status.over");
+  if (position.phase === "over") return resultText(position.result, game.you) || t("status.over");
   if (position.phase === "counting") return t("status.counting");
   if (position.thinking) return t("status.thinking");
   if (game.you === "both") return t("status.turn", { colour: t(position.to_play) });
@@ -24,6 +24,12 @@ function termsText({ size, rules, komi, handicap }) {
   const parts = [`${size}×${size}`, named("rules", rules, rules), t("play.komi", { komi })];
   if (handicap > 1) parts.push(t("play.handicap", { count: handicap }));
   return parts.join(" · ");
+}
+
+/** The titles of the columns. */
+function hintHead() {
+  return element("li", { class: "hint-head facts", "aria-hidden": "true" },
+    ...["move", "winrate", "lead"].map((name) => element("span", { text: t(`analysis.${name}`) })));
 }
 
 function hintRow(move, actions) {
@@ -64,9 +70,8 @@ export function createPanel({ store, actions, dialogs }) {
   const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
   const box = panel(
     { tabs: "play", id: "play" },
-    status,
+    element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(buttons))),
     words,
-    element("div", { class: "actions" }, ...Object.values(buttons)),
     hints,
     start,
     terms,
@@ -89,7 +94,7 @@ export function createPanel({ store, actions, dialogs }) {
     terms.hidden = !played;
     const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
     hints.hidden = moves.length === 0;
-    hints.replaceChildren(...moves.map((move) => hintRow(move, actions)));
+    hints.replaceChildren(...(moves.length ? [hintHead()] : []), ...moves.map((move) => hintRow(move, actions)));
     start.classList.toggle("primary", !playing);
     start.classList.toggle("plain", playing);
   }

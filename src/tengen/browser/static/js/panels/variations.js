@@ -1,6 +1,6 @@
 // The tree of variations, on a canvas that paints only what is in view.
 
-import { iconButton, panel } from "../lib/controls.js";
+import { button, iconButton, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { layout, pathTo } from "../game/tree.js";
 import { t } from "../lib/i18n.js";
@@ -56,8 +56,11 @@ export function createPanel({ store, actions }) {
   const box = panel({ tabs: "analyse review", id: "tree-panel" },
     element("div", { class: "panel-head spread" },
       element("h2", { class: "panel-title", data: { text: "tree.title" } }),
-      iconButton({ label: "tree.remove", picture: "bin", kind: "quiet", act: actions.remove, id: "remove" })),
-    scroller, branches);
+      element("span", { class: "row-end" },
+        iconButton({ label: "tree.promote", picture: "up", kind: "quiet", act: actions.promote, id: "promote" }),
+        iconButton({ label: "tree.remove", picture: "bin", kind: "quiet", act: actions.remove, id: "remove" }))),
+    scroller, branches,
+    button({ text: "play.here", picture: "play", kind: "plain wide", act: actions.playOn, id: "play-on" }));
   let drawn = { places: new Map(), columns: 0, lanes: 0 };
   let drawnTree = null;
 
@@ -125,6 +128,10 @@ export function createPanel({ store, actions }) {
     }
     canvas.setAttribute("aria-label", t("tree.label", { count: drawn.places.size - 1 }));
     box.querySelector("#remove").disabled = state.at === state.tree.root;
+    const path = pathTo(state.tree, state.at);
+    const main = path.every((id, i) => i === 0 || state.tree.children.get(path[i - 1])[0] === id);
+    box.querySelector("#promote").disabled = main || Boolean(state.game?.you);
+    box.querySelector("#play-on").disabled = state.connection !== "open";
     showBranches(state);
     follow();
     paint();
@@ -141,6 +148,6 @@ export function createPanel({ store, actions }) {
     return undefined;
   });
   new ResizeObserver(show).observe(scroller);
-  store.watch(["tree", "at", "tab", "theme", "language"], show);
+  store.watch(["tree", "at", "tab", "theme", "language", "game", "connection"], show);
   return box;
 }

@@ -9,7 +9,7 @@ import { oncePerFrame } from "../lib/store.js";
 export const order = 60;
 
 const HEIGHT = 150;
-const PAD = { top: 10, bottom: 18, left: 34, right: 34 };
+const PAD = { top: 12, bottom: 20, left: 42, right: 42 };
 
 /** Runs of neighbouring turns that are known, as [x, y] pairs. */
 function runs(points) {
@@ -59,7 +59,7 @@ export function createPanel({ store, actions }) {
     }
     const every = [5, 10, 20, 50, 100, 200].find((step) => line.length / step <= 8) ?? 500;
     for (let i = every; i < line.length; i += every) {
-      parts.push(drawing("text", { class: "tick", x: xOf(i), y: HEIGHT - 4, "text-anchor": "middle", text: String(i) }));
+      parts.push(drawing("text", { class: "tick", x: xOf(i), y: HEIGHT - 4, "text-anchor": i === line.length - 1 ? "end" : "middle", text: String(i) }));
     }
     return parts;
   }

@@ -9,6 +9,7 @@ import { createMeasures, createStrength, createTiles } from "./measurements.js";
 import { createGames } from "./games.js";
 import { clock, percentage, whole } from "./numbers.js";
 import { createPolicy } from "./policy.js";
+import { createWorkers } from "./workers.js";
 
 const PAUSE = 2000; // milliseconds between two polls
 const PATIENCE = 45; // seconds without news after which a run may have stopped
@@ -21,6 +22,7 @@ const strength = createStrength(at("strength"));
 const games = createGames(at("games"));
 const policy = createPolicy(at("policy"));
 const measures = createMeasures(at("measures"));
+const workers = createWorkers(at("workers"));
 
 let state = null;
 let connected = true;
@@ -47,6 +49,7 @@ function showStatus() {
   if (at("status-words").textContent !== words) at("status-words").textContent = words;
   if (!state) return;
   const { last, facts, share } = state;
+  workers.show(state.cluster); // even without news: how long the learner has been silent
   const parts = [];
   if (facts) parts.push(t("fact.board", { width: facts.width, height: facts.height }), facts.model);
   if (last.step !== undefined) parts.push(t("at.step", { step: whole(last.step) }));

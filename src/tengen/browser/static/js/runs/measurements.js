@@ -11,6 +11,7 @@ const GROUPS = [
   { id: "speed", tone: "tone-speed", kind: "zero", names: ["speed/games", "speed/evals", "speed/samples", "speed/"] },
   { id: "learning", tone: "tone-learn", kind: "zero", names: ["window", "rows", "rate", "steps", "accuracy", "gradient"] },
   { id: "games", tone: "tone-games", kind: "zero", names: ["games/"] },
+  { id: "workers", tone: "tone-speed", kind: "zero", names: ["workers/"] },
 ];
 const SHARES = new Set(["accuracy", "games/black wins", "games/draws", "games/at the limit"]);
 // Losses shown first: those of the heads that decide games.

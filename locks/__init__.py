@@ -1,0 +1,1 @@
+"""Packages with the hashes of their wheels, and the programs that write them."""

@@ -1,0 +1,194 @@
+"""The learner: the loop of a run, with games from workers and ratings from raters."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tengen.closeable import Closeable
+from tengen.cluster.manifest import ENDED, STOPPED, RatingTask
+from tengen.cluster.mirror import Mirror, copy_of
+from tengen.cluster.worker import patiently
+from tengen.cluster.worker_games import WorkerGames
+from tengen.runs.exchange import (
+    FOLDER,
+    RATINGS,
+    claim_session,
+    clear_counted,
+    read_json,
+    session_of,
+    sessions,
+    write_json,
+)
+from tengen.runs.folder import RunError, RunFolder, RunLock, append_line, forget_lines
+from tengen.runs.ledger import Ledger
+from tengen.runs.params import Session
+from tengen.runs.placement import OpenedRun
+from tengen.runs.rating import network_file, network_name
+from tengen.runs.run import Run, open_run_with
+from tengen.runs.store import FolderStore, Store, open_store
+from tengen.training.trainer import DivergedError
+from tengen.user_messages import say
+
+LOCK_SECONDS = 60.0  # to wait for the lock of a learner that was lost
+LEARNER = f"{FOLDER}/learner.json"
+
+
+def learn(location: str, session: Session, stop: threading.Event) -> bool:
+    """Learn for the run at a path or URL until it ends or `stop`; returns whether it has ended.
+
+    Raises RunError.
+    """
+    store = open_store(location)
+    folder = RunFolder(store.path) if isinstance(store, FolderStore) else copy_of(store)
+    with _lock(folder, stop):
+        mirror = None
+        if not isinstance(store, FolderStore):
+            mirror = Mirror(store, folder)
+            mirror.pull()
+        (folder.path / FOLDER).mkdir(exist_ok=True)  # by which a run knows that it is shared
+        with OnWorkers(store, mirror) as placement:
+            opened, config = open_run_with(folder.path, None)
+            try:
+                with Run(opened, config, session, placement) as run:
+                    run.stop_when(stop)
+                    run.go()
+                    placement.has_ended = run.has_ended
+            except DivergedError as error:
+                raise RunError(f"{folder.path}: {error}") from error
+            if mirror is not None:
+                _push_all(mirror, stop)
+        return placement.has_ended
+
+
+def _push_all(mirror: Mirror, stop: threading.Event) -> None:
+    """Write all that is left behind the URL; once stopped, there is one attempt."""
+
+    def push() -> bool:
+        mirror.push()
+        return True
+
+    patiently(push, stop.is_set)
+
+
+def _lock(folder: RunFolder, stop: threading.Event) -> RunLock:
+    """The lock of the folder; a learner that was lost may hold it for a while."""
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            return RunLock(folder.path)
+        except RunError as error:
+            if time.monotonic() >= deadline or stop.wait(1.0):
+                raise
+            say(f"waiting: {error}")
+
+
+class OnWorkers(Closeable):
+    """Games from workers and ratings from raters."""
+
+    plays_here = False
+
+    def __init__(self, store: Store, mirror: Mirror | None = None) -> None:
+        self._store, self._mirror = store, mirror
+        self._token = secrets.token_hex(8)
+        self._cleared: Ledger | None = None  # what the checkpoint before the last had counted
+        self._games: WorkerGames | None = None
+        self.has_ended = False
+        write_json(store, LEARNER, {"token": self._token}, durable=True)
+
+    def open_games(self, run: OpenedRun) -> WorkerGames:
+        """Shards as they appear."""
+        known = max([run.ledger.last_session, session_of(run.numbers_from)])
+        if known and known not in sessions(self._store):  # of the folder that a pack came from
+            claim_session(self._store, {"kind": "before this folder"}, known)
+        self._games = WorkerGames(self._store, run)
+        return self._games
+
+    def open_rater(self, run: OpenedRun) -> RaterQueue:
+        """Whoever looks for tasks."""
+        assert self._games is not None
+        push = None if self._mirror is None else self._mirror.push_file
+        return RaterQueue(self._store, run.folder, self._games, push)
+
+    def check(self) -> None:
+        """Raise RunError if another learner has taken over: Ray believed this one dead."""
+        try:
+            found = read_json(self._store, LEARNER).get("token")
+        except OSError as error:
+            say(f"{self._store.location}: cannot be read now: {error}")
+            return
+        if found != self._token:
+            raise RunError(f"{self._store.location}: another learner has taken over; this one ends")
+
+    def saved(self, facts: Mapping[str, Any]) -> None:
+        """Clear away shards that two checkpoints have counted: the last one may be damaged."""
+        try:
+            if self._mirror is not None:
+                self._mirror.push()
+            if self._cleared is not None:
+                clear_counted(self._store, self._cleared)
+        except OSError as error:
+            say(f"{self._store.location}: cannot be written now, the next checkpoint will: {error}")
+            return
+        self._cleared = Ledger(facts["counted"])
+
+    def close(self) -> None:
+        """Tell the workers that the session is over."""
+        if self._games is not None:
+            self._games.close(ENDED if self.has_ended else STOPPED)
+
+
+class RaterQueue:
+    """Networks that are to be rated by others, in order."""
+
+    def __init__(
+        self,
+        store: Store,
+        folder: RunFolder,
+        games: WorkerGames,
+        push: Callable[[Any], None] | None,
+    ) -> None:
+        self._store, self._folder, self._games, self._push = store, folder, games, push
+        self._tasks: list[RatingTask] = []
+        self._gone: list[int] = []  # iterations whose networks cannot be rated any more
+
+    def rate(self, iteration: int, playing: str) -> None:
+        """Ask for the matches of a network."""
+        path = network_file(self._folder, network_name(iteration))
+        if not path.is_file():
+            say(f"{path} is gone; it is not rated")
+            self._gone.append(iteration)
+            return
+        if self._push is not None:
+            self._push(path)
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+        self._tasks.append(RatingTask(iteration, checksum, playing))
+        self._games.set_tasks(tuple(self._tasks))
+
+    def rated(self) -> list[int]:
+        """Record the matches that were played, and return their iterations."""
+        done, self._gone = self._gone, []
+        for task in list(self._tasks):
+            try:
+                found = read_json(self._store, f"{RATINGS}/{network_name(task.iteration)}.json")
+            except OSError:
+                continue  # and look again later
+            if found.get("checksum") != task.checksum:
+                continue
+            _forget(self._folder, task.iteration)
+            for match in found["matches"]:
+                append_line(self._folder.ratings, match)
+            self._tasks.remove(task)
+            done.append(task.iteration)
+        if done:
+            self._games.set_tasks(tuple(self._tasks))
+        return done
+
+
+def _forget(folder: RunFolder, iteration: int) -> None:
+    """Drop the matches of an iteration's network."""
+    forget_lines(folder.ratings, lambda line: line.get("iteration") == iteration)

@@ -1,0 +1,50 @@
+"""The manifest: a small file by which the learner tells all others where the run stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tengen.runs.exchange import MANIFEST, read_json, write_json
+from tengen.runs.store import Store
+
+TRAINING, STOPPED, ENDED = "training", "stopped", "ended"
+
+
+class RatingTask(NamedTuple):
+    """A network that is to be rated."""
+
+    iteration: int
+    checksum: str  # of its file: after a loss of the learner, its number may name another
+    playing: str  # the network that a gate compares it with; "" without a gate
+
+
+class Manifest(NamedTuple):
+    """Where a run stands."""
+
+    state: str = STOPPED
+    version: int = 0  # of the weights that play; counts up, whatever happens; 0: none yet
+    file: str = ""  # of these weights
+    steps: int = 0  # that they were trained for
+    last_step: int = 0  # of the most trained weights that were ever announced
+    beat: int = 0  # changes while the learner lives
+    learner: Mapping[str, Any] = {}  # who learns
+    counted: Mapping[str, int] = {}  # shards of each session so far, though not all saved
+    aside: Mapping[str, str] = {}  # why sessions were set aside
+    tasks: tuple[RatingTask, ...] = ()
+    workers: tuple[Mapping[str, Any], ...] = ()  # for people to look at, see `worker_watch`
+    losses: int = 0  # of contact, since the learner started
+
+
+def read_manifest(store: Store) -> Manifest:
+    """The manifest, with defaults for what it does not say; raises OSError."""
+    found = read_json(store, MANIFEST)
+    known = {name: found[name] for name in Manifest._fields if name in found}
+    known["tasks"] = tuple(RatingTask(*task) for task in known.get("tasks", ()))
+    known["workers"] = tuple(known.get("workers", ()))
+    return Manifest(**known)
+
+
+def write_manifest(store: Store, manifest: Manifest) -> None:
+    """Replace the manifest; raises OSError."""
+    write_json(store, MANIFEST, manifest._asdict())

@@ -1,0 +1,245 @@
+"""Where the parts of a run work: all in this process, or on several machines.
+
+The loop in `tengen.runs.run` is the same for both. What differs is where its games come from and
+who rates its networks; `tengen.cluster` has the other placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from tengen.network.backends.registry import CPU
+from tengen.network.data import NetworkData
+from tengen.runs.exchange import (
+    claim_session,
+    clear_counted,
+    count_left_over,
+    first_game,
+    session_of,
+)
+from tengen.runs.folder import RunFolder
+from tengen.runs.ledger import Ledger
+from tengen.runs.params import RunConfig
+from tengen.runs.progress import Counters
+from tengen.runs.rating import rate_network
+from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on
+from tengen.runs.store import FolderStore
+from tengen.selfplay.fleet import Counts, Fleet
+from tengen.selfplay.record import Games
+from tengen.training.trainer import Trainer
+
+TICKS_TO_COLLECT = 64  # between two looks for finished games
+
+
+class OpenedRun(NamedTuple):
+    """What a run has to say to the parts that work for it."""
+
+    folder: RunFolder
+    config: RunConfig
+    device: str  # that learns
+    trainer: Trainer
+    games_at_a_time: int
+    numbers_from: int  # of this process's own games
+    ledger: Ledger  # of the shards of workers
+    aside: dict[str, str]  # why sessions were set aside
+    kernels_ready: Callable[[], None]  # waits for them
+    stopped: Callable[[], bool]  # whether the session is to end
+
+
+class GameSource(Protocol):
+    """Where games come from: a fleet in this process, or workers elsewhere."""
+
+    overlapped: bool  # whether the device learns while games are played or waited for
+
+    def collect(self, learn: Callable[[], bool]) -> Games:
+        """The next games, perhaps none; meanwhile, if overlapped, call `learn` again and again.
+
+        `learn` does a step if one is allowed, and returns whether many more are: then games may
+        wait.
+        """
+
+    def wants_weights(self) -> bool:
+        """Whether new weights should play before the end of the iteration."""
+
+    def publish(self, trainer: Trainer) -> None:
+        """Let the trainer's averaged weights play from now on."""
+
+    def play(self, data: NetworkData) -> None:
+        """Let this network play from now on; its provenance has its steps."""
+
+    @property
+    def counts(self) -> Counts:
+        """What has been played so far."""
+
+    def metrics(self, before: Counters, now: Counters) -> dict[str, float]:
+        """Facts about an iteration's games beside their rates."""
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """The games under way, for a checkpoint."""
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on with games that were saved; raises KeyError or ValueError."""
+
+    def left_over(self) -> list[Games]:
+        """Games from before this session that nobody has counted; called once, after `load`."""
+
+
+class Rater(Protocol):
+    """Plays the matches of a run's networks, now or later."""
+
+    def rate(self, iteration: int, playing: str) -> None:
+        """Rate an iteration's network, which was kept; see `rate_network` for `playing`."""
+
+    def rated(self) -> list[int]:
+        """The iterations whose matches were all recorded since the last call."""
+
+
+class Placement(Protocol):
+    """Where the parts of a run work."""
+
+    plays_here: bool  # whether this process plays games
+
+    def open_games(self, run: OpenedRun) -> GameSource:
+        """Where the run's games come from."""
+
+    def open_rater(self, run: OpenedRun) -> Rater:
+        """Who rates the run's networks."""
+
+    def check(self) -> None:
+        """Raise RunError if this process may not write the run any more."""
+
+    def saved(self, facts: Mapping[str, Any]) -> None:
+        """Called in the background after each checkpoint, with its facts."""
+
+
+class OneProcess:
+    """All parts in this process."""
+
+    plays_here = True
+
+    def open_games(self, run: OpenedRun) -> LocalFleet:
+        """A fleet."""
+        self._store = FolderStore(run.folder.path)
+        return LocalFleet(run)
+
+    def open_rater(self, run: OpenedRun) -> LocalRater:
+        """Matches that the loop waits for."""
+        return LocalRater(run)
+
+    def check(self) -> None:
+        """The lock of the folder suffices."""
+
+    def saved(self, facts: Mapping[str, Any]) -> None:
+        """Clear away what workers left and the checkpoint has counted."""
+        if facts.get("counted"):
+            clear_counted(self._store, Ledger(facts["counted"]))
+
+
+class LocalFleet:
+    """A fleet in this process, on the device that learns."""
+
+    def __init__(self, run: OpenedRun) -> None:
+        config = run.config
+        self._run = run
+        self._ticks_to_publish = DEFAULTS[run.device].ticks_to_publish
+        self.overlapped = bool(self._ticks_to_publish)
+        data = run.trainer.ema_data("playing", {}) if run.device == CPU else None
+        halves = config.selfplay.halves(run.games_at_a_time)
+        self._network = SelfPlayNetwork(data or run.trainer.ema, halves)
+        run.kernels_ready()
+        games, first = config.selfplay, run.numbers_from
+        if first:  # none is cut short: that is for the first games of a network that knows nothing
+            games = replace(games, stagger=False)
+        self._fleet = Fleet(
+            self._network.buffers, games, config.search, config.run.seed, first_game=first
+        )
+
+    def collect(self, learn: Callable[[], bool]) -> Games:
+        """Play some ticks. On a GPU steps run between them, on a CPU after them."""
+        for _ in range(TICKS_TO_COLLECT):
+            self._fleet.tick()
+            if self.overlapped:
+                learn()
+        return self._fleet.take_games()
+
+    def wants_weights(self) -> bool:
+        """On a GPU every so many ticks."""
+        ticks = self._fleet.counts.ticks
+        return self.overlapped and ticks % self._ticks_to_publish < TICKS_TO_COLLECT
+
+    def publish(self, trainer: Trainer) -> None:
+        """Copy the weights while the device is idle, or open a new evaluator."""
+        self._network.publish(trainer)
+        self._fleet.set_step(trainer.steps)
+
+    def play(self, data: NetworkData) -> None:
+        """Play with this network from now on."""
+        self._network.play(data)
+        self._fleet.set_step(int(data.provenance["steps"]))
+
+    @property
+    def counts(self) -> Counts:
+        """Of the fleet."""
+        return self._fleet.counts
+
+    def metrics(self, before: Counters, now: Counters) -> dict[str, float]:
+        """How full batches were."""
+        filled = (now.evals - before.evals) / max(1, now.ticks - before.ticks)
+        return {"batch fill": filled * len(self._network.buffers) / self._run.games_at_a_time}
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """The games under way."""
+        return self._fleet.save()
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on with them."""
+        self._fleet.load(arrays)
+
+    def left_over(self) -> list[Games]:
+        """What workers left, if the run was on several machines before."""
+        run = self._run
+        store = FolderStore(run.folder.path)
+        return count_left_over(store, run.ledger, run.config.selfplay, run.aside)
+
+
+class LocalRater:
+    """Plays matches at once; the caller waits."""
+
+    def __init__(self, run: OpenedRun) -> None:
+        self._run = run
+        self._rated: list[int] = []
+
+    def rate(self, iteration: int, playing: str) -> None:
+        """Play all matches, unless the session is to end meanwhile."""
+        run = self._run
+        all_played = rate_network(
+            run.folder,
+            iteration,
+            run.config.rating,
+            run.config.selfplay,
+            partial(evaluator_on, run.device),
+            playing,
+            run.stopped,
+        )
+        if all_played:
+            self._rated.append(iteration)
+
+    def rated(self) -> list[int]:
+        """The iterations rated since the last call."""
+        rated, self._rated = self._rated, []
+        return rated
+
+
+def own_numbers(folder: RunFolder, before: int) -> int:
+    """From which number a new fleet of this process counts its games in a run that was shared.
+
+    `before` is where the last one began; its games and those of workers keep their numbers.
+    """
+    at_least = session_of(before) + 1
+    session = claim_session(FolderStore(folder.path), {"kind": "one process"}, at_least)
+    return first_game(session)

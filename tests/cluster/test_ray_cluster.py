@@ -1,0 +1,248 @@
+"""A cluster of several nodes on this machine, whose parts are killed while it trains 3x3."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tengen.cluster.driver import prepare
+from tengen.cluster.manifest import TRAINING, Manifest, read_manifest
+from tengen.network.files.tengen_format import load_network_file
+from tengen.runs.checkpoint import load_latest
+from tengen.runs.exchange import FOLDER, read_json, session_file, sessions
+from tengen.runs.folder import RunFolder, read_lines
+from tengen.runs.params import RunConfig, Session
+from tengen.runs.rating import network_file
+from tengen.runs.selfplay_network import evaluator_on
+from tengen.runs.store import FolderStore
+from tests.cluster.tiny import ENDLESS, Archive, assert_counted_once
+from tests.runs import test_tiny_truth as truth
+
+pytestmark = pytest.mark.timeout(600)
+
+RANDOM_KILLS = 100
+
+
+class Nodes:
+    """Nodes of a Ray cluster, each with one core, and a driver in a process of its own."""
+
+    def __init__(self, path: Path, config: RunConfig = ENDLESS) -> None:
+        self.path, self.store = path, FolderStore(path)
+        self.driver: subprocess.Popen[str] | None = None
+        prepare(str(path), config, Session())
+        self.start()
+
+    def start(self) -> None:
+        """A head and a second node."""
+        from ray.cluster_utils import Cluster
+
+        options = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+        self._options = {key: value for key, value in options.items() if key != "include_dashboard"}
+        self.cluster = Cluster(initialize_head=True, head_node_args=options)
+        self.second = self.add_node()
+
+    def add_node(self) -> Any:
+        return self.cluster.add_node(**self._options)
+
+    def train(self, *words: str) -> None:
+        """Start the driver."""
+        command = [sys.executable, "-m", "tengen", "train", str(self.path)]
+        command += ["--cluster", self.cluster.address, *words]
+        # To files: a driver that is killed leaves processes that keep a pipe open.
+        with (self.path.parent / "driver.log").open("a") as log:
+            self.driver = subprocess.Popen(
+                command, stdout=log, stderr=log, text=True, start_new_session=True
+            )
+
+    @property
+    def manifest(self) -> Manifest:
+        return read_manifest(self.store)
+
+    def beats(self) -> list[dict[str, Any]]:
+        """The heartbeats of workers whose processes are there."""
+        found = (read_json(self.store, session_file(each)) for each in sessions(self.store))
+        return [each for each in found if "beat" in each and _is_alive(each["pid"])]
+
+    def pid_of(self, part: str) -> int:
+        """The process of a part; 0 if it is not there."""
+        if part == "worker":
+            return max((int(each["pid"]) for each in self.beats()), default=0)
+        if part == "learner":
+            manifest = self.manifest
+            pid = int(manifest.learner.get("pid", 0)) if manifest.state == TRAINING else 0
+        else:
+            pid = int(read_json(self.store, f"{FOLDER}/rater.json").get("pid", 0))
+        return pid if pid and _is_alive(pid) else 0
+
+    def iteration(self) -> int:
+        names = [each.stem for each in (self.path / "checkpoints").glob("checkpoint-*.safetensors")]
+        return max((int(name.partition("-")[2]) for name in names), default=0)
+
+    def last_iteration(self) -> int:
+        """Of those that have ended, saved or not."""
+        lines = read_lines(RunFolder(self.path).metrics)
+        return max((int(line["step"]) for line in lines), default=0)
+
+    def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 240) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert self.driver is not None
+            ended = self.driver.poll() is not None
+            if ended or time.monotonic() > deadline:
+                log = (self.path.parent / "driver.log").read_text()[-5000:]
+                pytest.fail(f"waited in vain for {what}\n{log}")
+            time.sleep(0.05)
+
+    def kill_part(self, part: str) -> Callable[[], bool]:
+        """kill -9 a worker, the learner or the rater; the result tells whether it is back."""
+        self.wait_for(lambda: self.pid_of(part), f"the {part}")
+        pid, begun = self.pid_of(part), len(sessions(self.store))
+        os.kill(pid, signal.SIGKILL)
+        if part == "worker":
+            return lambda: len(sessions(self.store)) > begun
+        return lambda: self.pid_of(part) not in (0, pid)
+
+    def progress(self, iterations: int = 1) -> None:
+        wanted = self.iteration() + iterations
+        self.wait_for(lambda: self.iteration() >= wanted, f"iteration {wanted}")
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self.cluster.shutdown()
+        if self.driver is not None:
+            self.driver.kill()
+            self.driver.wait()
+        deadline = time.monotonic() + 30
+        while any(map(self.pid_of, ("worker", "learner", "rater"))) and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def nodes(ray: Any, tmp_path: Path) -> Iterator[Nodes]:
+    opened = Nodes(tmp_path / "run")
+    yield opened
+    opened.close()
+
+
+def trained_alone(path: Path, iterations: int) -> None:
+    """Let the run go on in one process without Ray, up to an iteration."""
+    script = "import sys; sys.modules['ray'] = None; from tengen.frontends.cli import main; main()"
+    words = ["train", str(path), "--iterations", str(iterations)]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_part_may_die_and_no_game_is_lost_or_counted_twice(
+    nodes: Nodes, tmp_path: Path
+) -> None:
+    archive = Archive(nodes.path, tmp_path / "archive")
+    nodes.train()
+    nodes.progress()
+    assert len(nodes.beats()) == 2
+    third = nodes.add_node()
+    for is_back in [nodes.kill_part(part) for part in ("worker", "learner", "rater")]:
+        nodes.wait_for(is_back, "a part that was killed")
+    nodes.wait_for(lambda: len(nodes.beats()) == 3, "a worker on the third node")
+    nodes.progress()
+    nodes.cluster.remove_node(nodes.second)
+    nodes.progress()
+    head = nodes.cluster.head_node
+    for process in head.all_processes["gcs_server"]:
+        process.process.kill()
+    assert nodes.driver is not None
+    nodes.cluster.remove_node(third)
+    nodes.close()
+    assert not any(map(nodes.pid_of, ("worker", "learner", "rater")))
+    counted = assert_counted_once(nodes.path, archive)
+    trained_alone(nodes.path, nodes.iteration() + 1)
+    assert assert_counted_once(nodes.path, archive) > counted
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_a_cluster_that_changes_learns_the_truth_about_3x3(ray: Any, tmp_path: Path) -> None:
+    """As one process does, see tests/runs/test_tiny_truth.py: with the same settings."""
+    nodes = Nodes(tmp_path / "run", truth.CONFIG)
+    try:
+        archive = Archive(nodes.path, tmp_path / "archive")
+        nodes.train()
+        nodes.wait_for(lambda: nodes.last_iteration() >= 3, "three iterations", 600)
+        nodes.add_node()
+        nodes.wait_for(lambda: len(nodes.beats()) == 3, "a third worker", 600)
+        nodes.wait_for(lambda: nodes.last_iteration() >= 8, "eight iterations", 600)
+        nodes.cluster.remove_node(nodes.second)
+        assert nodes.driver is not None
+        assert nodes.driver.wait(1200) == 0
+    finally:
+        nodes.close()
+    assert_counted_once(nodes.path, archive)
+    last = network_file(RunFolder(nodes.path), "000018")
+    learned = evaluator_on("cpu", load_network_file(last))
+    truth.test_it_opens_in_the_centre(learned)
+    truth.test_it_knows_who_wins_by_half_a_point(learned)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_a_hundred_random_kills(nodes: Nodes, tmp_path: Path) -> None:
+    """Of workers, learner, rater, driver, nodes and the head; 0 games lost or counted twice."""
+    choice = random.Random(1)
+    kills = int(os.environ.get("TENGEN_KILLS", RANDOM_KILLS))
+    archive = Archive(nodes.path, tmp_path / "archive")
+    nodes.train()
+    tally: dict[str, int] = {}
+    for kill in range(kills):
+        what = choice.choices(
+            ("worker", "learner", "rater", "driver", "node", "head"), (8, 6, 2, 2, 2, 1)
+        )[0]
+        tally[what] = tally.get(what, 0) + 1
+        if what in ("worker", "learner", "rater"):
+            nodes.wait_for(lambda part=what: nodes.pid_of(part), f"the {what}")  # type: ignore[misc]
+            time.sleep(choice.uniform(0, 2))
+            with suppress(ProcessLookupError):
+                if pid := nodes.pid_of(what):
+                    os.kill(pid, signal.SIGKILL)
+        elif what == "driver":
+            assert nodes.driver is not None
+            nodes.driver.kill()
+            nodes.driver.wait()
+            nodes.train()
+        elif what == "node":
+            nodes.cluster.remove_node(nodes.second, allow_graceful=False)
+            nodes.second = nodes.add_node()
+        else:
+            nodes.close()
+            nodes.start()
+            nodes.train()
+        if kill % 10 == 9:
+            nodes.progress()
+            print(kill + 1, tally, nodes.iteration(), len(sessions(nodes.store)), flush=True)
+    nodes.progress()
+    nodes.close()
+    counted = assert_counted_once(nodes.path, archive)
+    checkpoint = load_latest(RunFolder(nodes.path))
+    assert checkpoint is not None
+    print(json.dumps(tally), counted, "games,", len(sessions(nodes.store)), "sessions")
+    assert not list(nodes.path.rglob("*.damaged"))
+    assert not (nodes.path / FOLDER / "rejected").exists()

@@ -1,0 +1,7 @@
+"""Faults around a live run and a live server: kills, full disks, damaged files, jumping clocks.
+
+- faulty_process: a program of ours with a clock that jumps, or on a disk that is soon full
+- test_live_run, test_live_server: a hundred faults each, in `make test-long`
+
+TENGEN_KILLS sets another number.
+"""
