@@ -10,8 +10,8 @@ CACHE_VARIABLE = "TENGEN_CACHE_DIR"
 DATA_VARIABLE = "TENGEN_DATA_DIR"
 # What Tengen puts into each of them: these alone may be removed, since a variable may name a folder
 # that holds other things, too.
-CACHES = ("kernels", "networks", "ranges")
-DATA = ("games", "networks", "sessions")
+CACHES = ("kernels", "networks", "ranges", "runs")
+DATA = ("games", "networks", "results", "sessions")
 
 
 def user_cache() -> Path:

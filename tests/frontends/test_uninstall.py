@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tengen.frontends.uninstall import kept_folders, remove_files
+from tengen.user_folders import CACHES, DATA
 
 
 @pytest.fixture
@@ -19,6 +21,17 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name / "file").write_bytes(b"12345")
     (tmp_path / "data" / "networks").mkdir()
     return tmp_path
+
+
+def test_every_folder_that_is_written_to_is_known() -> None:
+    found: set[str] = set()
+    for file in Path("src/tengen").rglob("*.py"):
+        text = file.read_text("utf-8")
+        found |= set(re.findall(r'user_(?:cache|data)\(\) / "(\w+)"', text))
+        if file.name == "autosave.py":
+            found |= set(re.findall(r'\bfolder / "(\w+)"', text))
+    assert {"kernels", "networks", "games"} <= found
+    assert found <= {*CACHES, *DATA}
 
 
 def left(folder: Path) -> list[str]:

@@ -8,15 +8,21 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from tengen.frontends.options import PlayOptions
+from tengen.frontends.web.http.security import access_policy
+from tengen.frontends.web.http.serve import offered_folder
+from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.library import add_network, kept_networks, remove_network
 from tengen.network.files.loading import find_network, library, load_network
 from tests.katago_data import SMALL_FOLDER
 
 SOURCE = SMALL_FOLDER / "conv-relu-v9.bin.gz"
+HOSTS = ("127.0.0.1", None), ("0.0.0.0", "secret-of-this-test")
 SHA256 = hashlib.sha256(SOURCE.read_bytes()).hexdigest()
 
 
@@ -102,6 +108,19 @@ def test_a_file_that_changes_is_noticed() -> None:
     kept.path.write_bytes(other.read_bytes())
     with pytest.raises(NetworkFileError, match="has changed since it was added"):
         load_network("conv-relu-v9")
+
+
+def test_the_page_offers_what_was_added_to_people_on_this_machine_alone() -> None:
+    add_network(str(SOURCE))
+    here, elsewhere = (access_policy(host, token) for host, token in HOSTS)
+    folder = offered_folder(PlayOptions(), here)
+    assert folder == library()
+    (library() / ".unfinished.bin.gz").touch()
+    offered = OfferedNetworks(cast(Any, None), folder, cast(Any, load_network))
+    assert offered.names() == ["conv-relu-v9.bin.gz"]
+    assert offered_folder(PlayOptions(), elsewhere) is None
+    named = Path("networks")
+    assert offered_folder(PlayOptions(networks=named), elsewhere) == named
 
 
 def test_a_missing_file_is_named() -> None:

@@ -178,7 +178,9 @@ class PlayOptions(PlayerOptions):
         None, "secret of browsers on other machines; made up where one is needed"
     )
     networks: Path | None = option(
-        None, "folder of network files to choose from in the page", metavar="FOLDER"
+        None,
+        "networks to choose from in the page; else those of `tengen net add`",
+        metavar="FOLDER",
     )
     games_megabytes: float = option(
         256.0, "room for kept games; the oldest finished ones make room for new ones", low=1

@@ -23,8 +23,10 @@ _WHAT = {
     (True, "kernels"): "compiled kernels",
     (True, "networks"): "converted networks",
     (True, "ranges"): "calibrations of int8",
+    (True, "runs"): "copies of training runs that are kept elsewhere",
     (False, "games"): "finished games of the page",
     (False, "networks"): "networks that you added",
+    (False, "results"): "results of games on the page",
     (False, "sessions"): "games under way on the page",
 }
 

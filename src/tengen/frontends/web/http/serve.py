@@ -32,7 +32,7 @@ from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
-from tengen.network.files.loading import find_network
+from tengen.network.files.loading import find_network, library
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_folders import DATA_VARIABLE, user_data
 from tengen.user_messages import say
@@ -90,7 +90,7 @@ def serve(
         _autosave(options) as autosave,
         EngineLoader(make, low_priority=True) as loader,
     ):
-        networks = OfferedNetworks(loader, options.networks, make_other)
+        networks = OfferedNetworks(loader, offered_folder(options, access), make_other)
         app = make_app(loader, autosave, access, first_game, options.run, networks)
         server = uvicorn.Server(server_config(app))
 
@@ -106,6 +106,16 @@ def serve(
             server.run([listening])
         if loader.future.done():
             loader.future.result()  # raises what loading raised
+
+
+def offered_folder(options: PlayOptions, access: AccessPolicy) -> Path | None:
+    """The folder of the networks to choose from: the one named, else those that the user added.
+
+    People on other machines get only what is named.
+    """
+    if options.networks is not None or access.token:
+        return options.networks
+    return library()
 
 
 def make_engine(

@@ -42,9 +42,11 @@ class OfferedNetworks(Closeable):
         if self._folder is None or self._make is None:
             return []
         try:
-            files = [file.name for file in self._folder.iterdir() if file.name.endswith(ENDINGS)]
+            names = [file.name for file in self._folder.iterdir()]
         except OSError:
             return []
+        # One whose name begins with a point is still being written.
+        files = [name for name in names if name.endswith(ENDINGS) and not name.startswith(".")]
         return sorted(files, key=str.lower)[:MOST_LISTED]
 
     def use(self, name: str | None, session: str) -> EngineLoader:
