@@ -66,7 +66,6 @@ def reporting(progress: bool | OnDone) -> Iterator[OnDone]:
     elif not progress:
         yield lambda *_: None
     else:
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -75,7 +74,9 @@ def reporting(progress: bool | OnDone) -> Iterator[OnDone]:
             TimeRemainingColumn,
         )
 
+        from tengen.terminal_console import TerminalConsole
+
         columns = TextColumn("searching"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        with Progress(*columns, console=Console(stderr=True)) as bars:
+        with Progress(*columns, console=TerminalConsole(stderr=True)) as bars:
             bar = bars.add_task("searching", total=None)
             yield lambda done, total: bars.update(bar, completed=done, total=total)
