@@ -5,7 +5,7 @@ import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
 import { named, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
-import { createStrength } from "./strength.js";
+import { createStrength, rankText } from "./strength.js";
 
 const USUAL = {
   size: 9,
@@ -37,8 +37,6 @@ function mostHandicap(size) {
   if (size < 7) return 0;
   return size % 2 && size > 7 ? 9 : 4;
 }
-
-const rankText = (rank) => t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number });
 
 /** A level's name, with its rank on boards of this size where that is known. */
 function levelText({ id, name, ranks }, size) {
