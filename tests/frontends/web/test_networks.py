@@ -13,6 +13,12 @@ from tests.frontends.web.server import Client, serving
 from tests.network.test_tengen_format import random_network
 
 
+def begin(client: Client, **terms: object) -> None:
+    """Begin a game, and wait until its network is loaded, which is told by another position."""
+    if not client.new_game(**terms)["can"]["hint"]:
+        client.until(lambda position: position["can"]["hint"])
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("networks")
@@ -30,7 +36,7 @@ def test_a_network_is_chosen_for_a_game_and_comes_back_with_it(
     with serving(tmp_path, **options) as port, Client(port) as client:  # type: ignore[arg-type]
         names = ["bad.safetensors", "one.safetensors", "two.safetensors"]
         assert client.welcome["info"]["networks"] == names
-        client.new_game(network="one.safetensors", level="visits:3")
+        begin(client, network="one.safetensors", level="visits:3")
         position = client.play("C3")
         assert position["move_number"] == 2
         assert position["network"] != "fake"
@@ -38,7 +44,7 @@ def test_a_network_is_chosen_for_a_game_and_comes_back_with_it(
         assert client.game["level"] == "visits:3"
         client.say("use_network", network=None)
         assert client.hear("position")["network"] == "fake"
-        client.new_game(network="two.safetensors", level="seconds:0.1")
+        begin(client, network="two.safetensors", level="seconds:0.1")
         assert client.play("C3")["move_number"] == 2
         second = client.game["id"]
         client.new_game()
@@ -66,9 +72,9 @@ def test_there_are_never_many_networks_open(
         Client(port) as one,
         Client(port) as two,
     ):
-        one.new_game(network="one.safetensors", level="visits:2")
+        begin(one, network="one.safetensors", level="visits:2")
         one.play("C3")
         assert two.refused("use_network", network="two.safetensors") == "networks_in_use"
         one.new_game()
-        two.new_game(network="two.safetensors", level="visits:2")
+        begin(two, network="two.safetensors", level="visits:2")
         assert two.play("C3")["move_number"] == 2

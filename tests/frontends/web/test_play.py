@@ -292,3 +292,17 @@ def test_two_people_count_without_a_network_by_marking_dead_stones(tmp_path: Pat
             assert client.ask("accept_count")["result"] == "W+7.5"
         finally:
             loaded.set()
+
+
+def test_a_teaching_game_says_what_each_move_lost(client: Client, port: int) -> None:
+    client.new_game(level="beginner", teach=2.0)
+    assert client.game["teach"] == 2.0
+    client.say("play", move="C3")
+    taught = client.hear("taught")
+    assert (taught["node"], taught["told"]) == (1, taught["loss"] >= 2)
+    assert taught["best"]
+    client.settle()
+    for teach in (0, -1, 1000, "x"):
+        assert client.refused("new_game", size=9, colour="black", teach=teach) == "bad_message"
+    client.new_game(colour="both", teach=2.0)
+    assert client.game["teach"] is None  # there is nobody to be taught by Tengen

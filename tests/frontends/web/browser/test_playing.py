@@ -7,7 +7,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.frontends.web.browser.visit import PHONE, Visit, visiting
+from tengen.network.fake import FakeEvaluator
+from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
+from tests.frontends.web.server import serving
+from tests.frontends.web.test_teaching import centre_is_worth_twenty
 
 # Black has three columns of five points, White two: 15 to 10 before komi.
 DIVIDED = ["C1", "D1", "C2", "D2", "C3", "D3", "C4", "D4", "C5", "D5"]
@@ -145,3 +148,28 @@ def test_two_tabs_are_two_games(visit: Visit, page: Page) -> None:
     page.reload()  # a tab that is reloaded finds its own game again
     expect(visit.point("B2")).to_have_attribute("aria-label", re.compile("black stone"))
     expect(page.locator("[data-point]")).to_have_count(25)
+
+
+def test_a_teaching_game_offers_to_take_a_bad_move_back(
+    browser: Browser, tmp_path: Path, screenshots: Path
+) -> None:
+    with serving(tmp_path, FakeEvaluator(centre_is_worth_twenty)) as port:
+        for size in (DESKTOP, PHONE):
+            with visiting(browser, port, screenshots, size) as visit:
+                page = visit.page
+                visit.open()
+                page.click("#new-game")
+                page.select_option("#new-teach", "5")
+                page.click("#new [data-size='5']")
+                page.click("#new label:has(input[value=black])")
+                page.select_option("#new-level", "beginner")
+                page.click("#start-game")
+                expect(page.locator("[data-point]")).to_have_count(25)
+                visit.point("A1").click()
+                expect(page.locator("#taught")).to_contain_text("C3 was better.")
+                visit.shoot(f"teaching-{size['width']}")
+                check_access(page)
+                assert visit.overflow() <= 0
+                page.click("#take-back")
+                expect(visit.point("A1")).to_have_attribute("aria-label", "A1, empty")
+                expect(page.locator("#taught")).to_be_hidden()

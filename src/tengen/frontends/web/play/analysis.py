@@ -17,6 +17,7 @@ from tengen.frontends.web.play.server_messages import (
     known_from,
     known_from_network,
 )
+from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.game.scoring import SEARCH_VISITS, counts_dead_stones, dead_stones
@@ -30,6 +31,7 @@ REPORT_SECONDS = 0.12  # between reports
 MEGABYTES = 256.0
 GRAPH_BATCH = 8
 HINT_LIMITS = Limits(visits=400, seconds=2.0)
+JUDGE_LIMITS = Limits(visits=80, seconds=2.0)
 DEAD_STONES_LIMITS = Limits(visits=SEARCH_VISITS)
 LIVE_LIMITS = Limits(visits=limits.VISITS)
 LIVE_WANTED = Wanted(ownership=True, pv_length=20)
@@ -60,6 +62,18 @@ async def find_dead_stones(engine: Engine, position: Position, owner: str) -> fr
     request = SearchRequest(_unfinished(position), DEAD_STONES_LIMITS, wanted=wanted)
     result = await wait_for(engine.submit(request, owner=owner))
     return dead_stones(result.position, result.ownership)
+
+
+async def judge_move(
+    engine: Engine, before: Position, after: Position, owner: str
+) -> tuple[float, MoveResult]:
+    """How many points a move lost, 0 or more, and the best move that was found instead of it."""
+    requests = [SearchRequest(_unfinished(each), JUDGE_LIMITS) for each in (before, after)]
+    searches = [engine.submit(request, owner=owner) for request in requests]
+    found, then = [await wait_for(search) for search in searches]
+    sign = 1 if before.to_play is Color.BLACK else -1
+    lost = sign * (known_from(found).standing.lead - known_from(then).standing.lead)
+    return max(0.0, lost), found.moves[0]
 
 
 class LiveAnalysis:

@@ -76,6 +76,7 @@ class NewGame(ClientMessage):
     handicap: Annotated[int, Field(ge=0, le=limits.MOST_HANDICAP)] = 0
     clock: ClockTerms | None = None
     network: NetworkName | None = None  # a file in the server's folder; None: the server's own
+    teach: Annotated[float, Field(ge=0.5, le=100)] | None = None  # points lost that are told
     even: bool = False  # choose level, handicap, komi and, if it is either, colour for even chances
 
 

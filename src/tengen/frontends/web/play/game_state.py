@@ -69,6 +69,7 @@ class GameState:
         self.id = ""  # among the games of its player, once it is kept
         self.name = ""  # that its player gave it
         self.network: str | None = None  # file of the network that plays; None: the server's
+        self.teach: float | None = None  # points that a move may lose before that is told
         self.even = False  # were the terms chosen for even chances?
         self.changed = False  # was a record changed since it was opened?
         self._clocks: dict[int, dict[str, Any]] = {}  # as they stood when a node was reached
@@ -362,4 +363,5 @@ def new_game_state(wanted: NewGame) -> GameState:
     tree.root.sgf.set_text("DT", time.strftime("%Y-%m-%d"))
     game = GameState(tree, you, None if level is None else level.id, clock)
     game.network, game.even = wanted.network, wanted.even
+    game.teach = wanted.teach if game.bot is not None else None
     return game

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -86,7 +87,8 @@ class OfferedNetworks(Closeable):
         if not unused:
             raise RefusedError("networks_in_use", "too many networks are in use; try again later")
         oldest = min(unused, key=lambda name: self._open[name].last_used)
-        self._open.pop(oldest).loader.close()
+        closing = self._open.pop(oldest).loader.close
+        threading.Thread(target=closing, name="closing a network").start()
 
     def close(self) -> None:
         """Close all engines but the server's own."""

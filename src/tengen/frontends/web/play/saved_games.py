@@ -37,6 +37,7 @@ def snapshot(game: GameState) -> Callable[[], bytes]:
         "level": game.level,
         "network": game.network,
         "even": game.even,
+        "teach": game.teach,
         "at": _path(game.at),
         "end": _path(game.end),
         "counting": game.counting,
@@ -88,6 +89,7 @@ def _restored(tree: GameTree, state: dict[str, Any]) -> GameState | None:
     game = GameState(tree, you, level, None if clock is None else GameClock.restored(clock))
     game.mode = "play" if you and state["mode"] == "play" else "analyse"
     game.network, game.even = state.get("network"), bool(state.get("even"))
+    game.teach = None if state.get("teach") is None else float(state["teach"])
     game.name, game.changed = str(state.get("name") or ""), bool(state.get("keep"))
     if you:
         game.end = _at(tree, state["end"])

@@ -114,6 +114,7 @@ def game_view(game: GameState) -> Json:
         "you": game.you,
         "level": game.level,
         "even": game.even,
+        "teach": game.teach,
         "network": game.network,
         "id": game.id,
         "name": game.name,

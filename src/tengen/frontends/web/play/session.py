@@ -19,7 +19,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from tengen.frontends.web.limits import RefusedError, not_now
-from tengen.frontends.web.play.analysis import LiveAnalysis, find_dead_stones, find_hints, hints_of
+from tengen.frontends.web.play.analysis import (
+    LiveAnalysis,
+    find_dead_stones,
+    find_hints,
+    hints_of,
+    judge_move,
+)
 from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import (
     BoardSide,
@@ -303,8 +309,13 @@ class PlaySession:
     async def play(self, move: PointText) -> None:
         if self.game.bot_to_move:
             raise RefusedError("not_your_turn", "it is the opponent's move")
-        self._show_if_new(*self.game.play(move))
+        before, game = self.game.position, self.game
+        node, new = game.play(move)
+        self._show_if_new(node, new)
         self._changed()
+        if game.teach is not None and game.phase == "playing" and self.loader.ready:
+            judge = partial(self._judge, before, node, game.teach)
+            self.tasks.start("judge", judge, lambda _: None)
 
     @message
     async def undo(self) -> None:
@@ -472,7 +483,7 @@ class PlaySession:
 
     def _taken_back(self, node: TreeNode) -> None:
         """Moves of the game, from this node on, were taken back."""
-        self.tasks.cancel("move", "count")
+        self.tasks.cancel("move", "count", "judge")
         self.reviews.forget()
         self.send({"type": "removed", "node": node.id})
         self._changed()
@@ -571,6 +582,16 @@ class PlaySession:
         else:
             self._show_if_new(*game.play(position.text(decision.move)))
         self._changed()
+
+    async def _judge(self, before: Position, node: TreeNode, told_from: float) -> None:
+        """Say how many points the person's move lost, where the network knows such games."""
+        engine = self.loader.engine
+        if engine.unfamiliar(before) is not None:
+            return
+        after = self.game.tree.position(node)
+        lost, best = await judge_move(engine, before, after, self.id)
+        view = {"loss": round(lost, 1), "told": lost >= told_from, "best": before.text(best.move)}
+        self.send({"type": "taught", "node": node.id, **view})
 
     async def _count(self, position: Position) -> None:
         self._propose_dead(await find_dead_stones(self.loader.engine, position, self.id))

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
-SHARE = 0.05  # of the event loop's time that a session may take by saving its game
+CHEAP = 0.002  # seconds of processor time up to which a save never waits
+SHARE = 0.05  # of the event loop's time that a session may take by saves that cost more
 
 
 class SessionSaving:
@@ -45,8 +46,10 @@ class SessionSaving:
         if self._later is not None:
             self._later.cancel()
             self._later, awaited = None, self.done
-        began = time.perf_counter()
+        began = time.thread_time()
         self.done = self._begin()
         if awaited is not None:
             self.done.add_done_callback(lambda _: awaited.set_result(None))
-        self._from = self._loop.time() + (time.perf_counter() - began) / SHARE
+        took = time.thread_time() - began
+        if took > CHEAP:
+            self._from = self._loop.time() + took / SHARE

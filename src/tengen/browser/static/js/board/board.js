@@ -174,7 +174,7 @@ export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties
   });
 
   store.watch(
-    ["game", "position", "count", "analyses", "hint", "layers", "tab", "hovered", "line", "aimed", "tree", "tool", "connection"],
+    ["game", "position", "count", "analyses", "hint", "layers", "tab", "hovered", "line", "taught", "aimed", "tree", "tool", "connection"],
     show,
   );
   store.watch(["game", "position", "count", "tab", "tree", "language"], label);

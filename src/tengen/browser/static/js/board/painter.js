@@ -22,6 +22,7 @@ export const BARE = {
   lines: [],
   numbers: [],
   ko: null,
+  dots: [],
   next: [],
   ghost: null,
   cursor: null,
@@ -284,6 +285,22 @@ function paintLines(brush, lines) {
   }
 }
 
+/** Quiet feedback on moves: {index, tone}, a dot at the edge of a stone, the larger the worse. */
+function paintDots(brush, { dots, stones }) {
+  const { context, cell, pixel } = brush;
+  for (const { index, tone } of dots) {
+    if (stones[index] === ".") continue;
+    context.beginPath();
+    const radius = cell * { good: 0.08, fair: 0.11, poor: 0.14, bad: 0.18 }[tone];
+    context.arc(brush.x(index) + cell * 0.26, brush.y(index) + cell * 0.26, radius, 0, 2 * Math.PI);
+    context.fillStyle = TONES[tone];
+    context.fill();
+    context.strokeStyle = INK;
+    context.lineWidth = Math.max(1, pixel);
+    context.stroke();
+  }
+}
+
 /** The point where ko forbids to play. */
 function paintKo(brush, { ko, stones }) {
   if (ko === null || stones[ko] !== ".") return;
@@ -341,6 +358,7 @@ export function paintPicture(brush, picture, settled = 1) {
     paintNext(brush, picture.next);
   }
   paintKo(brush, picture);
+  paintDots(brush, picture);
   paintMarks(brush, picture);
   paintLines(brush, picture.lines);
   if (picture.numbers.length > 0 && picture.line.length === 0) paintNumbers(brush, picture);

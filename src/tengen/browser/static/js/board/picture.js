@@ -110,6 +110,16 @@ function moveNumbers(state, size) {
   return [...found].slice(-MOST_NUMBERS).map(([index, value]) => ({ index, number: value }));
 }
 
+/** In a teaching game: a dot for each judged move that is still on the board. */
+function judgedMoves(state, size) {
+  if (state.tab !== "play" || state.taught.size === 0) return [];
+  const tone = (loss) => (loss < 1 ? "good" : loss < 3 ? "fair" : loss < 6 ? "poor" : "bad");
+  return [...state.taught.values()].flatMap(({ node, loss }) => {
+    const index = pointIndex(state.tree.byId.get(node)?.move, size);
+    return index === null ? [] : { index, tone: tone(loss) };
+  });
+}
+
 function nextMoves(state, size) {
   if (state.tab === "play" || !state.layers.next) return [];
   return (state.tree.children.get(state.at) ?? [])
@@ -158,6 +168,7 @@ export function pictureOf(state, pointed, cursor) {
     lines: shownLines(state, size),
     numbers: moveNumbers(state, size),
     ko: pointIndex(position.ko, size),
+    dots: judgedMoves(state, size),
     next: nextMoves(state, size),
     ghost: line.length > 0 ? null : ghost(state, size, pointed, cursor),
     cursor,

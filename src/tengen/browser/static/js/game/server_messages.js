@@ -27,6 +27,7 @@ export function emptyState() {
     analysing: false,
     games: null,
     strength: null,
+    taught: new Map(), // what moves lost, by node, in a teaching game
     file_games: null,
   };
 }
@@ -43,6 +44,7 @@ function game(state, message) {
     review: null,
     reviewProgress: null,
     better: null,
+    taught: new Map(),
     line: null,
     hovered: null,
     analyses: new Map(),
@@ -94,6 +96,7 @@ const HANDLERS = {
   position,
   analysis,
   graph,
+  taught: (state, message) => ({ taught: new Map(state.taught).set(message.node, message) }),
   node: (state, { type, ...node }) => ({ tree: withNode(state.tree, node) }),
   removed,
   hint: (state, message) => ({ hint: { node: message.node ?? state.at, moves: message.moves } }),

@@ -5,7 +5,7 @@ import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
 import { named, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
-import { createStrength } from "./strength.js";
+import { createStrength, rankText } from "./strength.js";
 
 const USUAL = {
   size: 9,
@@ -14,6 +14,7 @@ const USUAL = {
   visits: 800,
   seconds: 5,
   network: "",
+  teach: "",
   rules: null,
   komi: "",
   handicap: 0,
@@ -28,6 +29,7 @@ const CLOCKS = {
   normal: { main: 600, period: 30, periods: 3 },
   slow: { main: 1800, period: 30, periods: 5 },
 };
+const TEACH_POINTS = [2, 5, 10];
 const QUICK_SIZES = [5, 7, 9, 13, 19];
 
 /** How many handicap stones have a place: the corners from 7 on, edges and centre on odd boards. */
@@ -35,8 +37,6 @@ function mostHandicap(size) {
   if (size < 7) return 0;
   return size % 2 && size > 7 ? 9 : 4;
 }
-
-const rankText = (rank) => t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number });
 
 /** A level's name, with its rank on boards of this size where that is known. */
 function levelText({ id, name, ranks }, size) {
@@ -91,7 +91,8 @@ export function createNewGameDialog(store, actions) {
   const seconds = numberInput({ name: "seconds", min: 0.1, max: 300, step: 0.1 });
   visits.value = wish.visits;
   seconds.value = wish.seconds;
-  const networks = element("select", { name: "network" });
+  const networks = element("select", { name: "network", on: { change: () => { wish.network = networks.value; } } });
+  const teach = element("select", { name: "teach", on: { change: () => { wish.teach = teach.value; } } });
   const strength = createStrength(store);
   const rules = element("select", { name: "rules", on: { change: () => { wish.rules = rules.value; show(); } } });
   const komi = numberInput({ name: "komi", min: -150, max: 150, step: 0.5 });
@@ -108,6 +109,7 @@ export function createNewGameDialog(store, actions) {
   const levelField = field({ label: "new.level", id: "new-level", note: ratedNote }, levels);
   const visitsField = field({ label: "new.visits", id: "new-visits" }, visits);
   const secondsField = field({ label: "new.seconds", id: "new-seconds" }, seconds);
+  const teachField = field({ label: "new.teach", id: "new-teach" }, teach);
   const networkField = field({ label: "new.network", id: "new-network" }, networks);
   const handicapField = field({ label: "new.handicap", id: "new-handicap" }, handicap);
   const komiField = field({ label: "new.komi", id: "new-komi" }, komi);
@@ -123,6 +125,7 @@ export function createNewGameDialog(store, actions) {
     visitsField,
     secondsField,
     networkField,
+    teachField,
     element("div", { class: "field-pair" },
       field({ label: "new.rules", id: "new-rules" }, rules), komiField,
       handicapField, field({ label: "new.clock", id: "new-clock" }, clock)),
@@ -159,6 +162,8 @@ export function createNewGameDialog(store, actions) {
     levelField.hidden = both;
     visitsField.hidden = both || level !== "visits";
     secondsField.hidden = both || level !== "seconds";
+    teachField.hidden = both || alone;
+    teach.replaceChildren(option("", t("new.teach.off"), wish.teach), ...TEACH_POINTS.map((n) => option(n, t("new.teach.points", { count: n }), wish.teach)));
     networkField.hidden = !info?.networks?.length;
     networks.replaceChildren(option("", info?.network?.name || "Tengen", wish.network),
       ...(info?.networks ?? []).map((name) => option(name, name, wish.network)));
@@ -198,6 +203,7 @@ export function createNewGameDialog(store, actions) {
       level,
       even,
       network: data.get("network") || null,
+      teach: data.get("teach") && colour !== "both" && colour !== "neither" ? Number(data.get("teach")) : null,
       rules: data.get("rules"),
       komi: even || number === "" ? null : Number(number),
       handicap: even ? 0 : Number(data.get("handicap")),

@@ -6,7 +6,8 @@ import { levelName, number, t } from "../lib/i18n.js";
 const WIDTH = 320;
 const HEIGHT = 64;
 
-const rankText = (rank) => t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number });
+/** A rank as people read it. */
+export const rankText = (rank) => t(rank.dan ? "rank.dan" : "rank.kyu", { number: rank.number });
 
 function estimateText({ rank, low, high, games }) {
   if (games === 0) return t("even.new");

@@ -56,6 +56,16 @@ function hintRow(move, actions) {
   );
 }
 
+const moveName = (move) => (move === "pass" ? t("pass") : move);
+
+/** What is known of the person's last move in a teaching game. */
+function lastJudged({ taught, tree, at, game }) {
+  if (!taught.size || !tree) return null;
+  let node = tree.byId.get(at);
+  while (node && node.colour !== game.you) node = tree.byId.get(node.parent);
+  return node ? (taught.get(node.id) ?? null) : null;
+}
+
 export function createPanel({ store, actions, dialogs }) {
   const status = element("p", { class: "status", id: "status" });
   const buttons = {
@@ -67,11 +77,14 @@ export function createPanel({ store, actions, dialogs }) {
   const words = element("p", { class: "words", data: { text: "play.words" } });
   const terms = element("p", { class: "facts", id: "terms" });
   const hints = element("ol", { class: "hints", id: "hints" });
+  const lesson = element("p", { class: "words", id: "taught", role: "status" });
+  const takeBack = button({ text: "teach.back", picture: "undo", kind: "plain", act: actions.undo, id: "take-back" });
   const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
   const box = panel(
     { tabs: "play", id: "play" },
     element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(buttons))),
     words,
+    element("div", { class: "lesson" }, lesson, takeBack),
     hints,
     start,
     terms,
@@ -95,10 +108,15 @@ export function createPanel({ store, actions, dialogs }) {
     const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
     hints.hidden = moves.length === 0;
     hints.replaceChildren(...(moves.length ? [hintHead()] : []), ...moves.map((move) => hintRow(move, actions)));
+    const judged = lastJudged(state);
+    const told = Boolean(judged?.told) && playing;
+    lesson.hidden = takeBack.hidden = !told;
+    lesson.textContent = told
+      ? t("teach.lost", { count: Math.round(judged.loss), move: moveName(state.tree.byId.get(judged.node).move), best: moveName(judged.best) }) : "";
     start.classList.toggle("primary", !playing);
     start.classList.toggle("plain", playing);
   }
 
-  store.watch(["position", "game", "hint", "connection", "at", "language"], show);
+  store.watch(["position", "game", "hint", "taught", "connection", "at", "language"], show);
   return box;
 }
