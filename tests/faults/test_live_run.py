@@ -21,7 +21,7 @@ KILLS = int(os.environ.get("TENGEN_KILLS", "100"))
 FAULTS = ("kill", "kill", "kill", "clock", "disk", "cut")
 DISK = 60_000  # bytes of a file: less than a checkpoint has
 BY_NAME: dict[str, dict[str, Any]] = {"clock": {"clock": True}, "disk": {"disk": DISK}}
-LIMIT = 300.0  # seconds for an iteration, on whatever machine
+LIMIT = 1200.0  # seconds for an iteration: the first one compiles kernels
 
 
 def cut_last_lines(path: Path, choice: random.Random) -> None:
@@ -42,24 +42,27 @@ def test_a_run_survives_faults(tmp_path: Path) -> None:
         fault = choice.choice(FAULTS) if iteration else "kill"
         process = started(BY_NAME.get(fault, {}), "tengen", "train", str(path), *words)
         began = time.monotonic()
-        if fault == "disk":
-            errors = process.communicate(timeout=LIMIT)[1]
-            assert process.returncode == 1, errors
-            assert "Traceback" not in errors
-            assert "make room, then start" in errors
-        else:
-            # A third are killed wherever they are, the others soon after an iteration was saved.
-            if kills % 3 == 0:
-                time.sleep(choice.uniform(0.1, 8))
-            while kills % 3 and saved_iteration(path) <= iteration:
+        try:
+            if fault == "disk":
+                errors = process.communicate(timeout=LIMIT)[1]
+                assert process.returncode == 1, errors
+                assert "Traceback" not in errors
+                assert "make room, then start" in errors
+            else:
+                # A third are killed wherever they are, the others soon after an iteration was saved.
+                if kills % 3 == 0:
+                    time.sleep(choice.uniform(0.1, 8))
+                while kills % 3 and saved_iteration(path) <= iteration:
+                    assert process.poll() is None, process.communicate()[1]
+                    assert time.monotonic() - began < LIMIT
+                    time.sleep(0.01)
+                time.sleep(choice.uniform(0, 0.5))
                 assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() - began < LIMIT
-                time.sleep(0.01)
-            time.sleep(choice.uniform(0, 0.5))
-            assert process.poll() is None, process.communicate()[1]
+                process.kill()
+                errors = process.communicate()[1]
+                kills += 1
+        finally:
             process.kill()
-            errors = process.communicate()[1]
-            kills += 1
         assert "damaged" not in errors or fault == "cut", errors
         assert saved_iteration(path) >= iteration, "what was saved is lost"
         iteration = saved_iteration(path)
