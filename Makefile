@@ -11,11 +11,11 @@ GNUGO := $(firstword $(shell command -v gnugo) $(wildcard /usr/games/gnugo))
 # Area scoring in which dead stones must be captured, as our matches have it.
 GNUGO_OPTIONS := --mode gtp --level 10 --chinese-rules --capture-all-dead --allow-suicide --positional-superko
 # Half an hour and more, in need of arguments, or no program at all.
-LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py __init__.py)
+LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py soak.py __init__.py)
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help play test check bench fuzz lock sbom test-long test-katrain learn-5x5 strength levels format docs clean
+.PHONY: help play test check bench fuzz soak lock sbom test-long test-katrain learn-5x5 strength levels format docs clean
 
 help:  ## Show what there is to make
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -37,6 +37,9 @@ bench: $(VENV)/.ready-to-develop  ## Run the benchmarks; each prints a ratio aga
 
 fuzz: $(VENV)/.ready-to-develop  ## Feed random and damaged input for a minute each (SECONDS=60 SEED=... FUZZERS=...)
 	@PYTHONPATH=. $(BIN)/python -m tests.fuzz $(FUZZERS) --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
+soak: $(VENV)/.ready-to-develop  ## Use all servers at a time for an hour: does anything grow? (MINUTES=60)
+	@PYTHONPATH=. $(BIN)/python benchmarks/soak.py --minutes $(or $(MINUTES),60)
 
 test-long: $(VENV)/.ready-to-develop  ## Run the tests that take minutes
 	$(BIN)/python -m pytest -m long --timeout 7200

@@ -8,28 +8,44 @@ import re
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
+from tengen.features.feature_set import KATAGO
+from tengen.game.position import Position
+from tengen.search.warmup import compile_kernels
 from tests.faults.faulty_process import started
 from tests.frontends.web.server import Client
 
 KILLS = int(os.environ.get("TENGEN_KILLS", "100"))
 FAULTS: tuple[dict[str, Any], ...] = ({}, {}, {"clock": True}, {"disk": 10})
 LIMIT = 120.0  # seconds
+LONG = 50  # moves of a game, after which another one is begun
 PAUSE = 0.03  # seconds between moves: many kills hit the same game
 
 
-def port_of(process: subprocess.Popen[str]) -> int:
-    """Wait until the server says where it is; what it says later is read and left."""
+@contextmanager
+def serving(faults: dict[str, Any], folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """A server and its port; what it says after that is read and left."""
+    process = started(faults, "tests.frontends.web.server_process", str(folder), "0")
     assert process.stderr is not None
-    for line in process.stderr:
+    try:
+        yield _port(process.stderr), process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def _port(messages: IO[str]) -> int:
+    for line in messages:
         assert "Traceback" not in line
         if match := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
-            threading.Thread(target=process.stderr.read, daemon=True).start()
             return int(match[1])
     raise AssertionError("it ended before it served")
 
@@ -50,7 +66,7 @@ class Player:
         """Play for some seconds; the moves that were shown, and one that was only sent."""
         end, sent = time.monotonic() + seconds, None
         try:
-            while time.monotonic() < end and len(shown) < 60:
+            while time.monotonic() < end and len(shown) < LONG + 10:
                 sent = self._free(shown)
                 self.client.say("play", move=sent)
                 while not self._is_about(heard := self.client.next(), sent):
@@ -80,31 +96,28 @@ class Player:
 @pytest.mark.timeout(2 * 3600)
 def test_a_server_survives_faults(tmp_path: Path) -> None:
     choice = random.Random(2)
+    compile_kernels(KATAGO)  # or all kills would find the server compiling
+    Position(9).play("A1")
     session: str | None = None
     sent: str | None = None
     shown: list[str] = []
     for kill in range(KILLS):
         faults = FAULTS[kill % len(FAULTS)]
-        process = started(faults, "tests.frontends.web.server_process", str(tmp_path), "0")
-        killer = threading.Timer(choice.uniform(0.2, 2.0), process.kill)
-        try:
-            port = port_of(process)
+        with serving(faults, tmp_path) as (port, process):
+            killer = threading.Timer(choice.uniform(0.2, 2.0), process.kill)
             with Client(port, session) as client:
-                if session is None or len(shown) > 50:
+                if session is None or (len(shown) > LONG and "disk" not in faults):
                     client.new_game(colour="both", level=None)
                     shown = []
                 else:
-                    assert moves_of(client) in (shown, [*shown, sent]), "a loss, or a double"
-                    shown = moves_of(client)
-                session = client.session
+                    found = moves_of(client)
+                    assert found in (shown, [*shown, sent]), f"a loss, or a double: {shown}, {sent}"
+                    shown = found
+                session, before = client.session, shown
                 killer.start()
-                before = shown
                 shown, sent = Player(client, choice).play(shown, seconds=LIMIT)
-                if "disk" in faults:
-                    # Nothing could be saved; the game went on, and what was saved before is there.
-                    shown, sent = before, None
-        finally:
-            killer.cancel()
-            process.kill()
-            process.wait()
+                killer.join()
+        if "disk" in faults:
+            # Nothing could be saved, but the game went on, and what was saved before is there.
+            shown, sent = before, None
         print(f"kill {kill}, {faults or 'no other fault'}: {len(shown)} moves")

@@ -18,6 +18,7 @@ import pytest
 
 from tests.frontends.analysis.conversation import warm
 from tests.frontends.analysis.engine import Engine
+from tests.fuzz.mutation import changed_value
 
 SEED = 5
 PATIENCE = 64  # lines that the client sends before it waits
@@ -26,11 +27,6 @@ SECONDS_FOR_EACH = 30.0  # within which all answers must come
 KILOBYTES = 20_000  # that a long run may grow by, after its first part
 
 COLUMNS = "ABCDEFGHJ"
-ODD: list[Any] = [
-    *(None, True, False, 0, 1, -1, 2, 5, 19, 20, 1e9, -1e9, 1e308, 2**31, 2**63, 10**30, 0.5),
-    *("", "x", "B", "W", "C3", "pass", "Z99", "japanese", "\\u0000", "é", "\\ud800", "9" * 300),
-    *([], {}, [[]], [{}], [None], ["B", "C3"], [["B", "C3"]], {"player": "B"}, {"a": {"b": []}}),
-]
 
 
 def base(rng: random.Random, number: int) -> dict[str, Any]:
@@ -79,33 +75,6 @@ def base(rng: random.Random, number: int) -> dict[str, Any]:
     return asked
 
 
-def changed(rng: random.Random, value: Any) -> Any:
-    """A value with something in it replaced, removed, added or exchanged."""
-    if isinstance(value, dict) and value and rng.random() < 0.8:
-        value = dict(value)
-        key = rng.choice(list(value))
-        what = rng.random()
-        if what < 0.15:
-            del value[key]
-        elif what < 0.25:
-            value[f"{key}s"] = value.pop(key)
-        else:
-            value[key] = changed(rng, value[key])
-        return value
-    if isinstance(value, list) and value and rng.random() < 0.8:
-        value = list(value)
-        at = rng.randrange(len(value))
-        what = rng.random()
-        if what < 0.2:
-            del value[at]
-        elif what < 0.4:
-            value.insert(at, rng.choice(value))
-        else:
-            value[at] = changed(rng, value[at])
-        return value
-    return rng.choice(ODD)
-
-
 def garbled(rng: random.Random, line: bytes) -> bytes:
     """A line with bytes replaced, removed or doubled, and no further line in it."""
     for _ in range(rng.randint(1, 3)):
@@ -119,7 +88,7 @@ def garbled(rng: random.Random, line: bytes) -> bytes:
 def mutated(rng: random.Random, number: int) -> bytes:
     asked = base(rng, number)
     for _ in range(rng.randrange(3)):
-        asked = changed(rng, asked)
+        asked = changed_value(rng, asked)
     line = json.dumps(asked).encode()
     return garbled(rng, line) if rng.random() < 0.25 else line
 

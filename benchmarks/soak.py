@@ -1,0 +1,195 @@
+"""Soak test: GTP, analysis, browsers and reviews at a time for long; does anything grow?
+
+Three servers run as processes of their own with a bundled network. Load goes on without a pause, so
+that an hour of it has the moves, queries and reviews of half a day of use. Each minute (or tenth of
+the time) all connections are closed, then memory, threads and open files of each server are read.
+The baseline is the same server after the first third of the time, which warms everything up.
+
+    python benchmarks/soak.py [--minutes 60] [--browsers 50]
+
+Fails if memory is more than 5% above the baseline at the end, or a thread or a file is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.frontends.web.players import play_many
+from tests.frontends.web.server import Client
+from tests.frontends.web.server_process import ServerProcess
+
+from tengen.engine.levels import LEVELS
+from tengen.network.files.bundled import bundled_networks
+
+MOST_GROWTH = 0.05
+REST = 3.0  # seconds after which a server has put away what ended connections left
+COLUMNS = "ABCDEFGHJ"
+GAME = "(;SZ[9]KM[7];B[ee];W[cg];B[gc];W[gg];B[cc];W[ec];B[ce];W[ge])"
+
+
+class Use(NamedTuple):
+    """What a process takes."""
+
+    megabytes: float
+    threads: int
+    files: int
+
+
+def use_of(pid: int) -> Use:
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = {name: int(re.findall(rf"{name}:\s+(\d+)", status)[0]) for name in ("VmRSS", "Threads")}
+    files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    return Use(found["VmRSS"] / 1024, found["Threads"], files)
+
+
+def piped(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tengen", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+class Load:
+    """Everything that asks for something, until a time; counts what was answered."""
+
+    def __init__(self, gtp: subprocess.Popen[bytes], analysis: subprocess.Popen[bytes]) -> None:
+        self._gtp, self._analysis = gtp, analysis
+        self.done: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self._draw = random.Random(1)
+
+    def round(self, port: int, browsers: int, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        works = (self._speak_gtp, self._ask_analysis, lambda until: self._review(port, until))
+        threads = [threading.Thread(target=self._guarded, args=[work, until]) for work in works]
+        for thread in threads:
+            thread.start()
+        level = LEVELS[len(LEVELS) // 2].id
+        players = asyncio.run(play_many(f"ws://127.0.0.1:{port}/ws", browsers * [level], seconds))
+        for thread in threads:
+            thread.join()
+        self.done["moves in browsers"] += sum(len(player.answers) for player in players)
+        self.errors += [error for player in players for error in player.errors]
+
+    def _guarded(self, work: object, until: float) -> None:
+        assert callable(work)
+        try:
+            work(until)
+        except Exception as error:  # reported at the end
+            self.errors.append(f"{type(error).__name__}: {error}")
+
+    def _command(self, command: str) -> str:
+        assert self._gtp.stdin is not None
+        assert self._gtp.stdout is not None
+        self._gtp.stdin.write(f"{command}\n".encode())
+        self._gtp.stdin.flush()
+        lines = []
+        while (line := self._gtp.stdout.readline()) not in (b"\n", b""):
+            lines.append(line.decode())
+        self.done["GTP commands"] += 1
+        return "".join(lines)
+
+    def _speak_gtp(self, until: float) -> None:
+        while time.monotonic() < until:
+            for command in (f"boardsize {self._draw.choice((9, 9, 13, 7))}", "clear_board"):
+                self._command(command)
+            for _ in range(12):
+                self._command(f"play b {self._draw.choice(COLUMNS[:7])}{self._draw.randint(1, 7)}")
+                if not self._command("genmove w").startswith("="):
+                    self.errors.append("genmove failed")
+            self._command("final_score")
+
+    def _ask_analysis(self, until: float) -> None:
+        assert self._analysis.stdin is not None
+        assert self._analysis.stdout is not None
+        number = 0
+        while time.monotonic() < until:
+            number += 1
+            moves = [["BW"[k % 2], f"{COLUMNS[k % 9]}{k % 8 + 1}"] for k in range(16)]
+            query = {
+                "id": str(number), "moves": moves, "rules": "chinese", "boardXSize": 9,
+                "boardYSize": 9, "maxVisits": 20, "analyzeTurns": list(range(16)),
+                "includeOwnership": True, "komi": self._draw.choice((5.5, 6.5, 7)),
+            }  # fmt: skip
+            self._analysis.stdin.write(json.dumps(query).encode() + b"\n")
+            self._analysis.stdin.flush()
+            left = 16
+            while left:
+                answer = json.loads(self._analysis.stdout.readline())
+                if "error" in answer:
+                    self.errors.append(answer["error"])
+                left -= "rootInfo" in answer or "error" in answer
+            self.done["positions analysed"] += 16
+
+    def _review(self, port: int, until: float) -> None:
+        session = None
+        while time.monotonic() < until:
+            with Client(port, session) as client:
+                session = client.session
+                client.ask("open", "game", sgf=GAME)
+                client.say("review", visits=20)
+                client.hear("review", timeout=120)
+            self.done["reviews"] += 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--browsers", type=int, default=50)
+    options = parser.parse_args()
+    rounds = max(6, round(options.minutes))
+    network = bundled_networks()[0]
+    with ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        web = opened.enter_context(ServerProcess(folder, 0, network))
+        gtp = opened.enter_context(piped("gtp", "--visits", "20"))
+        analysis = opened.enter_context(piped("analysis"))
+        servers = {"web": web.process.pid, "gtp": gtp.pid, "analysis": analysis.pid}
+        load = Load(gtp, analysis)
+        uses: list[dict[str, Use]] = []
+        for number in range(rounds):
+            load.round(web.port, options.browsers, 60 * options.minutes / rounds)
+            time.sleep(REST)
+            uses.append({name: use_of(pid) for name, pid in servers.items()})
+            told = ", ".join(
+                f"{name} {use.megabytes:.0f} MB {use.threads} threads {use.files} files"
+                for name, use in uses[-1].items()
+            )
+            print(f"{number + 1} of {rounds}: {told}", flush=True)
+        for process in (gtp, analysis):
+            process.communicate(b"quit\n" if process is gtp else b"", timeout=60)
+    print(f"{options.minutes:g} minutes: {dict(load.done)}, {len(load.errors)} errors")
+    print(f"load average: {os.getloadavg()}, {os.cpu_count()} cores")
+    failures = [f"errors: {sorted(set(load.errors))[:5]}"] if load.errors else []
+    base, last = uses[rounds // 3], uses[-1]
+    for name in servers:
+        growth = last[name].megabytes / base[name].megabytes - 1
+        print(f"{name}: memory {growth:+.1%} against the end of the first third")
+        if growth > MOST_GROWTH:
+            failures.append(f"{name} grows by {growth:.1%}")
+        for what in ("threads", "files"):
+            before, after = getattr(base[name], what), getattr(last[name], what)
+            if after > before:
+                failures.append(f"{name} leaves {what}: {before}, then {after}")
+    if failures:
+        raise SystemExit("; ".join(failures))
+
+
+if __name__ == "__main__":
+    main()
