@@ -236,12 +236,17 @@ def _megabytes(pid: int) -> float:
 def show_simulated(counts: list[int], seconds: float, unbounded: bool) -> None:
     pace = 1e9 if unbounded else FED
     print(f"simulated workers at {GAMES_A_SECOND} games/s; the learner feeds {pace:g}")
-    print("workers  games/s  of possible  samples/row  CPU/s  MB learner  waiting  new weights 95%")
+    print("CPU/s: the learner's, without steps; a core: workers whose games one core could count")
+    print(
+        "workers  games/s  of possible  samples/row  CPU/s  a core  MB learner  waiting"
+        "  new weights 95%"
+    )
     for count in counts:
         found = measure(count, seconds, pace)
         share = found.games / (min(count, pace) * GAMES_A_SECOND)
         print(
             f"{count:7}  {found.games:7,.0f}  {share:11.1%}  {found.ratio:11.2f}  {found.cpu:5.2f}"
+            f"  {found.games / GAMES_A_SECOND / found.cpu:6.1f}"
             f"  {found.megabytes:10,.0f}  {found.most_waiting:7}  {found.latency:13.1f} s",
             flush=True,
         )
