@@ -173,8 +173,11 @@ def test_a_run_behind_a_url_goes_on_on_another_machine(
     assert set(ratings_of(copy_of(parts.store))) >= {"000002", "000004"}
 
 
+@pytest.mark.parametrize(
+    ("waiting", "most"), [(0, workers.MOST_WAITING), (workers.SHARDS_OF_AN_ITERATION, 1)]
+)
 def test_a_worker_pauses_while_nobody_counts_its_shards(
-    run_at: Callable[..., Parts], tmp_path: Path
+    run_at: Callable[..., Parts], tmp_path: Path, waiting: int, most: int
 ) -> None:
     short = replace(TINY.run, iterations=1)
     config = replace(TINY, run=short, rating=replace(TINY.rating, every=0))
@@ -183,7 +186,7 @@ def test_a_worker_pauses_while_nobody_counts_its_shards(
     parts.learner().join(120)
     wait_for(lambda: parts.results.get("worker 1"))
     # The learner is killed: the manifest says that it trains, and it counts nothing more.
-    _pretend_learner(parts.store)
+    _pretend_learner(parts.store, waiting)
     parts.worker("worker 2")
     session = max(sessions(parts.store)) + 1
 
@@ -192,15 +195,15 @@ def test_a_worker_pauses_while_nobody_counts_its_shards(
 
     wait_for(lambda: beat().get("state") == WAITING)
     shards, ticks = beat()["shards"], beat()["ticks"]
-    assert shards == workers.MOST_WAITING
+    assert shards == most
     time.sleep(1.0)
     assert beat()["state"] == WAITING
     assert (beat()["shards"], beat()["ticks"]) == (shards, ticks)
 
 
-def _pretend_learner(store: Store) -> None:
+def _pretend_learner(store: Store, waiting: int) -> None:
     manifest = read_manifest(store)
-    write_manifest(store, manifest._replace(state="training", counted={}))
+    write_manifest(store, manifest._replace(state="training", counted={}, waiting=waiting))
 
 
 def test_a_worker_with_broken_games_is_set_aside_and_named(
