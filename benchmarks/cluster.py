@@ -31,7 +31,7 @@ import torch
 from benchmarks.replay import synthetic_games
 from tengen.cluster.driver import prepare
 from tengen.cluster.manifest import STOPPED, TRAINING, Manifest, read_manifest, write_manifest
-from tengen.cluster.worker import MOST_WAITING, work
+from tengen.cluster.worker import MOST_WAITING, SHARDS_OF_AN_ITERATION, work
 from tengen.cluster.worker_games import WorkerGames
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import named_architecture
@@ -65,6 +65,7 @@ from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import Trainer
 
 GAMES_A_SECOND = 540  # of a worker on an H200
+SHARD_GAMES = 1250  # some 25,000 rows, a quarter of an iteration
 FED = 2.5  # such workers that one learner feeds at 8 samples a row
 WARM_UP_SECONDS = 10.0
 PUBLISH_SECONDS = 5.0
@@ -83,8 +84,8 @@ GOAL_EFFICIENCY, GOAL_SECONDS = 0.9, 10.0
 
 
 def simulate(location: str, count: int, stop: Event, latencies: Any) -> None:
-    """Write shards of one second each, and fetch every version of the weights, until stopped."""
-    games = synthetic_games(GAMES_A_SECOND)
+    """Write shards of a quarter of an iteration, and fetch all weights, until stopped."""
+    games = synthetic_games(SHARD_GAMES)
     threads = [
         threading.Thread(target=_simulate_one, args=(location, games, k / count, stop, latencies))
         for k in range(count)
@@ -104,7 +105,9 @@ def _simulate_one(location: str, games: Games, phase: float, stop: Event, latenc
     played["step"] = 0
     content = shard_bytes(games._replace(games=played))
     version = written = beats = 0
-    due = time.monotonic() + 1.0 + phase
+    played_at = time.monotonic() + phase * SHARD_GAMES / GAMES_A_SECOND
+    pause = SHARD_GAMES / GAMES_A_SECOND
+    due = time.monotonic()
     while not stop.wait(max(0.0, due - time.monotonic())):
         manifest = read_manifest(store)
         if manifest.version != version:
@@ -114,12 +117,17 @@ def _simulate_one(location: str, games: Games, phase: float, stop: Event, latenc
                 file.read_bytes()
                 latencies.put(time.time() - announced)
                 version = manifest.version
-        if written - manifest.counted.get(str(session), 0) < MOST_WAITING:
+        mine = written - manifest.counted.get(str(session), 0)
+        enough = mine >= 1 and manifest.waiting >= SHARDS_OF_AN_ITERATION
+        if enough or mine >= MOST_WAITING:
+            due = time.monotonic() + LOOK_SECONDS / 4
+        elif time.monotonic() >= played_at + pause:
             written += 1
             store.write(f"{INCOMING}/{WorkerShard(session, written).file}", content)
-            due = max(due + 1.0, time.monotonic() - 1.0)
+            played_at = max(played_at + pause, time.monotonic() - pause)
+            due = time.monotonic() + min(pause, LOOK_SECONDS)
         else:
-            due = time.monotonic() + LOOK_SECONDS / 4
+            due = time.monotonic() + min(LOOK_SECONDS, played_at + pause - time.monotonic())
         beats += 1
         values = {**facts, "beat": beats, "games": written * len(played), "version": version}
         write_json(store, session_file(session), values)
@@ -236,12 +244,17 @@ def _megabytes(pid: int) -> float:
 def show_simulated(counts: list[int], seconds: float, unbounded: bool) -> None:
     pace = 1e9 if unbounded else FED
     print(f"simulated workers at {GAMES_A_SECOND} games/s; the learner feeds {pace:g}")
-    print("workers  games/s  of possible  samples/row  CPU/s  MB learner  waiting  new weights 95%")
+    print("CPU/s: the learner's, without steps; a core: workers whose games one core could count")
+    print(
+        "workers  games/s  of possible  samples/row  CPU/s  a core  MB learner  waiting"
+        "  new weights 95%"
+    )
     for count in counts:
         found = measure(count, seconds, pace)
         share = found.games / (min(count, pace) * GAMES_A_SECOND)
         print(
             f"{count:7}  {found.games:7,.0f}  {share:11.1%}  {found.ratio:11.2f}  {found.cpu:5.2f}"
+            f"  {found.games / GAMES_A_SECOND / found.cpu:6.1f}"
             f"  {found.megabytes:10,.0f}  {found.most_waiting:7}  {found.latency:13.1f} s",
             flush=True,
         )

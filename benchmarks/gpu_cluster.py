@@ -122,7 +122,8 @@ def main() -> None:
         print(f"worker and learner: {_words(two)}", flush=True)
         one = one_process(config, options.seconds)
         print(f"one process: {_words(one)}", flush=True)
-        shares = (f"{name} {a / b:.3f}" for name, a, b in zip(Rates._fields, two, one, strict=True))
+        pairs = zip(Rates._fields, two, one, strict=True)
+        shares = (f"{name} {mine / max(1e-9, other):.3f}" for name, mine, other in pairs)
         print("worker and learner against one process:", *shares, f"(goal {GOAL})", flush=True)
 
 

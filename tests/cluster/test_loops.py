@@ -14,8 +14,8 @@ import pytest
 
 from tengen.cluster import worker as workers
 from tengen.cluster.driver import prepare
-from tengen.cluster.learner import learn
-from tengen.cluster.manifest import ENDED, Manifest, read_manifest, write_manifest
+from tengen.cluster.learner import MOST_GATED_TASKS, MOST_TASKS, RaterQueue, learn
+from tengen.cluster.manifest import ENDED, Manifest, RatingTask, read_manifest, write_manifest
 from tengen.cluster.mirror import copy_of
 from tengen.cluster.rater import rate
 from tengen.cluster.worker import WAITING, work
@@ -34,10 +34,11 @@ from tengen.runs.exchange import (
 from tengen.runs.folder import RunError, RunFolder, read_lines
 from tengen.runs.ledger import Ledger
 from tengen.runs.params import RunConfig, Session
-from tengen.runs.rating import ratings_of
+from tengen.runs.rating import network_file, network_name, ratings_of
 from tengen.runs.run import train
 from tengen.runs.store import FolderStore, Store, open_store
 from tests.cluster.tiny import TINY, Archive, assert_counted_once
+from tests.frontends.web.run_folders import new_run
 
 pytestmark = [pytest.mark.usefixtures("one_kernel_thread"), pytest.mark.timeout(240)]
 
@@ -172,8 +173,11 @@ def test_a_run_behind_a_url_goes_on_on_another_machine(
     assert set(ratings_of(copy_of(parts.store))) >= {"000002", "000004"}
 
 
+@pytest.mark.parametrize(
+    ("waiting", "most"), [(0, workers.MOST_WAITING), (workers.SHARDS_OF_AN_ITERATION, 1)]
+)
 def test_a_worker_pauses_while_nobody_counts_its_shards(
-    run_at: Callable[..., Parts], tmp_path: Path
+    run_at: Callable[..., Parts], tmp_path: Path, waiting: int, most: int
 ) -> None:
     short = replace(TINY.run, iterations=1)
     config = replace(TINY, run=short, rating=replace(TINY.rating, every=0))
@@ -182,7 +186,7 @@ def test_a_worker_pauses_while_nobody_counts_its_shards(
     parts.learner().join(120)
     wait_for(lambda: parts.results.get("worker 1"))
     # The learner is killed: the manifest says that it trains, and it counts nothing more.
-    _pretend_learner(parts.store)
+    _pretend_learner(parts.store, waiting)
     parts.worker("worker 2")
     session = max(sessions(parts.store)) + 1
 
@@ -191,15 +195,15 @@ def test_a_worker_pauses_while_nobody_counts_its_shards(
 
     wait_for(lambda: beat().get("state") == WAITING)
     shards, ticks = beat()["shards"], beat()["ticks"]
-    assert shards == workers.MOST_WAITING
+    assert shards == most
     time.sleep(1.0)
     assert beat()["state"] == WAITING
     assert (beat()["shards"], beat()["ticks"]) == (shards, ticks)
 
 
-def _pretend_learner(store: Store) -> None:
+def _pretend_learner(store: Store, waiting: int) -> None:
     manifest = read_manifest(store)
-    write_manifest(store, manifest._replace(state="training", counted={}))
+    write_manifest(store, manifest._replace(state="training", counted={}, waiting=waiting))
 
 
 def test_a_worker_with_broken_games_is_set_aside_and_named(
@@ -293,3 +297,23 @@ def test_a_torn_or_foreign_manifest_is_no_manifest(tmp_path: Path) -> None:
 def test_a_machine_that_does_not_see_the_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"does not see the run at .*all machines share"):
         work(str(tmp_path / "nowhere"))
+
+
+def test_networks_that_nobody_rates_do_not_pile_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = new_run(tmp_path / "run")
+    asked: list[tuple[RatingTask, ...]] = []
+    for playing, most in (("", MOST_TASKS), ("000000", MOST_GATED_TASKS)):
+        queue = RaterQueue(FolderStore(folder.path), folder, asked.append, None)
+        for iteration in range(12):
+            network_file(folder, network_name(iteration)).write_bytes(bytes([iteration]))
+            queue.rate(iteration, playing)
+            assert len(asked[-1]) <= most
+        assert asked[-1][-1].iteration == 11
+        left_out = queue.rated()
+        assert len(left_out) == 12 - most
+        assert f"{left_out[0]:06} is not rated: raters are behind" in capsys.readouterr().err
+    network_file(folder, network_name(3)).unlink()
+    queue.rate(3, "")
+    assert queue.rated() == [3]

@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tengen.cluster.worker_watch import GIVEN_UP_SECONDS, LOST_SECONDS, WorkerWatch
+from tengen.cluster.worker_watch import (
+    GIVEN_UP_SECONDS,
+    LOST_SECONDS,
+    STARTING_SECONDS,
+    WorkerWatch,
+)
 from tengen.runs.exchange import session_file, write_json
 from tengen.runs.store import FolderStore
 
@@ -88,6 +93,20 @@ def test_workers_of_an_earlier_learner_count_once_they_are_heard_of(watched: Wat
     watched.beat(2)
     watched.look(2)
     assert (watched.watch.present, watched.watch.losses) == (1, 0)
+
+
+def test_a_worker_that_takes_minutes_to_start_is_not_lost(watched: Watched) -> None:
+    claim = {"kind": "worker", "label": "early", "node": "n", "pid": 1}
+    write_json(watched.store, session_file(1), claim)
+    watched.look()
+    write_json(watched.store, session_file(2), {**claim, "label": "late"})
+    watched.look(1)
+    watched.look(STARTING_SECONDS - 60)
+    assert [each["state"] for each in watched.watch.table()] == ["starting"]
+    for session in (1, 2):
+        watched.beat(session)
+    watched.look(1)
+    assert (watched.watch.present, watched.watch.losses) == (2, 0)
 
 
 def test_a_worker_that_left_is_not_lost(watched: Watched) -> None:

@@ -36,9 +36,9 @@ class WorkerActor:
 class LearnerActor:
     """Learns; started again it goes on from the last checkpoint."""
 
-    def __init__(self, location: str, minutes: float | None, pack: str, threads: int) -> None:
+    def __init__(self, location: str, pack: str, threads: int) -> None:
         self._location, self._threads = location, threads
-        self._session = Session(minutes, Path(pack) if pack else None)
+        self._session = Session(pack=Path(pack) if pack else None)
         self._stop = threading.Event()
 
     def run(self) -> dict[str, Any]:

@@ -116,11 +116,14 @@ class _Driver:
         here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
             ray.get_runtime_context().get_node_id(), soft=True
         )
-        minutes, pack = session.minutes, str(session.pack or "")
+        # Learners may be lost and started again, so the time of the session is the driver's.
+        self._deadline = None
+        if session.minutes is not None:
+            self._deadline = time.monotonic() + 60 * session.minutes
         self._start(
             "learner",
             LearnerActor,
-            (location, minutes, pack, division.threads),
+            (location, str(session.pack or ""), division.threads),
             num_gpus=division.learner_gpus,
             scheduling_strategy=here,
         )
@@ -161,6 +164,8 @@ class _Driver:
         with interruptible(self._stop, message):
             while "learner" in self._labels.values() and not self._stop.is_set():
                 self._look()
+                if self._deadline is not None and time.monotonic() >= self._deadline:
+                    break
                 if self._may_grow and time.monotonic() - grown >= GROW_SECONDS:
                     grown = time.monotonic()
                     self._grow()

@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tengen.closeable import Closeable
@@ -36,6 +37,7 @@ from tengen.user_messages import say
 
 LOCK_SECONDS = 60.0  # to wait for the lock of a learner that was lost
 LEARNER = f"{FOLDER}/learner.json"
+MOST_TASKS, MOST_GATED_TASKS = 8, 2  # networks that wait to be rated, the one at hand included
 
 
 def learn(location: str, session: Session, stop: threading.Event) -> bool:
@@ -112,7 +114,7 @@ class OnWorkers(Closeable):
         """Whoever looks for tasks."""
         assert self._games is not None
         push = None if self._mirror is None else self._mirror.push_file
-        return RaterQueue(self._store, run.folder, self._games, push)
+        return RaterQueue(self._store, run.folder, self._games.set_tasks, push)
 
     def check(self) -> None:
         """Raise RunError if another learner has taken over: Ray believed this one dead."""
@@ -149,10 +151,10 @@ class RaterQueue:
         self,
         store: Store,
         folder: RunFolder,
-        games: WorkerGames,
-        push: Callable[[Any], None] | None,
+        ask: Callable[[tuple[RatingTask, ...]], None],
+        push: Callable[[Path], None] | None,
     ) -> None:
-        self._store, self._folder, self._games, self._push = store, folder, games, push
+        self._store, self._folder, self._ask, self._push = store, folder, ask, push
         self._tasks: list[RatingTask] = []
         self._gone: list[int] = []  # iterations whose networks cannot be rated any more
 
@@ -167,7 +169,12 @@ class RaterQueue:
             self._push(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         self._tasks.append(RatingTask(iteration, checksum, playing))
-        self._games.set_tasks(tuple(self._tasks))
+        # Raters may be slow or away. A gate cares for the newest network alone.
+        while len(self._tasks) > (MOST_GATED_TASKS if playing else MOST_TASKS):
+            left_out = self._tasks.pop(1 if playing else 0)
+            say(f"{network_name(left_out.iteration)} is not rated: raters are behind")
+            self._gone.append(left_out.iteration)
+        self._ask(tuple(self._tasks))
 
     def rated(self) -> list[int]:
         """Record the matches that were played, and return their iterations."""
@@ -185,7 +192,7 @@ class RaterQueue:
             self._tasks.remove(task)
             done.append(task.iteration)
         if done:
-            self._games.set_tasks(tuple(self._tasks))
+            self._ask(tuple(self._tasks))
         return done
 
 

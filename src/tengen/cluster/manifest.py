@@ -30,6 +30,7 @@ class Manifest(NamedTuple):
     beat: int = 0  # changes while the learner lives
     learner: Mapping[str, Any] = {}  # who learns
     counted: Mapping[str, int] = {}  # shards of each session so far, though not all saved
+    waiting: int = 0  # shards of all workers that are not counted yet
     aside: Mapping[str, str] = {}  # why sessions were set aside
     tasks: tuple[RatingTask, ...] = ()
     workers: tuple[Mapping[str, Any], ...] = ()  # for people to look at, see `worker_watch`

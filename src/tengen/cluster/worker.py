@@ -239,7 +239,7 @@ class Worker(Closeable):
         So neither the store nor anybody's memory fills up, however long the learner is away.
         """
         beaten = time.monotonic()
-        while self._written - self._manifest.counted.get(str(self.session), 0) >= MOST_WAITING:
+        while self._must_wait():
             if time.monotonic() - beaten >= BEAT_SECONDS or self._state != WAITING:
                 self._beat(WAITING)
                 beaten = time.monotonic()
@@ -249,6 +249,16 @@ class Worker(Closeable):
                 return why
         self._state = PLAYING
         return ""
+
+    def _must_wait(self) -> bool:
+        """Whether the learner has enough to do, or is away.
+
+        Games that wait are of older and older networks, so all workers together keep no more in
+        stock than an iteration needs.
+        """
+        mine = self._written - self._manifest.counted.get(str(self.session), 0)
+        enough = mine >= 1 and self._manifest.waiting >= SHARDS_OF_AN_ITERATION
+        return enough or mine >= MOST_WAITING
 
     def _beat(self, state: str) -> None:
         """Write the heartbeat, if the store can be reached."""

@@ -85,6 +85,7 @@ class WorkerGames:
         self._fetching: Future[_Fetched | None] | None = None
         self._queue: deque[WorkerShard] = deque()  # of the reading thread
         self._listed = 0.0
+        self._waiting = 0  # shards that are not counted yet
         self._announced: tuple[str, int] | None = None  # name and steps of what plays
         self._has_announced = False  # anything in this session
         self._announced_at = time.monotonic()
@@ -241,6 +242,8 @@ class WorkerGames:
                 if time.monotonic() - looked >= WATCH_SECONDS:
                     self.watch.look()
                     looked = time.monotonic()
+                shards = incoming_shards(self._store)
+                self._waiting = sum(shard not in self._run.ledger for shard in shards)
             except OSError as error:
                 say(f"{self._store.location}: heartbeats cannot be read now: {error}")
             self._write_manifest()
@@ -249,6 +252,7 @@ class WorkerGames:
         with self._lock:
             self._manifest = self._manifest._replace(
                 beat=self._manifest.beat + 1,
+                waiting=self._waiting,
                 workers=tuple(self.watch.table()),
                 losses=self.watch.losses,
             )
@@ -267,11 +271,12 @@ class WorkerGames:
         return self.watch.counts
 
     def metrics(self, before: Counters, now: Counters) -> dict[str, float]:  # noqa: ARG002
-        """How many workers there are, how often contact was lost, and which version plays."""
+        """The number of workers, of losses of contact, of shards that wait, and the version."""
         return {
             "workers/present": self.watch.present,
             "workers/losses": self.watch.losses,
             "workers/set aside": len(self._run.aside),
+            "workers/waiting": self._waiting,
             "workers/version": self._manifest.version,
         }
 

@@ -13,6 +13,7 @@ from tengen.selfplay.fleet import Counts
 from tengen.user_messages import say
 
 LOST_SECONDS = 15.0  # without a heartbeat, which comes every 2 seconds
+STARTING_SECONDS = 600.0  # until the first one: kernels may have to be compiled
 SHOWN_SECONDS = 300.0  # how long a worker is shown after it left or was lost
 GIVEN_UP_SECONDS = 3600.0
 _COUNTS = ("ticks", "evals", "moves", "games")
@@ -58,8 +59,7 @@ class WorkerWatch:
         watched = self._watched.get(session)
         if watched is None:
             return False
-        patience = GIVEN_UP_SECONDS if watched.seen else 4 * LOST_SECONDS
-        return _left(watched) or now - watched.changed > patience
+        return _left(watched) or now - watched.changed > GIVEN_UP_SECONDS
 
     def _note(self, session: int, values: dict[str, Any], now: float) -> None:
         before = self._watched.get(session)
@@ -80,7 +80,7 @@ class WorkerWatch:
             if before.lost:
                 before.lost = False
                 say(f"{named(session, values)} is back")
-        elif before.seen and not before.lost and now - before.changed > LOST_SECONDS:
+        elif before.seen and not before.lost and now - before.changed > _patience(before):
             before.lost = True
             self.losses += 1
             say(f"{named(session, values)} is lost: no heartbeat for {now - before.changed:.0f} s")
@@ -136,6 +136,11 @@ def named(session: int, values: dict[str, Any]) -> str:
     label = values.get("label") or "worker"
     where = f"{values.get('node', 'an unknown machine')}, process {values.get('pid', '?')}"
     return f"{label} (session {session} on {where})"
+
+
+def _patience(watched: _Watched) -> float:
+    """Seconds without a heartbeat after which a worker is lost."""
+    return LOST_SECONDS if "beat" in watched.values else STARTING_SECONDS
 
 
 def _left(watched: _Watched) -> bool:

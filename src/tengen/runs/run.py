@@ -65,7 +65,7 @@ from tengen.user_messages import say
 
 WAIT_SECONDS = 0.2  # for ratings, between two looks
 MOST_UNSAVED = 50_000  # games, before they are saved sooner than the settings say
-MOST_BEHIND = 32  # steps that are allowed and not done, before new games have to wait
+MOST_BEHIND = 256  # steps that are allowed and not done, before new games have to wait
 
 
 def open_run_with(path: str | Path, wanted: RunConfig | None) -> tuple[RunFolder, RunConfig]:
