@@ -362,3 +362,12 @@ def is_own_eye(board, p):
         elif board.color[q] == WALL:
             wall = 1
     return enemy + wall < 2
+
+
+@kernel
+def find_own_eyes(board, eyes):
+    """Fill eyes[height, width] with the own eyes of the side to play."""
+    for y in range(board.height):
+        for x in range(board.width):
+            p = point_of(board, x, y)
+            eyes[y, x] = board.color[p] == EMPTY and is_own_eye(board, p)

@@ -113,9 +113,13 @@ class PlaySession:
         loader: EngineLoader,
         reviewers: Executor,
         autosave: Autosave,
+        answering: asyncio.Lock,
     ) -> None:
+        """`answering` is for all sessions: searches that share batches end together, and the loop
+        shall read what clients send between their answers.
+        """
         self.id, self.game = id_, game
-        self.loader, self._autosave = loader, autosave
+        self.loader, self._autosave, self._answering = loader, autosave, answering
         self._loop = asyncio.get_running_loop()
         self.tasks = SessionTasks()
         self.live = LiveAnalysis(self)
@@ -427,6 +431,8 @@ class PlaySession:
         decision = await self.loader.engine.decide_async(
             position, level, seed, seconds=seconds, owner=self.id
         )
+        await self._answering.acquire()
+        self._loop.call_soon(self._answering.release)  # after the loop has looked for messages
         if not game.bot_to_move:
             return
         self.live.note([(game.end.id, known_from(decision.result))])

@@ -26,6 +26,7 @@ class PlaySessions:
     def __init__(self, loader: EngineLoader, autosave: Autosave, first_game: NewGame) -> None:
         self._loader, self._autosave, self._first_game = loader, autosave, first_game
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
+        self._answering = asyncio.Lock()
         self._sessions: dict[str, PlaySession] = {}
 
     async def welcome(self, id_: str | None) -> tuple[PlaySession, bool]:
@@ -44,7 +45,9 @@ class PlaySessions:
         game = known or new_game_state(self._first_game)
         found = known is not None and id_ is not None and id_ not in self._sessions
         id_ = id_ if found and id_ else secrets.token_hex(16)
-        session = PlaySession(id_, game, self._loader, self._reviewers, self._autosave)
+        session = PlaySession(
+            id_, game, self._loader, self._reviewers, self._autosave, self._answering
+        )
         self._sessions[id_] = session
         return session, known is not None
 
