@@ -31,7 +31,7 @@ class EntryPoint(CPUDispatcher):  # type: ignore[misc]
     """A kernel as Python calls it; kernels that call it get the part instead."""
 
     def __init__(self, function: Any, options: Mapping[str, Any]) -> None:
-        super().__init__(function, targetoptions=dict(options))
+        super().__init__(function, targetoptions=dict(options), pipeline_class=_EntryPointCompiler)
         self._part = _Part(function, {**options, "no_cpython_wrapper": True})
 
     @property
@@ -159,6 +159,30 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
                 module.link_in(library._get_module_for_linking(), preserve=True)
             self._shared_module = module
         return self._shared_module
+
+
+class _EntryPointLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of an entry point with all its parts."""
+
+    def _optimize_final_module(self) -> None:
+        """Optimise it, knowing that nobody else calls its parts.
+
+        So LLVM passes them only the arguments that they use, and constants not at all.
+        """
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
+
+
+class _EntryPointCompiler(Compiler):  # type: ignore[misc]
+    """Compiles an entry point."""
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _EntryPointLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
 
 
 class _PartCompiler(Compiler):  # type: ignore[misc]

@@ -18,8 +18,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.game.geometry import Point, Size, point_index, point_text
-from tengen.game.kernels.life import is_own_eye
+from tengen.game.geometry import Point, Size, point_text
 from tengen.game.position import Position
 from tengen.game.rules import Scoring
 from tengen.search.choice import draw_choice, random_for
@@ -303,9 +302,4 @@ def _sensible(position: Position) -> NDArray[np.bool_]:
     dead = mine & (position.stones == opponent)
     if rules.scoring is Scoring.TERRITORY or rules.friendly_pass or not dead.any():
         mask &= ~mine
-    mask &= ~theirs
-    board = position.arrays(room=0)[0][0]
-    for y, x in np.argwhere(mask).tolist():
-        if is_own_eye(board, point_index(Point(x, y), position.width)):
-            mask[y, x] = False
-    return mask
+    return mask & ~theirs & ~position.own_eyes()

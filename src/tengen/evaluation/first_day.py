@@ -12,8 +12,7 @@ from itertools import count
 import numpy as np
 
 from tengen.game.color import Color
-from tengen.game.geometry import Point, point_index
-from tengen.game.kernels.life import is_own_eye
+from tengen.game.geometry import Point
 from tengen.game.position import Position
 
 _ORDER = count()  # in which they are made: each plays its own games
@@ -42,11 +41,8 @@ class FirstDayPlayer:
 
 def sensible_moves(position: Position) -> list[Point]:
     """The legal moves that fill no eye of one's own."""
-    board = position.arrays(room=0)[0][0]
-    width = position.width
-    return [
-        move for move in position.legal_moves() if not is_own_eye(board, point_index(move, width))
-    ]
+    eyes = position.own_eyes()
+    return [move for move in position.legal_moves() if not eyes[move.y, move.x]]
 
 
 def captures(position: Position) -> dict[Point, int]:

@@ -13,8 +13,8 @@ from tengen.frontends.options import SelfPlayOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
-from tengen.replay.estimates import estimate_turns
 from tengen.replay.katago_rows import write_katago_rows
+from tengen.replay.network_estimates import estimate_turns
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch

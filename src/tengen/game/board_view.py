@@ -11,7 +11,7 @@ from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.geometry import Point, Size, index_point, parse_point, point_index
 from tengen.game.kernels.board import NO_CHAIN, Boards
 from tengen.game.kernels.ladder import is_caught_in_ladder, new_ladder_scratch
-from tengen.game.kernels.life import new_life_scratch, pass_alive
+from tengen.game.kernels.life import find_own_eyes, new_life_scratch, pass_alive
 from tengen.game.scoring import on_board
 
 PointLike: TypeAlias = str | tuple[int, int]
@@ -101,6 +101,12 @@ class BoardView:
         pass_alive(self._boards[0], scratch, int(parse_color(color)))
         owned: NDArray[np.bool_] = on_board(scratch["owner"], self.width, self.height) != EMPTY
         return owned
+
+    def own_eyes(self) -> NDArray[np.bool_]:
+        """[height, width]: the empty points that look like eyes of the side to play."""
+        eyes = np.zeros((self.height, self.width), np.bool_)
+        find_own_eyes(self._boards[0], eyes)
+        return eyes
 
     def is_caught_in_ladder(self, point: PointLike) -> bool:
         """Whether a ladder captures the chain on a point.

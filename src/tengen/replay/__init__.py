@@ -5,5 +5,6 @@
 - `shard`: files of games
 - `katago_rows`: rows for KataGo's own trainer
 - `kernels.boards`: the kernels that replay boards for it
-- `estimates`, `lead`: what a network says of recorded turns, and the komi that makes them even
+- `network_estimates`, `lead`: what a network says of recorded turns, and the komi that makes them
+  even
 """

@@ -18,8 +18,8 @@ from tengen.game.geometry import Size
 from tengen.game.kernels.board import NO_TERRITORY, new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history
-from tengen.replay.estimates import Estimates
 from tengen.replay.kernels.boards import GameBoards, replay_boards
+from tengen.replay.network_estimates import Estimates
 from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_padded, game_index
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, SETUP, Games, offsets
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.frontends.gtp.genmove import agrees_to_end
+from tengen.frontends.gtp.move_search import agrees_to_end, limits_for
 from tengen.frontends.gtp.positions import to_clean_up
 from tengen.game.color import Color
 from tengen.game.geometry import Point
@@ -33,7 +33,7 @@ def limits(settings: dict[str, float], moves: str = "", clock: float = 0.0) -> L
             client.body(f"play {'bw'[number % 2]} {move}")
         if clock:
             client.session.set_time_control(TimeControl.absolute(clock))
-        return client.session.limits(Color.BLACK)[0]
+        return limits_for(client.session, Color.BLACK)[0]
 
 
 AFTER = {"searchFactorAfterOnePass": 0.5, "searchFactorAfterTwoPass": 0.25}

@@ -71,14 +71,30 @@ def _assert_harmless(stderr: bytes) -> None:
         assert " -> " not in line
 
 
-def test_a_name_is_answered_within_a_second() -> None:
-    times = []
+# Tells on stderr how much processor time all threads took up to a reply.
+TELL_CPU_TIME = """
+import sys, time
+from tengen.frontends.gtp.protocol import Outlet
+send = Outlet.send
+def tell(outlet, text):
+    print("CPU time", time.process_time(), file=sys.stderr, flush=True)
+    send(outlet, text)
+Outlet.send = tell
+"""
+
+
+def test_a_name_is_answered_within_a_second_and_with_less_than_that_of_cpu_time() -> None:
+    times, cpu_times = [], []
     for _ in range(3):
         start = time.monotonic()
-        with _process(WITH_NETWORK if NETWORK.exists() else "") as process:
+        options = WITH_NETWORK if NETWORK.exists() else ""
+        with _process(options, before=TELL_CPU_TIME) as process:
             assert _ask(process, "name") == "= Tengen"
             times.append(time.monotonic() - start)
+            _, err = _end(process, b"quit\n")
+        cpu_times.append(float(re.findall(rb"CPU time (\S+)", err)[0]))
     assert min(times) < 1.0
+    assert min(cpu_times) < 0.6
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
-from tests.frontends.web.made_up import slow_halves
+from tengen.engine.engine import Engine
+from tengen.engine.levels import Decision
+from tengen.frontends.web.play.autosave import Autosave, new_id
+from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.game_state import new_game_state
+from tengen.frontends.web.play.networks import OfferedNetworks
+from tengen.frontends.web.play.session import PlaySession
+from tengen.game.position import Position
+from tengen.search.request import Limits, SearchRequest
+from tests.frontends.web.made_up import HALVES, slow_halves
 from tests.frontends.web.players import play_many
 from tests.frontends.web.server import Client, serving
 
@@ -69,3 +82,61 @@ def test_analysis_is_told_five_times_a_second_and_all_input_is_answered(tmp_path
             answers += kind == "pong"
         assert answers == 300
         assert reports >= 5 * (now - begun)
+
+
+def test_messages_are_read_between_answers_that_come_together(tmp_path: Path) -> None:
+    sessions = 12
+    with Engine(HALVES) as engine:
+        result = engine.search(SearchRequest(Position(9, "chinese"), Limits(visits=2)))
+
+    async def main() -> int:
+        """How many answers were given before a message was read that came with the first one."""
+        loop, together, read = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        near, far = socket.socketpair()
+        answers, answers_before = 0, 0
+
+        async def decide_async(*_: object, **__: object) -> Decision:
+            await together.wait()
+            return Decision(None, False, result)
+
+        def send(_: object) -> None:
+            nonlocal answers
+            answers += 1
+            if answers == 1:
+                near.send(b"play")
+
+        def receive() -> None:
+            nonlocal answers_before
+            answers_before = answers
+            loop.remove_reader(far)
+            read.set()
+
+        loop.add_reader(far, receive)
+        fake = SimpleNamespace(engine=SimpleNamespace(decide_async=decide_async), ready=True)
+        answering = asyncio.Lock()
+        with near, far, Autosave(tmp_path) as autosave, ThreadPoolExecutor(1) as reviewers:
+            playing = []
+            for k in range(sessions):
+                game = new_game_state(NewGame(size=9, colour="white", level="beginner"))
+                networks = OfferedNetworks(cast(Any, fake))
+                session = PlaySession(
+                    str(k),
+                    game,
+                    new_id(),
+                    networks,
+                    reviewers,
+                    autosave,
+                    lambda key, session: None,
+                    answering,
+                )
+                session.network_ready({})
+                cast(Any, session).send = send
+                playing.append(session)
+            await asyncio.sleep(0)
+            together.set()
+            await read.wait()
+            while any(session.game.bot_to_move for session in playing):
+                await asyncio.sleep(0)
+        return answers_before
+
+    assert asyncio.run(main()) <= sessions // 2

@@ -23,11 +23,11 @@ def mark(planes, plane, y, x):
 
 @kernel(inline=True)
 def mark_if(condition, planes, plane, y, x):
-    """Set a point of a plane to 1 if a condition holds; without a branch when writing bits."""
+    """Set a point of an empty plane to 1 if a condition holds, without a branch."""
     if planes.ndim == 2:
         planes[y, x] |= np.uint32(condition) << np.uint32(plane)
-    elif condition:
-        planes[plane, y, x] = 1
+    else:
+        planes[plane, y, x] = condition
 
 
 @kernel(inline=True)

@@ -55,11 +55,11 @@ def _encode_chains(board, planes):
     for y in range(board.height):
         for x in range(board.width):
             p = point_of(board, x, y)
-            if board.color[p] == EMPTY:
-                mark_if(p == board.ko, planes, _KO_BAN, y, x)
-            else:
-                liberties = min(board.libs[board.head[p]], MOST_LIBERTIES)
-                mark(planes, _ONE_LIBERTY + liberties - 1, y, x)
+            stone = board.color[p] != EMPTY
+            liberties = min(board.libs[board.head[p]], MOST_LIBERTIES) if stone else 1
+            mark_if(stone, planes, _ONE_LIBERTY + liberties - 1, y, x)
+    if board.ko:
+        mark(planes, _KO_BAN, board.ko // board.stride - 1, board.ko % board.stride - 1)
 
 
 @kernel

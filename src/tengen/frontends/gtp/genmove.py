@@ -1,12 +1,9 @@
-"""`genmove` and its relatives: search for a move, play it, report it, or resign."""
+"""`genmove` and its relatives: play the move that was found, report it, or resign."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.analyze import (
     AnalyzeRequest,
@@ -17,28 +14,19 @@ from tengen.frontends.gtp.analyze import (
 )
 from tengen.frontends.gtp.gogui import draw_live, stop_drawing
 from tengen.frontends.gtp.inspection import moves_text
-from tengen.frontends.gtp.positions import (
-    for_search,
-    on_terms,
-    points_to_clean_up,
-    to_clean_up,
-)
+from tengen.frontends.gtp.move_search import Thought, limits_for, think
+from tengen.frontends.gtp.positions import for_search, on_terms, points_to_clean_up
 from tengen.frontends.gtp.protocol import Reply, command, note
 from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.game.color import Color
-from tengen.game.rules import Scoring, parse_rules
+from tengen.game.rules import parse_rules
 from tengen.search.clock import after_move
 
 if TYPE_CHECKING:
-    from tengen.engine.levels import Decision
     from tengen.game.geometry import Point
-    from tengen.search.request import Limits
     from tengen.search.result import SearchResult
 
 CANCELLED = "cancelled"
-FEWEST_VISITS = 2  # that a move is worth: the position's own, and one of a move
-# A search is unsettled if its second move has this share of the first one's visits.
-CLOSE = 0.8
 # White is behind from the start in a handicap game, and waits for so much of the board.
 HANDICAP_PATIENCE = 0.5
 CGOS_MOVES = 10  # that are reported to the server
@@ -55,7 +43,15 @@ class GenmoveCommands(Commands):
     def genmove(
         self, color: Color, *, play: bool = False, debug: bool = False, until_input: bool = False
     ) -> str:
-        thought = think(self.session, color, until_input=until_input)
+        session = self.session
+        if session.draws:
+            wanted = AnalyzeRequest(ownership=True).wanted(session.settings.pv_length)
+            thought = think(
+                session, color, wanted=wanted, report=draw_live, until_input=until_input
+            )
+            stop_drawing()
+        else:
+            thought = think(session, color, until_input=until_input)
         if thought.cancelled:
             return CANCELLED
         if debug:
@@ -78,10 +74,19 @@ class GenmoveCommands(Commands):
         asked = parse_analysis(style, arguments)
         session.check_engine()
         color = asked.color or session.position.to_play
-        root_options(asked, session.position, False)  # raises GtpError, while it can be said
+        # Raises GtpError, while it can be said.
+        root = root_options(asked, session.position, session.settings.symmetry_pruning)
         reply.begin()
         report = reporter(session, reply, asked)
-        thought = think(session, color, asked, report, until_input=until_input)
+        thought = think(
+            session,
+            color,
+            root=root,
+            wanted=asked.wanted(session.settings.pv_length),
+            interval=asked.interval,
+            report=report,
+            until_input=until_input,
+        )
         if thought.cancelled:
             return f"play {CANCELLED}"
         report(thought.result)
@@ -89,9 +94,11 @@ class GenmoveCommands(Commands):
 
     @command("cgos-genmove_analyze")
     def cgos_genmove_analyze(self, reply: Reply, color: Color, *_arguments: str) -> str:
-        self.session.check_engine()
+        session = self.session
+        session.check_engine()
         reply.begin()
-        thought = think(self.session, color, AnalyzeRequest(color=color, ownership=True))
+        wanted = AnalyzeRequest(ownership=True).wanted(session.settings.pv_length)
+        thought = think(session, color, wanted=wanted)
         reply.line(cgos_json(thought.result, thought.move))
         return f"play {self._move(color, thought, play=True)}"
 
@@ -108,7 +115,7 @@ class GenmoveCommands(Commands):
         legal = [point for point in points if position.is_legal(point)]
         vertex = "pass"
         if legal:
-            limits, _ = session.limits(color)
+            limits, _ = limits_for(session, color)
             root = allow_only(position, legal)
             result = session.search(session.request(position, limits, root=root))
             vertex = position.text(result.move)
@@ -134,105 +141,6 @@ class GenmoveCommands(Commands):
         session.play((color, vertex))
         session.ponder()
         return vertex
-
-
-class Thought(NamedTuple):
-    """The outcome of the search for a move."""
-
-    result: SearchResult
-    move: Point | None  # None: a pass
-    seconds: float
-    cancelled: bool = False  # by input, before its time
-    decision: Decision | None = None  # of the level that the session plays as
-
-
-def think(
-    session: GtpSession,
-    color: Color,
-    asked: AnalyzeRequest | None = None,
-    report: Callable[[SearchResult], None] | None = None,
-    *,
-    until_input: bool = False,
-) -> Thought:
-    """Search for a move of this colour within the limits in force; raises GtpError."""
-    from tengen.engine.levels import decide
-    from tengen.search.choice import draw_move, obviousness, random_for, seconds_to_wait
-    from tengen.search.request import CANCELLED, TIME, Limits
-
-    start = time.monotonic()
-    session.engine().network_for(session.position)  # loading takes its time, and the clock runs
-    position = for_search(session.position, color)
-    asked = asked or AnalyzeRequest(ownership=session.draws)
-    root = root_options(asked, position, session.settings.symmetry_pruning)
-    wanted = asked.wanted(session.settings.pv_length)
-    limits, spare = session.limits(color, time.monotonic() - start)
-    if session.level is not None and not asked.restrictions:
-        decision = decide(
-            position,
-            session.level,
-            session.settings.seed,
-            # Each is short, and half a search would be another level.
-            lambda request: session.search(request, stoppable=False),
-            seconds=limits.seconds,
-            wanted=wanted,
-        )
-        session.last_result = decision.result
-        seconds = time.monotonic() - start
-        return Thought(decision.result, decision.move, seconds, decision=decision)
-    draws = session.draws and report is None
-
-    def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
-        return session.search(
-            session.request(
-                position, limits, root=root, wanted=wanted, progress_interval=asked.interval
-            ),
-            on_progress=draw_live if draws else report,
-            until_input=until_input,
-            stoppable=stoppable,
-        )
-
-    settings = session.settings
-    obvious, rest = settings.obvious_time, 0.0
-    tolerances = settings.obvious_entropy, settings.obvious_surprise
-    if obvious < 1 and limits.seconds and session.clocks[color].control.limited:
-        rest = limits.seconds * (1 - obvious)
-        limits = replace(limits, seconds=limits.seconds * obvious)
-    result = search(limits)
-    if rest and result.stopped_by == TIME:
-        result = search(replace(limits, seconds=rest * (1 - obviousness(result, *tolerances))))
-    if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
-        result = search(replace(limits, seconds=spare))
-    if draws:
-        stop_drawing()
-    cancelled = until_input and result.stopped_by == CANCELLED
-    if result.visits < FEWEST_VISITS and not cancelled:  # stopped before it knew anything
-        result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
-    move = result.move
-    if not cancelled:
-        random = random_for(position, settings.seed)
-        move = draw_move(result, session.params(), random)
-        if settings.delay:
-            wait = seconds_to_wait(result, move, settings.delay, random)
-            time.sleep(min(wait, settings.delay_most))
-        if agrees_to_end(result):
-            move = None
-        move = to_clean_up(position) if move is None else move
-    return Thought(result, move, time.monotonic() - start, cancelled)
-
-
-def agrees_to_end(result: SearchResult) -> bool:
-    """Has the opponent passed where players agree on what is dead, and does a pass cost nothing?"""
-    from tengen.engine.levels import pass_is_as_good
-
-    rules, last = result.position.rules, result.position.last_move
-    friendly = rules.scoring is Scoring.AREA and rules.friendly_pass
-    return friendly and last is not None and last.point is None and pass_is_as_good(result)
-
-
-def is_unsettled(result: SearchResult) -> bool:
-    """Is another move about as much looked at as the best one?"""
-    best, *others = [move.visits for move in result.moves] or [0]
-    return bool(others) and max(others) > CLOSE * best
 
 
 def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:

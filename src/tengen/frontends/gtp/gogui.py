@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.inspection import summary
+from tengen.frontends.gtp.move_search import limits_for
 from tengen.frontends.gtp.positions import for_search
 from tengen.frontends.gtp.protocol import command
 from tengen.frontends.gtp.session import Commands
@@ -91,7 +92,7 @@ class GoguiCommands(Commands):
 
         session = self.session
         color = session.position.to_play
-        limits, _ = session.limits(color)
+        limits, _ = limits_for(session, color)
         position = for_search(session.position, color)
         return session.search(session.request(position, limits, wanted=Wanted(ownership=True)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,7 @@ from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Outcome
 from tengen.game.rules import SPIGHT, check_komi, nearest_known, parse_rules
-from tengen.search.clock import (
-    Clock,
-    TimeControl,
-    budget,
-    expected_moves_left,
-    midgame_share,
-    started,
-)
+from tengen.search.clock import Clock, TimeControl, started
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +34,6 @@ if TYPE_CHECKING:
 
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
-SHORTEST = 0.001  # seconds for a move
 
 
 class GtpSession:
@@ -142,39 +133,6 @@ class GtpSession:
     def set_time_control(self, control: TimeControl) -> None:
         """Start both clocks on these terms."""
         self.clocks: dict[Color, Clock] = dict.fromkeys(Color, started(control))
-
-    def limits(self, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
-        """When to stop thinking, and the seconds that an unsettled search may take beyond that."""
-        from tengen.search.request import Limits
-
-        settings, position = self.settings, self.position
-        share = self._share_after_passes()
-        visits, playouts = (
-            None if most is None else math.ceil(most * share)
-            for most in (settings.visits, settings.playouts)
-        )
-        seconds = settings.seconds and max(settings.seconds * share, SHORTEST)
-        limits = Limits(visits, playouts, seconds, stop_when_clear=settings.adaptive)
-        moves = expected_moves_left(position.size.area, position.move_number)
-        allowed = budget(self.clocks[color], settings.lag, moves)
-        if allowed is None:
-            return limits, 0.0
-        area, played = position.size.area, position.move_number
-        midgame = midgame_share(area, played, settings.midgame_peak, settings.endgame_decay)
-        pace = settings.more_time * (1 + midgame * (settings.midgame_time - 1)) * share
-        cap = min(seconds or math.inf, allowed.most)
-        target, most = min(allowed.target * pace, cap), cap
-        seconds = max(target - spent, 0.05 * target, SHORTEST)
-        limits = replace(limits, seconds=seconds, stop_when_decided=True)
-        return limits, most - max(target, spent)
-
-    def _share_after_passes(self) -> float:
-        """The share of usual thought that a move is worth if the opponent passes."""
-        passed = [move.point is None for move in self.position.moves[-3:]]
-        if not passed or not passed[-1]:
-            return 1.0
-        twice = len(passed) == 3 and passed[0]
-        return self.settings.after_two_passes if twice else self.settings.after_pass
 
     # The engine
 

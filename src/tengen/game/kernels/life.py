@@ -31,11 +31,14 @@ _SCRATCH_FIELDS = [
     ("near", "u4", (3, MAX_SIDE + 2)),  # by colour: empty points connected to its stones
     ("far", "u4", (MAX_SIDE + 2,)),  # regions that have points not next to a colour
     ("other", "u4", (MAX_SIDE + 2,)),  # all points without stones of a colour
+    ("dead", "u4", (MAX_SIDE + 2,)),  # stones of a colour that are not pass-alive
+    ("inner", "u4", (MAX_SIDE + 2,)),  # points not next to a colour, in regions it may keep
+    ("filled", "u4", (MAX_SIDE + 2,)),  # one of these regions
+    ("kept", "u4", (3, MAX_SIDE + 2)),  # by colour: points that it owns pass-alive
     ("region", "u2", (MAX_POINTS,)),  # number of the point's region from 1, or 0
+    ("ends", "i2", (MAX_AREA + 1,)),  # by region: where its points end in `stack`
     ("healthy", "u1", (MAX_AREA + 1,)),  # by region: all chains at its border may be alive
-    ("inner", "i2", (MAX_AREA + 1,)),  # by region: number of points not next to the colour
     ("vital", "u2", (MAX_AREA + 1, MAX_VITAL)),  # by region: heads of chains it is vital to
-    ("alive", "u1", (MAX_POINTS,)),  # by head: may be pass-alive
     ("eyes", "i2", (MAX_POINTS,)),  # by head: number of healthy regions vital to it
     ("settled", "i1", (MAX_POINTS,)),  # colour that owns the point pass-alive, or EMPTY
     ("groups", "i4", (3,)),  # by colour like all below: the tallies of `count`
@@ -112,19 +115,33 @@ def pass_alive(board, scratch, color):
     which the opponent cannot make an eye, enemy stones included. All other points become EMPTY.
     """
     find_rows(board, scratch)
-    return pass_alive_by_rows(board, scratch, color)
+    find_kept(board, scratch, color)
+    owned = 0
+    for p in range(n_points(board)):
+        scratch.owner[p] = EMPTY
+    for y in range(board.height):
+        first, kept = point_of(board, 0, y), scratch.kept[color, y + 1]
+        for x in range(board.width):
+            mine = (kept >> np.uint32(x)) & np.uint32(1)
+            scratch.owner[first + x] = color * mine
+            owned += mine
+    return owned
 
 
 @kernel
-def pass_alive_by_rows(board, scratch, color):
-    """Like `pass_alive`, after `find_rows`; exits early where nothing can be alive."""
+def find_kept(board, scratch, color):
+    """Fill `kept` of a colour, after `find_rows`; returns whether it keeps anything.
+
+    Exits early where nothing can be alive.
+    """
     if _may_have_eyes(board, scratch, color):
         regions = _find_regions(board, scratch, color)
-        if _find_alive_chains(board, scratch, color, regions):
-            return _mark_alive(board, scratch, color)
-    for p in range(n_points(board)):
-        scratch.owner[p] = EMPTY
-    return 0
+        if regions >= 2 and _find_alive_chains(board, scratch, color, regions):
+            _find_enclosed(board, scratch, color)
+            return True
+    for y in range(board.height + 2):
+        scratch.kept[color, y] = 0
+    return False
 
 
 @kernel
@@ -151,16 +168,14 @@ def _may_have_eyes(board, scratch, color):
 
 @kernel
 def _find_alive_chains(board, scratch, color, regions):
-    """Benson's algorithm: drop chains with fewer than two eyes until all remaining ones have two.
+    """Benson's algorithm: drop regions next to chains with fewer than two eyes until none is.
 
-    Fills `alive`; returns whether any chain remains.
+    Returns whether any chain remains: those with two `eyes` or more.
     """
-    for p in range(n_points(board)):
-        scratch.alive[p] = board.color[p] == color
     for r in range(regions + 1):
         scratch.healthy[r] = True
     while _count_eyes(board, scratch, regions):
-        if not _drop_chains(board, scratch, color):
+        if not _drop_regions(board, scratch, color, regions):
             return True
     return False
 
@@ -181,49 +196,79 @@ def _count_eyes(board, scratch, regions):
 
 
 @kernel
-def _drop_chains(board, scratch, color):
-    """Drop chains with fewer than two eyes, and the regions next to them; returns if any was."""
-    changed = False
-    for p in range(n_points(board)):
-        if board.color[p] != color:
-            continue
-        head = board.head[p]
-        if scratch.alive[head] and scratch.eyes[head] < 2:
-            scratch.alive[head] = False
+def _drop_regions(board, scratch, color, regions):
+    """Drop the regions next to chains with fewer than two eyes; returns whether any was."""
+    changed, first = False, 0
+    for r in range(1, regions + 1):
+        end = scratch.ends[r]
+        if scratch.healthy[r] and _touches_dead(board, scratch, color, first, end):
+            scratch.healthy[r] = False
             changed = True
-        if not scratch.alive[head]:
-            _drop_regions(board, scratch, p)
+        first = end
     return changed
 
 
 @kernel(inline=True)
-def _drop_regions(board, scratch, p):
-    """Mark the regions next to p as not healthy."""
-    for q in neighbours(board, p):
-        scratch.healthy[scratch.region[q]] = False
+def _touches_dead(board, scratch, color, first, end):
+    """Whether a point of stack[first:end] is next to a chain with fewer than two eyes."""
+    for k in range(first, end):
+        for q in neighbours(board, scratch.stack[k]):
+            if board.color[q] == color and scratch.eyes[board.head[q]] < 2:
+                return True
+    return False
 
 
 @kernel
-def _mark_alive(board, scratch, color):
-    """Mark the alive chains and the regions they enclose in `owner`; returns how many points."""
-    for y in range(board.height):
-        scratch.far[y + 1] = 0
-    regions = _find_regions(board, scratch, color)
-    for r in range(regions + 1):
-        scratch.healthy[r] = True
-    for p in range(n_points(board)):
-        if board.color[p] == color and not scratch.alive[board.head[p]]:
-            _drop_regions(board, scratch, p)
-    owned = 0
-    for p in range(n_points(board)):
-        c, r = board.color[p], scratch.region[p]
-        if c == color:
-            mine = scratch.alive[board.head[p]]
-        else:
-            mine = c != WALL and scratch.healthy[r] and scratch.inner[r] <= 1
-        scratch.owner[p] = color if mine else EMPTY
-        owned += mine
-    return owned
+def _find_enclosed(board, scratch, color):
+    """Fill `kept` with the chains that are alive and what they enclose.
+
+    That is all regions next to no other chain of the colour, unless two points or more are away
+    from it: there the opponent may live.
+    """
+    rows, kept, dead, other = scratch.rows[color], scratch.kept[color], scratch.dead, scratch.other
+    lost, inner, height = scratch.far, scratch.inner, board.height
+    for y in range(height + 2):
+        kept[y] = 0
+        dead[y] = 0
+    for y in range(height):
+        first = point_of(board, 0, y)
+        for x in range(board.width):
+            p = np.uint32(first + x)
+            alive = (board.color[p] == color) & (scratch.eyes[board.head[p]] >= 2)
+            kept[y + 1] |= np.uint32(alive) << np.uint32(x)
+        dead[y + 1] = rows[y + 1] & ~kept[y + 1]
+    for y in range(1, height + 1):
+        lost[y] = around(dead, y) & other[y]
+    flood_fill(lost, other, height)
+    for y in range(1, height + 1):
+        inner[y] = other[y] & ~lost[y] & ~around(rows, y)
+    for y in range(1, height + 1):
+        while inner[y]:
+            _judge_region(board, scratch, y)
+    for y in range(1, height + 1):
+        kept[y] |= other[y] & ~lost[y]
+
+
+@kernel
+def _judge_region(board, scratch, y):
+    """Take the region of the first point of `inner` in row y out of it; it is lost if it has more.
+
+    `far` has what is lost.
+    """
+    inner, filled, lost = scratch.inner, scratch.filled, scratch.far
+    for k in range(board.height + 2):
+        filled[k] = 0
+    filled[y] = inner[y] & (~inner[y] + np.uint32(1))
+    flood_fill(filled, scratch.other, board.height)
+    points = 0
+    for k in range(1, board.height + 1):
+        found = inner[k] & filled[k]
+        if found:
+            points += 2 if found & (found - np.uint32(1)) else 1  # two stand for more
+        inner[k] &= ~filled[k]
+    if points > 1:
+        for k in range(1, board.height + 1):
+            lost[k] |= filled[k]
 
 
 @kernel
@@ -234,47 +279,45 @@ def _find_regions(board, scratch, color):
     """
     for p in range(n_points(board)):
         scratch.region[p] = 0
-    regions = 0
+    regions, end = 0, 0
     for y in range(board.height):
         left = scratch.rows[EMPTY, y + 1] & ~scratch.far[y + 1]
         start = np.int64(point_of(board, 0, y))
         while left:
             if left & np.uint32(1) and scratch.region[start] == 0:
                 regions += 1
-                _describe_region(board, scratch, color, start, regions)
+                end = _describe_region(board, scratch, color, start, regions, end)
+                scratch.ends[regions] = end
             left >>= np.uint32(1)
             start += 1
     return regions
 
 
 @kernel
-def _describe_region(board, scratch, color, start, number):
-    """Flood fill a region from an empty point; count its inner points and find its vital chains.
+def _describe_region(board, scratch, color, start, number, first):
+    """Flood fill a region from an empty point, and find its vital chains.
 
-    A region is vital to a chain if all its empty points are liberties of the chain; where suicide
-    is allowed, all its points must touch the chain, since stones in it may be removed.
+    Its points go to `stack` from place `first` on; returns where they end. A region is vital to a
+    chain if all its empty points are liberties of the chain; where suicide is allowed, all its
+    points must touch the chain, since stones in it may be removed.
     """
     region, stack = scratch.region, scratch.stack
     _start_vital(board, scratch.vital[number], start, color)
-    scratch.inner[number] = 0
-    n, done, any_vital = 1, 0, True
-    stack[0] = start
+    end, done, any_vital = first + 1, first, True
+    stack[first] = start
     region[start] = number
-    while done < n:
+    while done < end:
         p = stack[done]
         done += 1
-        inner = True
         for q in neighbours(board, p):
             c = board.color[q]
-            if c == color:
-                inner = False
-            elif c != WALL and region[q] == 0:
+            if c != color and c != WALL and region[q] == 0:
                 region[q] = number
-                stack[n] = q
-                n += 1
-        scratch.inner[number] += inner
+                stack[end] = q
+                end += 1
         if any_vital and (board.color[p] == EMPTY or board.suicide_allowed):
             any_vital = _keep_vital(board, scratch.vital[number], p)
+    return end
 
 
 @kernel(inline=True)
@@ -319,3 +362,12 @@ def is_own_eye(board, p):
         elif board.color[q] == WALL:
             wall = 1
     return enemy + wall < 2
+
+
+@kernel
+def find_own_eyes(board, eyes):
+    """Fill eyes[height, width] with the own eyes of the side to play."""
+    for y in range(board.height):
+        for x in range(board.width):
+            p = point_of(board, x, y)
+            eyes[y, x] = board.color[p] == EMPTY and is_own_eye(board, p)

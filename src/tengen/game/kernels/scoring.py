@@ -20,7 +20,7 @@ from tengen.game.kernels.board import (
     point_of,
 )
 from tengen.game.kernels.clean_up import start_color
-from tengen.game.kernels.life import around, find_rows, flood_fill, pass_alive_by_rows
+from tengen.game.kernels.life import around, find_kept, find_rows, flood_fill
 from tengen.jit import kernel
 
 BUTTON_POINTS = 0.5
@@ -43,24 +43,24 @@ def settled_area(board, scratch):
     KataGo counts area this way and feeds it to its networks.
     """
     find_rows(board, scratch)
+    any_kept = find_kept(board, scratch, BLACK) | find_kept(board, scratch, WHITE)
+    difference = _area_by_rows(board, scratch)
     for p in range(n_points(board)):
         scratch.settled[p] = EMPTY
-    owned = 0
-    for color in (BLACK, WHITE):
-        found = pass_alive_by_rows(board, scratch, color)
-        owned += found
-        if found:
-            for p in range(n_points(board)):
-                if scratch.owner[p] != EMPTY:
-                    scratch.settled[p] = color
-    difference = _area_by_rows(board, scratch)
-    if owned == 0:
+    if not any_kept:
         return difference
     difference = 0
-    for p in range(n_points(board)):
-        if scratch.settled[p] != EMPTY:
-            scratch.owner[p] = scratch.settled[p]
-        difference += _sign(scratch.owner[p])
+    for y in range(board.height):
+        first = point_of(board, 0, y)
+        white = scratch.kept[WHITE, y + 1]
+        black = scratch.kept[BLACK, y + 1] & ~white  # nothing is pass-alive for both
+        for x in range(board.width):
+            c = (black >> np.uint32(x)) & np.uint32(1)
+            c |= ((white >> np.uint32(x)) & np.uint32(1)) << np.uint32(1)
+            scratch.settled[first + x] = c
+            owner = scratch.owner[first + x] if c == EMPTY else np.int8(c)
+            scratch.owner[first + x] = owner
+            difference += _sign(owner)
     return difference
 
 
@@ -170,10 +170,7 @@ def count(board, scratch):
     """
     if board.territory == PLAYED_OUT:
         return _count_played_out(board, scratch)
-    if board.settled and not board.territory:
-        settled_area(board, scratch)
-    else:
-        area(board, scratch)
+    _find_owners(board, scratch)
     if board.tax != NO_TAX:
         mark_seki(board, scratch, not board.territory, scratch.groups)
     for c in range(3):
@@ -192,6 +189,14 @@ def count(board, scratch):
         else:
             scratch.territory[c] += 1
     return _points(scratch, BLACK) - _points(scratch, WHITE)
+
+
+@kernel(inline=True)
+def _find_owners(board, scratch):
+    """The area by the rules of the game; returns Black's points minus White's."""
+    if board.settled and not board.territory:
+        return settled_area(board, scratch)
+    return area(board, scratch)
 
 
 @kernel
@@ -230,7 +235,10 @@ def final_score(board, scratch):
 
     A button that nobody took goes to the side to play.
     """
-    margin = count(board, scratch) - board.komi
+    if board.territory or board.tax != NO_TAX:
+        margin = count(board, scratch) - board.komi
+    else:  # who owns what is all there is to count
+        margin = _find_owners(board, scratch) - board.komi
     owner = board.to_play if board.button else board.button_owner
     return margin + BUTTON_POINTS * _sign(owner)
 

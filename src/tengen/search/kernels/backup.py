@@ -162,7 +162,8 @@ def pruned_weight(edge, child, sign, total, plain, priors, settings):
     weight = edge_weight(edge, child)
     if settings.noise_pruning and weight > 0:
         prior = max(packed_prior(edge.packed), np.float32(1e-30))
-        if total > 0:
+        # First what most children fail: divisions take long. Without others' weight nobody passes.
+        if weight * priors > np.float32(2) * total * prior:
             worse = sign * (plain / total - child.means[UTILITY])
             weight -= noise_weight(settings, weight, worse, total * prior / priors)
         priors += prior

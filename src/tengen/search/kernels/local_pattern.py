@@ -10,10 +10,12 @@ from tengen.jit import kernel
 
 REACH = 2  # points around a move that belong to it, in each direction
 _SIDE = 2 * REACH + 1
-# [cell, color, in atari] random bits of each; the key of a pattern is their exclusive or.
+# [cell, color, in atari] random bits of each, 0 for empty points; the key of a pattern is their
+# exclusive or.
 _CELLS = np.random.default_rng(20_251_116).integers(
     1, 2**64 - 1, (_SIDE * _SIDE, 3, 2), np.uint64, endpoint=True
 )
+_CELLS[:, EMPTY] = 0
 
 
 @kernel
@@ -31,16 +33,13 @@ def local_key(board, history, point):
         | np.uint64(board.to_play) << np.uint64(40)
     )
     x0, y0 = point % board.stride - 1, point // board.stride - 1
-    for dy in range(-REACH, REACH + 1):
-        for dx in range(-REACH, REACH + 1):
-            x, y = x0 + dx, y0 + dy
-            if x < 0 or y < 0 or x >= board.width or y >= board.height:
-                continue
+    # Without a branch for each point: which ones have stones is unpredictable.
+    for y in range(max(y0 - REACH, 0), min(y0 + REACH + 1, board.height)):
+        for x in range(max(x0 - REACH, 0), min(x0 + REACH + 1, board.width)):
             p = np.uint32((y + 1) * board.stride + x + 1)
-            color = board.color[p]
-            if color != EMPTY:
-                atari = np.int64(board.libs[board.head[p]] == 1)
-                key ^= _CELLS[(dy + REACH) * _SIDE + dx + REACH, color, atari]
+            atari = np.int64(board.libs[board.head[p]] == 1)
+            cell = (y - y0 + REACH) * _SIDE + x - x0 + REACH
+            key ^= _CELLS[cell, board.color[p], atari]
     return key
 
 

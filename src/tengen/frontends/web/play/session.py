@@ -96,10 +96,16 @@ class PlaySession:
         reviewers: Executor,
         autosave: Autosave,
         take_over: Callable[[GameKey, PlaySession], None],
+        answering: asyncio.Lock,
     ) -> None:
-        """`take_over` ends another session that shows a game; raises RefusedError if it is used."""
+        """`take_over` ends another session that shows a game; raises RefusedError if it is used.
+
+        `answering` is for all sessions: searches that share batches end together, and the loop
+        shall read what clients send between their answers.
+        """
         self.id, self.game = id_, game
         self._networks, self._autosave, self._take_over = networks, autosave, take_over
+        self._answering = answering
         self._loop = asyncio.get_running_loop()
         game.id = game.id or new_game_id()
         self.kept = KeptGames(self, player, autosave)
@@ -574,6 +580,8 @@ class PlaySession:
         )
         if game.you == "neither":  # people want to see it
             await asyncio.sleep(begun + WATCHED_MOVE - self._loop.time())
+        await self._answering.acquire()
+        self._loop.call_soon(self._answering.release)  # after the loop has looked for messages
         if not game.bot_to_move:
             return
         self.live.note([(game.end.id, known_from(decision.result))])

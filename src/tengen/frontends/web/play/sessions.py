@@ -34,6 +34,7 @@ class PlaySessions:
     def __init__(self, networks: OfferedNetworks, autosave: Autosave, first_game: NewGame) -> None:
         self._networks, self._autosave, self._first_game = networks, autosave, first_game
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
+        self._answering = asyncio.Lock()
         self._sessions: dict[str, PlaySession] = {}
 
     async def welcome(self, hello: Hello) -> tuple[PlaySession, bool]:
@@ -61,7 +62,14 @@ class PlaySessions:
             game.id = ""  # a copy is a game of its own
         id_ = id_ if found and id_ else new_id()
         session = PlaySession(
-            id_, game, player, self._networks, self._reviewers, self._autosave, self._take_over
+            id_,
+            game,
+            player,
+            self._networks,
+            self._reviewers,
+            self._autosave,
+            self._take_over,
+            self._answering,
         )
         self._sessions[id_] = session
         return session, known is not None

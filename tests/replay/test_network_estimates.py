@@ -11,7 +11,7 @@ from tengen.game.kernel_rules import terms_of
 from tengen.game.rules import parse_rules
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.replay.estimates import estimate_turns
+from tengen.replay.network_estimates import estimate_turns
 from tengen.replay.rows import copies_of_turns
 from tengen.selfplay.record import FULL, GAME, TARGET, TURN, Games
 from tests.bundled import needs_bundled_network
