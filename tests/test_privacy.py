@@ -14,22 +14,30 @@ from tengen.user_folders import user_cache
 
 GAME = "(;GM[1]FF[4]SZ[5]KM[25]RU[Chinese];B[cc];W[bb];B[cb];W[bc])"
 # Calls commands in one process, as the command line would, and notes every look-up of a host name,
-# every connection that leaves the machine and every program that is started.
+# every connection that leaves the machine and every program that is started. It writes at once what
+# it sees: some commands end their process without Python's orderly end.
 WATCHED = r"""
 import json, sys
 seen = []
+
+def note(what=None):
+    if what is not None:
+        seen.append(what)
+    with open(WHERE, "w") as file:
+        file.write(json.dumps(seen))
 
 def watch(event, details):
     if event in ("socket.connect", "socket.sendto"):
         address = details[1]
         if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1"):
-            seen.append(f"{event} {address}")
+            note(f"{event} {address}")
     elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
         if details[0] not in ("127.0.0.1", "::1", "localhost"):
-            seen.append(f"{event} {details[0]}")
+            note(f"{event} {details[0]}")
     elif event in ("subprocess.Popen", "os.system", "os.posix_spawn"):
-        seen.append(f"{event} {details[0]}")
+        note(f"{event} {details[0]}")
 
+note()
 sys.addaudithook(watch)
 from tengen.frontends import cli
 
@@ -40,7 +48,6 @@ for words in json.loads(sys.argv[1]):
     except SystemExit as ended:
         assert not ended.code, (words, ended.code)
 sys.stdout.flush()
-open(WHERE, "w").write(json.dumps(seen))
 """
 
 
