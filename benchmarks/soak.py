@@ -1,9 +1,10 @@
 """Soak test: GTP, analysis, browsers and reviews at a time for long; does anything grow?
 
 Three servers run as processes of their own with a bundled network. Load goes on without a pause, so
-that an hour of it has the moves, queries and reviews of half a day of use. Each minute (or tenth of
-the time) all connections are closed, then memory, threads and open files of each server are read.
-The baseline is the same server after the first third of the time, which warms everything up.
+that an hour of it has the moves, queries and reviews of half a day of use. Each minute, or oftener
+in a short run, all connections are closed, then memory, threads and open files of each server are
+read. The baseline is the same server after the first third of the time: graphs are compiled, and
+there are as many sessions in memory as are kept.
 
     python benchmarks/soak.py [--minutes 60] [--browsers 50]
 
@@ -36,9 +37,17 @@ from tengen.engine.levels import LEVELS
 from tengen.network.files.bundled import bundled_networks
 
 MOST_GROWTH = 0.05
+FEWEST_ROUNDS = 18
 REST = 3.0  # seconds after which a server has put away what ended connections left
 COLUMNS = "ABCDEFGHJ"
 GAME = "(;SZ[9]KM[7];B[ee];W[cg];B[gc];W[gg];B[cc];W[ec];B[ce];W[ge])"
+
+
+LEVEL = LEVELS[len(LEVELS) // 2].id
+
+
+def address(port: int) -> str:
+    return f"ws://127.0.0.1:{port}/ws"
 
 
 class Use(NamedTuple):
@@ -80,8 +89,7 @@ class Load:
         threads = [threading.Thread(target=self._guarded, args=[work, until]) for work in works]
         for thread in threads:
             thread.start()
-        level = LEVELS[len(LEVELS) // 2].id
-        players = asyncio.run(play_many(f"ws://127.0.0.1:{port}/ws", browsers * [level], seconds))
+        players = asyncio.run(play_many(address(port), browsers * [LEVEL], seconds))
         for thread in threads:
             thread.join()
         self.done["moves in browsers"] += sum(len(player.answers) for player in players)
@@ -153,7 +161,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--browsers", type=int, default=50)
     options = parser.parse_args()
-    rounds = max(6, round(options.minutes))
+    rounds = max(FEWEST_ROUNDS, round(options.minutes))
     network = bundled_networks()[0]
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
@@ -161,6 +169,8 @@ def main() -> None:
         gtp = opened.enter_context(piped("gtp", "--visits", "20"))
         analysis = opened.enter_context(piped("analysis"))
         servers = {"web": web.process.pid, "gtp": gtp.pid, "analysis": analysis.pid}
+        while not asyncio.run(play_many(address(web.port), [LEVEL], 5.0))[0].answers:
+            pass  # the network is still being loaded
         load = Load(gtp, analysis)
         uses: list[dict[str, Use]] = []
         for number in range(rounds):

@@ -72,6 +72,11 @@ def test_a_conversation() -> None:
         assert "error" in answer(client)
         client.send(json.dumps(query(id="c")).encode() + b"\n" + json.dumps(query(id="d")).encode())
         assert {answer(client)["id"], answer(client)["id"]} == {"c", "d"}
+        client.send(json.dumps(query(id="one\u2028line\x85"), ensure_ascii=False))
+        assert answer(client)["id"] == "one\u2028line\x85"
+        client.send('{"id":"deep","x":' + "[" * 976 + "]" * 976 + "}")
+        assert "error" in answer(client)
+        assert ask(client, query(id="e"))["id"] == "e"
 
 
 def test_clients_do_not_end_each_other_s_queries() -> None:

@@ -111,11 +111,12 @@ async def _converse(connection: ServerConnection, service: AnalysisService, log:
     try:
         with suppress(ConnectionClosed):
             async for message in connection:
-                for line in message.splitlines():
+                data = message.encode() if isinstance(message, str) else message
+                # Not splitlines, to which other characters of JSON's texts are line ends, too.
+                for line in data.split(b"\n"):
                     while unread.is_full and not writer.done():
                         await asyncio.sleep(PAUSE)  # it reads nothing: neither do we
-                    text = line if isinstance(line, str) else line.decode(errors="replace")
-                    log.add(">", text)
+                    log.add(">", line.decode(errors="replace"))
                     await asyncio.to_thread(session.take, line)
     finally:
         session.close()
