@@ -7,11 +7,12 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+
+import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import Decision
+from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.play.autosave import Autosave, new_id
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_state import new_game_state
@@ -84,59 +85,62 @@ def test_analysis_is_told_five_times_a_second_and_all_input_is_answered(tmp_path
         assert reports >= 5 * (now - begun)
 
 
-def test_messages_are_read_between_answers_that_come_together(tmp_path: Path) -> None:
+def test_messages_are_read_between_answers_that_come_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sessions = 12
-    with Engine(HALVES) as engine:
-        result = engine.search(SearchRequest(Position(9, "chinese"), Limits(visits=2)))
 
-    async def main() -> int:
+    async def answers_before_a_message(loader: EngineLoader) -> int:
         """How many answers were given before a message was read that came with the first one."""
         loop, together, read = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+        search = SearchRequest(Position(9, "chinese"), Limits(visits=2))
+        decision = Decision(None, False, loader.engine.search(search))
         near, far = socket.socketpair()
-        answers, answers_before = 0, 0
+        answers, before = 0, 0
 
-        async def decide_async(*_: object, **__: object) -> Decision:
+        async def decide(*_: object, **__: object) -> Decision:
             await together.wait()
-            return Decision(None, False, result)
+            return decision
 
-        def send(_: object) -> None:
+        def send(*_: object, **__: object) -> None:
             nonlocal answers
-            answers += 1
+            answers = sum(not session.game.bot_to_move for session in playing)
             if answers == 1:
                 near.send(b"play")
 
         def receive() -> None:
-            nonlocal answers_before
-            answers_before = answers
+            nonlocal before
+            before = answers
             loop.remove_reader(far)
             read.set()
 
+        monkeypatch.setattr(loader.engine, "decide_async", decide)
         loop.add_reader(far, receive)
-        fake = SimpleNamespace(engine=SimpleNamespace(decide_async=decide_async), ready=True)
         answering = asyncio.Lock()
         with near, far, Autosave(tmp_path) as autosave, ThreadPoolExecutor(1) as reviewers:
             playing = []
             for k in range(sessions):
                 game = new_game_state(NewGame(size=9, colour="white", level="beginner"))
-                networks = OfferedNetworks(cast(Any, fake))
                 session = PlaySession(
                     str(k),
                     game,
                     new_id(),
-                    networks,
+                    OfferedNetworks(loader),
                     reviewers,
                     autosave,
                     lambda key, session: None,
                     answering,
                 )
                 session.network_ready({})
-                cast(Any, session).send = send
+                monkeypatch.setattr(session, "send", send)
                 playing.append(session)
             await asyncio.sleep(0)
             together.set()
             await read.wait()
             while any(session.game.bot_to_move for session in playing):
                 await asyncio.sleep(0)
-        return answers_before
+        return before
 
-    assert asyncio.run(main()) <= sessions // 2
+    with EngineLoader(lambda: Engine(HALVES)) as loader:
+        loader.wait()
+        assert 1 <= asyncio.run(answers_before_a_message(loader)) <= sessions // 2
