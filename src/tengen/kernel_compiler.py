@@ -8,6 +8,7 @@ code; only those that Python calls are linked, optimised and translated, each on
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
@@ -167,11 +168,15 @@ class _EntryPointLibrary(JITCodeLibrary):  # type: ignore[misc]
     def _optimize_final_module(self) -> None:
         """Optimise it, knowing that nobody else calls its parts.
 
-        So LLVM passes them only the arguments that they use, and constants not at all.
+        So LLVM passes them only the arguments that they use, and constants not at all. Their names
+        are made unique: what loads machine code finds internal functions by name, too, and would
+        link calls of a part in other kernels to one that expects fewer arguments.
         """
+        unique = uuid.uuid4().hex
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
                 function.linkage = llvm.Linkage.internal
+                function.name = f"{function.name}.{unique}"
         super()._optimize_final_module()
 
 
