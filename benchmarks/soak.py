@@ -194,7 +194,12 @@ def main() -> None:
         if growth > MOST_GROWTH:
             failures.append(f"{name} grows by {growth:.1%}")
         for what in ("threads", "files"):
-            before, after = getattr(base[name], what), getattr(last[name], what)
+            # Of the second third: a graph that is compiled for another board has its own threads.
+            middle = uses[rounds // 3 : 2 * rounds // 3]
+            before, after = (
+                max(getattr(use[name], what) for use in middle),
+                getattr(last[name], what),
+            )
             if after > before:
                 failures.append(f"{name} leaves {what}: {before}, then {after}")
     if failures:
