@@ -13,7 +13,6 @@ import numba
 import pytest
 from numba.core import config
 
-from tengen.features.feature_set import KATAGO
 from tengen.search.warmup import compile_kernels
 
 FIRST = "test_kernel_modes.py"
@@ -37,7 +36,7 @@ def one_kernel_thread() -> Iterator[None]:
 def compiled_kernels() -> None:
     """The kernels of searches are compiled: until then an engine's searches are slow."""
     if not config.DISABLE_JIT:
-        compile_kernels(KATAGO)
+        compile_kernels()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 from numba.core import config
@@ -59,46 +59,32 @@ def compile_behind(task: Callable[[], object], name: str) -> bool:
         return False
     with _starting:
         if name not in _behind:
-            _behind[name] = _start(task, done)
+            _behind.add(name)
+            _start(task, done)
     return True
 
 
-class _Job(NamedTuple):
-    """What helpers compile behind this process, and the thread that waits for them."""
-
-    kernels: list[WantedKernel]
-    waiting: threading.Thread
-
-
 _starting = threading.Lock()
-_behind: dict[str, _Job] = {}  # by the task's name, those that have ended included
+_behind: set[str] = set()  # the tasks that are compiled behind this process, or were
 
 
-def _start(task: Callable[[], object], done: Path) -> _Job:
-    """Have helpers compile what a task calls, and kernels interpreted until they have.
-
-    Another task may call much the same: nothing is compiled twice.
-    """
+def _start(task: Callable[[], object], done: Path) -> None:
+    """Have helpers compile what a task calls, and kernels interpreted until they have."""
     INTERPRETER.begin()
-    kernels, before = kernels_called_by(task), list(_behind.values())
-    shares = _shares([each for each in kernels if not any(each in job.kernels for job in before)])
     # The first one, which has most to do, tells the user how far it is.
+    shares = _shares(kernels_called_by(task))
     helpers = [_helper(share, shows=n == 0) for n, share in enumerate(shares)]
     stop = partial(_end, helpers)
     atexit.register(stop)
 
     def finish() -> None:
         failed = [helper for helper in helpers if helper.wait()]
-        for job in before:
-            job.waiting.join()
         if not failed:
             done.touch()
         INTERPRETER.end()
         atexit.unregister(stop)
 
-    waiting = threading.Thread(target=finish, name="compiling", daemon=True)
-    waiting.start()
-    return _Job(kernels, waiting)
+    threading.Thread(target=finish, name="compiling", daemon=True).start()
 
 
 def _mark_of(name: str) -> Path | None:

@@ -95,7 +95,7 @@ def test_without_ray_people_are_told_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     without_ray(monkeypatch)
-    with pytest.raises(ClusterError, match=r"pip install 'tengen\[cluster\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'tengen-go\[cluster\]'"):
         import_ray()
     for options in (TrainOptions(workers=2), TrainOptions(cluster="auto")):
         with pytest.raises(ValueError, match="Ray, which is not installed"):

@@ -16,7 +16,6 @@ from typing import IO, Any
 import pytest
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.search.warmup import compile_kernels
 from tests.faults.faulty_process import started
@@ -96,7 +95,7 @@ class Player:
 @pytest.mark.timeout(2 * 3600)
 def test_a_server_survives_faults(tmp_path: Path) -> None:
     choice = random.Random(2)
-    compile_kernels(KATAGO)  # or all kills would find the server compiling
+    compile_kernels()  # or all kills would find the server compiling
     Position(9).play("A1")
     session: str | None = None
     sent: str | None = None

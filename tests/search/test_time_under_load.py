@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
@@ -62,7 +61,7 @@ def slow_network(batch: Batch) -> Evaluation:
     ids=["byo-yomi", "Canadian", "Fischer", "absolute"],
 )
 def test_no_move_is_late_on_busy_cores(control: TimeControl) -> None:
-    compile_kernels(KATAGO)
+    compile_kernels()
     search = Search(FakeEvaluator(slow_network))
     position, clock = Position(9, "tromp-taylor", 7), started(control)
     for _ in range(50):

@@ -88,8 +88,7 @@ class EngineNetworks:
 
     def _add(self, number: int, network: LoadedNetwork) -> LoadedNetwork:
         evaluator = network.evaluator
-        human = None if self._human is None else self._human.features
-        compile_kernels_behind(evaluator.features, human)
+        compile_kernels_behind()
         if self._cache is not None:
             network = network._replace(evaluator=CachingEvaluator(evaluator, self._cache))
         self._open[number] = network

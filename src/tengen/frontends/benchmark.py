@@ -68,7 +68,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     board_size = options.board_size
     position = Position(board_size, "tromp-taylor")
     evaluator = open_evaluator(load_network(options.model, position), **options.placement)
-    compile_kernels(evaluator.features)
+    compile_kernels()
     rates: list[Rate] = []
     with Progress(console=TerminalConsole(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))

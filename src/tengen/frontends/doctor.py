@@ -18,7 +18,6 @@ from tengen.distribution import DISTRIBUTION
 from tengen.engine.behaviour import RELEASED, behaviour_signature
 from tengen.engine.engine import Engine
 from tengen.engine.settings import NetworkOptions
-from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.jit import kernel_cache
 from tengen.network.backends.registry import best_device, probe_devices
@@ -81,7 +80,7 @@ def _folder(name: str, folder: Path, variable: str) -> Check:
 def _kernels() -> Iterator[Check]:
     began = time.monotonic()
     try:
-        compile_kernels(KATAGO)
+        compile_kernels()
     except Exception as error:  # a broken cache or compiler may raise anything
         remedy = f"remove {kernel_cache()}"
         yield Check("kernels", False, f"{type(error).__name__}: {error}"[:200], remedy)

@@ -65,7 +65,7 @@ def slow(seconds: float) -> FakeEvaluator:
 @cache
 def warm() -> None:
     """Have all kernels compiled, which on a busy machine takes longer than any answer may."""
-    compile_kernels(AHEAD.features)
+    compile_kernels()
 
 
 class Conversation(Closeable):

@@ -255,6 +255,7 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
                     pv=(move,),
                     pv_visits=(0,),
                     pv_edge_visits=(0,),
+                    height=position.height,
                 )
             )
     return found
