@@ -27,6 +27,7 @@ def test_games_are_listed_opened_renamed_downloaded_and_deleted(client: Client, 
     client.hear("position")
     first = client.game["id"]
     client.new_game(level="beginner", clock={"main": 100})
+    time.sleep(0.3)  # that the clock shows
     client.play("C3")
     second = client.game["id"]
     games = listed(client)
