@@ -19,6 +19,8 @@ from numba.core.registry import CPUDispatcher
 from tengen.kernel_compiler import EntryPoint
 
 _SECONDS_BETWEEN_LOOKS = 0.05
+# So long a thread may interpret; then it waits for the compilers, which need its core.
+_MOST_SECONDS = 5.0
 
 
 class WantedKernel(NamedTuple):
@@ -39,6 +41,7 @@ class _Thread(threading.local):
     """What each thread does."""
 
     interprets = False  # it is within a kernel that runs as plain Python
+    seconds = 0.0  # that it has spent so
     recorded: dict[WantedKernel, None] | None = None  # what it calls, if that is recorded
 
 
@@ -55,6 +58,8 @@ class KernelInterpreter:
         self._users = 0  # who need it to stand between Python and Numba
         self._compilers = 0  # those of them that compile
         self._under_way = 0  # interpreted calls
+        self._compiled = threading.Event()
+        self._compiled.set()
 
     @contextmanager
     def recording(self) -> Iterator[dict[WantedKernel, None]]:
@@ -73,11 +78,14 @@ class KernelInterpreter:
         self._install()
         with self._lock:
             self._compilers += 1
+            self._compiled.clear()
 
     def end(self) -> None:
         """End what `begin` began; returns when the interpreted calls under way have ended."""
         with self._lock:
             self._compilers -= 1
+            if self._compilers == 0:
+                self._compiled.set()
         while self._under_way:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         self._uninstall()
@@ -101,6 +109,8 @@ class KernelInterpreter:
         thread = self._thread
         if thread.interprets:
             return kernel.py_func(*args)
+        if thread.seconds > _MOST_SECONDS and thread.recorded is None and not kernel.overloads:
+            self._compiled.wait()
         with self._lock:
             compiles = self._compilers > 0 and not kernel.overloads
             interprets = compiles or thread.recorded is not None
@@ -110,11 +120,13 @@ class KernelInterpreter:
         if thread.recorded is not None:
             thread.recorded[_wanted(kernel, args)] = None
         thread.interprets = True
+        began = time.monotonic()
         try:
             with np.errstate(all="ignore"):  # machine code does not warn either
                 return kernel.py_func(*args)
         finally:
             thread.interprets = False
+            thread.seconds += time.monotonic() - began
             with self._lock:
                 self._under_way -= 1
 
