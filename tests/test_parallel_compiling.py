@@ -111,6 +111,19 @@ def test_kernels_run_as_plain_python_until_helpers_have_compiled_them(
     assert perform(PERFORM) == ("10.0 4\n", "")
 
 
+def test_kernels_are_not_interpreted_for_ever_if_the_disk_is_full(perform: Perform) -> None:
+    full = """
+from pathlib import Path
+def touch(self):
+    raise OSError(28, 'No space left on device')
+Path.touch = touch
+"""
+    meanwhile = PERFORM_MEANWHILE.replace("assert not task.compile_behind(task.task, 'task')\n", "")
+    out, messages = perform(full + meanwhile)
+    assert out == "10.0 4\n" * 3
+    assert "Traceback" not in messages
+
+
 def test_what_an_interpreted_kernel_calls_is_interpreted_to_its_end() -> None:
     reached, may_go_on = threading.Event(), threading.Event()
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,19 +71,22 @@ _behind: set[str] = set()  # the tasks that are compiled behind this process, or
 
 def _start(task: Callable[[], object], done: Path) -> None:
     """Have helpers compile what a task calls, and kernels interpreted until they have."""
-    INTERPRETER.begin()
     # The first one, which has most to do, tells the user how far it is.
     shares = _shares(kernels_called_by(task))
     helpers = [_helper(share, shows=n == 0) for n, share in enumerate(shares)]
     stop = partial(_end, helpers)
     atexit.register(stop)
+    INTERPRETER.begin()
 
     def finish() -> None:
-        failed = [helper for helper in helpers if helper.wait()]
-        if not failed:
-            done.touch()
-        INTERPRETER.end()
-        atexit.unregister(stop)
+        try:
+            failed = [helper for helper in helpers if helper.wait()]
+            if not failed:
+                with suppress(OSError):  # a full disk: the next start looks again
+                    done.touch()
+        finally:  # or searches would wait for ever
+            INTERPRETER.end()
+            atexit.unregister(stop)
 
     threading.Thread(target=finish, name="compiling", daemon=True).start()
 
