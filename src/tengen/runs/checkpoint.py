@@ -154,22 +154,28 @@ class CheckpointWriter(BackgroundThread):
         self,
         folder: RunFolder,
         samples: int,
+        before: Callable[[], None] = lambda: None,
         then: Callable[[Mapping[str, Any]], None] = lambda _: None,
     ) -> None:
-        """`then` is called after each save with its facts, in the background."""
+        """`before` is called before anything is written, and `then` after each save, in the
+        background; `then` gets the save's facts, and `before` may raise RunError to prevent it.
+        """
         super().__init__("saving")
-        self._folder, self._samples, self._then = folder, samples, then
+        self._folder, self._samples = folder, samples
+        self._before, self._then = before, then
 
     def write(
         self, number: int, games: Games, arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]
     ) -> None:
         """Save a run, to be started in the background; raises RunError."""
+        self._before()
         with writing(self._folder.shards):
             for part in split_games(games, GAMES_IN_A_SHARD):
                 write_shard(self._folder.shards, part, {"run": self._folder.path.name})
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
         facts = facts | {"last_shard": last}
+        self._before()  # large shards take a while
         save_checkpoint(self._folder, number, arrays, facts)
         self._then(facts)
 
