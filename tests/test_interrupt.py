@@ -42,6 +42,18 @@ sys.stdout = Stdout()
 import runpy
 runpy.run_module("tengen", run_name="__main__")
 """
+# As native modules tell of an interrupt while they are imported.
+WHILE_IMPORTING = """
+from tengen.frontends import documents
+def show(_):
+    try:
+        signal.raise_signal(NUMBER)
+    except KeyboardInterrupt as error:
+        raise ImportError("initialization failed") from error
+documents.show_documents = show
+import runpy
+runpy.run_module("tengen", run_name="__main__")
+"""
 AT_THE_END = """
 import atexit
 atexit.register(lambda: signal.raise_signal(NUMBER))
@@ -67,6 +79,11 @@ def test_a_signal_while_a_command_loads_ends_it_without_a_word(number: signal.Si
 def test_a_second_signal_ends_a_command_at_once(number: signal.Signals) -> None:
     done = ended(TWICE, number)
     assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+
+
+def test_a_signal_while_native_modules_are_imported_is_told_as_one() -> None:
+    done = ended(WHILE_IMPORTING, signal.SIGHUP)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGHUP, "")
 
 
 def test_a_signal_after_the_work_is_done_is_no_error() -> None:

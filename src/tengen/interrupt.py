@@ -61,6 +61,14 @@ def _exit(number: int, _: FrameType | None) -> NoReturn:
     os._exit(128 + number)
 
 
+def cause_of(error: Exception) -> KeyboardInterrupt | None:
+    """The interrupt that an import ended by; native modules make an ImportError of it."""
+    seen: BaseException | None = error if isinstance(error, ImportError) else None
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen
+
+
 def end_at_once(error: KeyboardInterrupt) -> NoReturn:
     """End the process after an interrupt, with the status that shells expect."""
     number = error.number if isinstance(error, Terminated) else INTERRUPT
