@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from functools import partial
@@ -18,10 +19,13 @@ def replace_file(
 ) -> None:
     """Write a file atomically; raises OSError.
 
+    What is there and is no file, such as a device, is refused: it would be gone for good.
     Writes to `temporary_name` first, then renames it. The default name is random; with a fixed
     name the next write replaces a leftover of a killed program. Unless `durable`, a power failure
     may lose it.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "there is something that is no file", str(path))
     unfinished = path.with_name(temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         # Unbuffered, in few system calls: each may wait for the GIL.

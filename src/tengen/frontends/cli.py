@@ -31,7 +31,7 @@ from tengen.frontends.options import (
     VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, end_process, raise_when_terminated
+from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -374,6 +374,8 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("TENGEN_TRACEBACK"):
             raise
+        if (interrupt := cause_of(error)) is not None:
+            end_at_once(interrupt)
         message, status = _explained(error)
         say(" ".join(message.split()))
         raise SystemExit(status) from None

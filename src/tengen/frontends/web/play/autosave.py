@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
-from tengen.frontends.web.play.saved_games import NO_CARD, GameCard, card_of
+from tengen.frontends.web.play.saved_games import NO_CARD, UNREADABLE, GameCard, card_of
 from tengen.user_messages import say
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
@@ -112,7 +112,7 @@ class Autosave(Closeable):
                 key = GameKey(str(told["player"]), str(told["game"]))
             saved = self.load_game(key)
             return None if saved is None else (key, saved)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, *UNREADABLE):
             return self._load_older(session)
 
     def _load_older(self, session: str) -> tuple[GameKey, bytes] | None:

@@ -17,6 +17,15 @@ from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
 
 PROPERTY = "TENGEN"  # of the root of a saved game; other programs ignore it
 FORMAT = 1  # of what it holds
+# What reading a file raises that is damaged, or written by somebody else.
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 def saved_game(game: GameState) -> bytes:
@@ -74,7 +83,7 @@ def restored_game(saved: bytes) -> GameState | None:
         state = json.loads(record.root.text(PROPERTY))
         del record.root.properties[PROPERTY]
         return _restored(GameTree(record), state)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except UNREADABLE:
         return None
 
 
@@ -160,5 +169,5 @@ def card_of(saved: bytes) -> GameCard:
             under_way=bool(you) and state["result"] is None,
             keep=bool(state.get("keep")),
         )
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except UNREADABLE:
         return NO_CARD
