@@ -112,8 +112,10 @@ class KeptGames:
 
         self._autosave.change_results(self.player, change)
 
-    async def strength(self, size: int, rules: str, network: str) -> Json:
+    async def strength(self, size: int, rules: str) -> Json:
         """The player's strength on a board, and the terms of an even game, for pages."""
+        engine = self._session.loader.engine_if_ready
+        network = "" if engine is None else engine.name_for(Position(size))
         results = await self._all_results()
         return {"type": "strength", **strength_view(results, size, rules, network)}
 
@@ -123,9 +125,3 @@ class KeptGames:
         colour = wish if wish in ("black", "white") else None
         terms = even_terms(results, wanted.size, wanted.rules, colour)
         return wanted.model_copy(update=terms._asdict())
-
-
-def name_of(session: PlaySession, size: int) -> str:
-    """The name of the network that would play on a board of this size."""
-    engine = session.loader.engine_if_ready
-    return "" if engine is None else engine.name_for(Position(size))

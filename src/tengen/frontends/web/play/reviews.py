@@ -59,7 +59,7 @@ class Reviews:
             self._done = sgf, found
             self._session.send(view(found, nodes, start))
 
-        self._session.tasks.start("review", review, self._session.search_failed)
+        self._session.tasks.start("review", review, self._session.program.failed)
 
     async def _review(self, sgf: bytes, visits: int, nodes: list[TreeNode]) -> GameReview:
         """Review a game in a thread; shows progress. Cancelling it ends the review."""
