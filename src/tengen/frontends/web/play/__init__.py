@@ -20,4 +20,6 @@ even_games.py       a player's strength, and terms that give even chances
 networks.py         the networks that the server's owner offers
 analysis.py         hints, dead stones, live analysis, and the graph of a game
 reviews.py          reviews of games
+moments.py          costly turns that come back as puzzles
+moment_schedule.py  when they come back
 """

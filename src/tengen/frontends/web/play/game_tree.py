@@ -163,8 +163,7 @@ class GameTree:
         try:
             after = position.play(move)
         except IllegalMoveError as error:
-            why, reason = f"{error.move}: {error.why}", _reason(error)
-            raise RefusedError("illegal_move", why, reason=reason, move=error.move) from None
+            raise illegal_move(error) from None
         played = after.last_move
         assert played is not None
         child = next((each for each in parent.children if self._is(each, played)), None)
@@ -370,10 +369,12 @@ def is_set_up(node: TreeNode) -> bool:
     return any(name in node.sgf.properties for name in _SET_UP)
 
 
-def _reason(error: IllegalMoveError) -> str:
-    """The reason as pages know it, such as `not_a_move` for NotAMoveError."""
+def illegal_move(error: IllegalMoveError) -> RefusedError:
+    """The refusal of a move; its reason is such as `not_a_move` for NotAMoveError."""
     name = type(error).__name__.removesuffix("Error")
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    reason = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    why = f"{error.move}: {error.why}"
+    return RefusedError("illegal_move", why, reason=reason, move=error.move)
 
 
 class ListedGame(NamedTuple):

@@ -96,7 +96,7 @@ class KeptGames:
     # Results
 
     async def _all_results(self) -> list[PlayedGame]:
-        return read_results(await asyncio.wrap_future(self._autosave.results(self.player)))
+        return read_results(await asyncio.wrap_future(self._autosave.notes(self.player, "results")))
 
     def note_result(self, game: GameState) -> None:
         """Remember how a game ended, in the place of what was remembered of it; or forget it."""
@@ -110,7 +110,7 @@ class KeptGames:
                 return None
             return write_results(others if found is None else [*others, found])
 
-        self._autosave.change_results(self.player, change)
+        self._autosave.change_notes(self.player, "results", change)
 
     async def strength(self, size: int, rules: str) -> Json:
         """The player's strength on a board, and the terms of an even game, for pages."""

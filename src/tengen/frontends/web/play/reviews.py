@@ -58,6 +58,7 @@ class Reviews:
             found = await self._review(sgf, visits, nodes)
             self._done = sgf, found
             self._session.send(view(found, nodes, start))
+            self._session.moments.find(sgf, found)
 
         self._session.tasks.start("review", review, self._session.program.failed)
 

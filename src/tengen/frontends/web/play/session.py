@@ -21,11 +21,13 @@ from tengen.frontends.web.play.client_messages import ClientMessage, Hello, NewG
 from tengen.frontends.web.play.game_state import GameState, new_game_state
 from tengen.frontends.web.play.game_tree import TreeNode
 from tengen.frontends.web.play.kept_games import KeptGames
+from tengen.frontends.web.play.moments import YourMoments
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.program import Program
 from tengen.frontends.web.play.requests.analysing import AnalysisRequests
 from tengen.frontends.web.play.requests.group import Requests
 from tengen.frontends.web.play.requests.kept import KeptGameRequests
+from tengen.frontends.web.play.requests.moments import MomentRequests
 from tengen.frontends.web.play.requests.playing import PlayingRequests
 from tengen.frontends.web.play.requests.records import RecordRequests
 from tengen.frontends.web.play.reviews import Reviews
@@ -51,7 +53,9 @@ REQUESTS: tuple[type[Requests], ...] = (  # what clients may ask for
     RecordRequests,
     KeptGameRequests,
     AnalysisRequests,
+    MomentRequests,
 )
+OF_THE_PLAYER = ("moments", "trial", "telling")  # tasks that go on when another game begins
 
 
 class PlaySession:
@@ -85,6 +89,7 @@ class PlaySession:
         self.live = LiveAnalysis(self)
         self.reviews = Reviews(self, reviewers)
         self.program = Program(self, answering)
+        self.moments = YourMoments(self, autosave)
         self._asked: dict[str, Callable[..., Awaitable[None]]] = {}  # by the message's type
         for group in REQUESTS:
             self._asked |= messages_of(group(self))
@@ -108,6 +113,7 @@ class PlaySession:
         self.send(welcome)
         await self.show_all()
         self.program.go_on()
+        self.tasks.start("telling", self.moments.tell, lambda _: None)
 
     def detach(self, outbox: Outbox) -> None:
         """The client is gone: stop its clock, analysis, review and hint, not the program's move."""
@@ -242,7 +248,7 @@ class PlaySession:
             self._saving.save_now()
         elif before.id:
             self._autosave.delete(self.kept.key(before.id))
-        self.tasks.cancel_all()
+        self.tasks.cancel_all(but=OF_THE_PLAYER)
         self.live.forget()
         self.reviews.forget()
         self.game = game

@@ -5,4 +5,5 @@ playing      moves of a game that is played, hints, its end and its count
 records      opening records, walking and editing their trees
 kept         a player's games and strength
 analysing    networks, live analyses, reviews
+moments      costly turns that come back as puzzles
 """
