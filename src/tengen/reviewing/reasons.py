@@ -27,10 +27,10 @@ Chain: TypeAlias = frozenset[Point]
 SURE = 0.4  # ownership of stones, from -1 to 1, from which on their fate is told
 TRUSTED_SHARE, TRUSTED_VISITS = 0.04, 3  # visits of a position from which on a line is believed
 STONE_POINTS = 2.0  # that a stone makes by its fate: its own point, and the one it took
-ENOUGH = 0.35  # of the difference, that the stones named must make
+ENOUGH = 0.25  # of the difference, that the stones named must make
 NEAR = 2  # points between chains of one fate that are told as one group
 AROUND = 2  # points around the one by which an area is named
-MOST_AREA = 0.5  # of the difference, that lies there
+MOST_AREA = 0.6  # of the difference, that lies there
 
 
 @dataclass(frozen=True, eq=False)

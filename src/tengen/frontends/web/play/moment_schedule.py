@@ -19,7 +19,7 @@ DAY = 24 * 3600.0
 WAITS = (DAY, DAY, 7 * DAY)  # before it is asked for again, by how often it was solved in a row
 MOST_MOMENTS = 100  # of a player, that are waiting
 MOST_LEARNT = 500  # ids of those that were solved for good
-MOST_BYTES = 8_000  # of the record of one
+MOST_BYTES = 3_000  # of the record of one
 LONGEST_NAME = 60  # of a player
 
 
