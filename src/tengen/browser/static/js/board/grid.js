@@ -92,7 +92,8 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
     const index = cells.indexOf(event.target);
     if (index < 0) return;
     settle(index);
-    onCursor(index);
+    // Whoever came by mouse is not shown a cursor.
+    onCursor(event.target.matches(":focus-visible") ? index : null);
   });
   grid.addEventListener("focusout", () => onCursor(null));
 

@@ -41,6 +41,17 @@ export function addStrings(page) {
   prefixes.push(`${page}.`);
 }
 
+/** Load the strings of a part of the page that is opened only now, and keep them with the language. */
+export async function needStrings(page) {
+  const prefix = `${page}.`;
+  if (prefixes.includes(prefix)) return;
+  const code = language;
+  const found = await fetchStrings(prefix + code);
+  prefixes.push(prefix);
+  if (code === language) Object.assign(strings, found);
+  else await useLanguage(language);
+}
+
 /** Load a language (by default the remembered or the browser's own) and show the page in it. */
 export async function useLanguage(code = preferred()) {
   try {
