@@ -39,7 +39,7 @@ def places(text: str | dict[str, str]) -> set[str]:
     return {name for each in texts for name in re.findall(r"\{(\w+)\}", each)}
 
 
-@pytest.mark.parametrize("page", ["", "run.", "moments."])
+@pytest.mark.parametrize("page", ["", "run.", "moments.", "report."])
 def test_all_languages_say_the_same_things(page: str) -> None:
     english = strings(f"{page}en")
     files = {file.name for file in (STATIC / "languages").glob("*.json")}

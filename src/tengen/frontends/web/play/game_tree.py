@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -370,11 +369,9 @@ def is_set_up(node: TreeNode) -> bool:
 
 
 def illegal_move(error: IllegalMoveError) -> RefusedError:
-    """The refusal of a move; its reason is such as `not_a_move` for NotAMoveError."""
-    name = type(error).__name__.removesuffix("Error")
-    reason = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    """The refusal of a move."""
     why = f"{error.move}: {error.why}"
-    return RefusedError("illegal_move", why, reason=reason, move=error.move)
+    return RefusedError("illegal_move", why, reason=error.reason, move=error.move)
 
 
 class ListedGame(NamedTuple):

@@ -37,7 +37,8 @@ export function createPointBoard({ onPoint }) {
   function ghost({ width, height, picture, ghost: stone }) {
     const index = pointed ? pointIndex(pointed, width, height) : cursor;
     if (picture.ghost) return picture.ghost;
-    return stone && index !== null && picture.stones[index] === "." ? { index, stone } : null;
+    const free = index !== null && picture.stones[index] === "." && !picture.marks?.some((mark) => mark.index === index && mark.fill);
+    return stone && free ? { index, stone } : null;
   }
 
   function paint() {

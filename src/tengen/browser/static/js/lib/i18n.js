@@ -30,10 +30,17 @@ function preferred() {
   return "en";
 }
 
+let loadStrings = fetchStrings; // by the file's name, without its ending
+
 async function fetchStrings(file) {
   const answer = await fetch(`/static/languages/${file}.json`);
   if (!answer.ok) throw new Error(`no strings in ${file}`);
   return answer.json();
+}
+
+/** Take strings from elsewhere than the server: `load(language)` returns or resolves to them. */
+export function stringsFrom(load) {
+  loadStrings = load;
 }
 
 /** Load the strings of `{page}.{language}.json` too, on top of the common ones. */
@@ -46,7 +53,7 @@ export async function needStrings(page) {
   const prefix = `${page}.`;
   if (prefixes.includes(prefix)) return;
   const code = language;
-  const found = await fetchStrings(prefix + code);
+  const found = await loadStrings(prefix + code);
   prefixes.push(prefix);
   if (code === language) Object.assign(strings, found);
   else await useLanguage(language);
@@ -55,7 +62,7 @@ export async function needStrings(page) {
 /** Load a language (by default the remembered or the browser's own) and show the page in it. */
 export async function useLanguage(code = preferred()) {
   try {
-    strings = Object.assign({}, ...(await Promise.all(prefixes.map((prefix) => fetchStrings(prefix + code)))));
+    strings = Object.assign({}, ...(await Promise.all(prefixes.map((prefix) => loadStrings(prefix + code)))));
   } catch {
     return; // keep the language that is shown
   }
