@@ -28,6 +28,7 @@ FileContent: TypeAlias = Annotated[str, Field(max_length=limits.UPLOAD_BYTES * 4
 GameNumber: TypeAlias = Annotated[int, Field(ge=0, le=2**31)]
 GameId: TypeAlias = Annotated[str, Field(max_length=64)]
 GameName: TypeAlias = Annotated[str, Field(max_length=limits.NAME_LENGTH)]
+CapturedCount: TypeAlias = Annotated[int, Field(ge=0, le=limits.CAPTURED)]
 MomentId: TypeAlias = Annotated[str, Field(max_length=64)]
 LevelId: TypeAlias = Annotated[str, Field(max_length=40)]
 NetworkName: TypeAlias = Annotated[str, Field(max_length=255)]

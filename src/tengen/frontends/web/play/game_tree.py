@@ -13,12 +13,20 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Move, Position
-from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, letters, read_sgf, save_sgf
+from tengen.game.sgf.records import (
+    CAPTURED,
+    SgfError,
+    SgfGame,
+    SgfNode,
+    letters,
+    read_sgf,
+    save_sgf,
+)
 
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 Stone: TypeAlias = Literal["black", "white", "empty"]
 _POSITIONS_KEPT = 1_000
-_SET_UP = ("AB", "AW", "AE", "PL")
+_SET_UP = ("AB", "AW", "AE", "PL", CAPTURED)
 
 
 @dataclass(eq=False)
@@ -225,6 +233,10 @@ class GameTree:
         """Say who moves next; the node that says so, and whether it is new. Raises RefusedError."""
         return self._edited(node, lambda properties: properties.update(PL=[color.letter]))
 
+    def set_captured(self, node: TreeNode, black: int, white: int) -> tuple[TreeNode, bool]:
+        """Say how many stones of each side were captured so far; see `set_turn`."""
+        return self._edited(node, lambda each: each.update({CAPTURED: [f"{black}:{white}"]}))
+
     def _edited(
         self, node: TreeNode, change: Callable[[dict[str, list[str]]], None]
     ) -> tuple[TreeNode, bool]:
@@ -252,7 +264,7 @@ class GameTree:
 
     def line_alone(self, node: TreeNode) -> SgfGame:
         """The game up to a node, without variations, comments, marks and result."""
-        kept = {"AB", "AW", "AE", "PL", "B", "W", "KO"}
+        kept = {*_SET_UP, "B", "W", "KO"}
         root: SgfNode | None = None
         last = SgfNode()
         for each in node.line():

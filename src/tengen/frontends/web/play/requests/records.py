@@ -9,6 +9,7 @@ from typing import Literal
 
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import (
+    CapturedCount,
     CommentText,
     FileContent,
     GameNumber,
@@ -75,6 +76,12 @@ class RecordRequests(Requests):
     @message
     async def set_turn(self, node: NodeId, colour: Literal["black", "white"]) -> None:
         self.session.show_node(self.game.set_turn(node, parse_color(colour))[0])
+        self.session.changed()
+
+    @message
+    async def set_captured(self, node: NodeId, black: CapturedCount, white: CapturedCount) -> None:
+        """So many stones of Black and of White were captured before this node."""
+        self.session.show_node(self.game.set_captured(node, black, white)[0])
         self.session.changed()
 
     @message
