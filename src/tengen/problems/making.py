@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from tengen.engine.engine import Engine
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.problems.answers import Examination, Outcome
-from tengen.problems.opinions import deciding_komi, grade_of, margin, tastes, weakest_level
+from tengen.problems.opinions import (
+    deciding_komi,
+    grade_of,
+    looks_decisive,
+    margin,
+    tastes,
+    weakest_level,
+)
 from tengen.problems.played_games import WatchedGame
 from tengen.problems.problem import Problem, position_of, rows_of
 from tengen.problems.questions import questions_in
 from tengen.problems.solver import Question, RegionSolver, UnsolvedError
 
 LEAST_MOVES = 3  # that can be chosen from
+MOST_TRIES = 3  # in one place of a game, before it is left alone
 SAME_PLACE = 0.4  # share of a region's points from which another one is the same place
 
 
@@ -31,64 +39,93 @@ class Maker:
 
     def problems_in(self, game: WatchedGame) -> Iterator[Problem]:
         """The problems of a game, the first that is found in each place."""
-        places: list[frozenset[Point]] = []
+        places: list[_Place] = []
         for position, ownership in zip(game.positions, game.ownership, strict=True):
-            for question in questions_in(position, ownership):
-                points = question.region.points
-                if any(len(points & each) > SAME_PLACE * len(points) for each in places):
+            if position.is_over or position.ko is not None:
+                continue
+            start = position_of(rows_of(position), position.to_play, position.komi)
+            for question in questions_in(start, ownership):
+                place = _place_among(places, question.region.points)
+                solved = None if place.is_done else self._solved(start, question)
+                if solved is None:
                     continue
-                source = f"{game.name}, move {position.move_number + 1}"
-                problem = self.problem(position, question, source)
+                place.tries += 1
+                problem = self._judged(*solved, f"{game.name}, move {position.move_number + 1}")
                 if problem is not None:
-                    places.append(points)
+                    place.tries = MOST_TRIES
                     yield problem
 
-    def problem(self, position: Position, question: Question, source: str) -> Problem | None:
-        """The problem in a question; None if no single move is right, or networks disagree."""
-        if position.ko is not None or position.is_over:
-            return None
-        start = position_of(rows_of(position), position.to_play, position.komi)
+    def _solved(self, start: Position, question: Question) -> tuple[Examination, Position] | None:
+        """The position after the only right move; None if there is none or more than one."""
         examination = Examination(question, start.to_play, self.solver)
+        if not examination.defends and start.liberties(min(question.stones)) == 1:
+            return None  # they are there for the taking
         try:
-            solved = self._solved(examination, start, source)
+            left = examination.outcome(start, start.to_play.opponent)
+            wanted = examination.outcome(start)
+            if left >= wanted:
+                return None
+            found = examination.outcomes(start)
         except UnsolvedError:
             return None
-        return None if solved is None else self._judged(solved)
-
-    def _solved(self, examination: Examination, start: Position, source: str) -> Problem | None:
-        """The problem with its answers; None if it has no single one."""
-        if not examination.defends and start.liberties(min(examination.question.stones)) == 1:
-            return None  # they are there for the taking
-        left = examination.outcome(start, start.to_play.opponent)
-        wanted = examination.outcome(start)
-        if left >= wanted:
-            return None
-        found = examination.outcomes(start)
         right = [after for outcome, after in found.values() if outcome >= wanted]
         if len(right) != 1 or len(found) < LEAST_MOVES:
             return None
         if wanted is Outcome.KO and right[0].ko is not None:
             return None  # nothing but to take it
-        komi = deciding_komi(self.engine, start, right[0], self.visits)
-        rows = rows_of(start)
-        before = position_of(rows, start.to_play, komi)
-        answers = examination.turn(before, partial(tastes, self.engine))
-        ko = wanted is Outcome.KO
-        return Problem(rows, start.to_play, komi, examination.question, ko, answers, source=source)
+        return examination, right[0]
 
-    def _judged(self, problem: Problem) -> Problem | None:
-        """The problem with opinions and grade; None if a network does not agree.
+    def _judged(self, examination: Examination, right: Position, source: str) -> Problem | None:
+        """The problem with answers, opinions and grade; None if a network does not agree.
 
         Networks cannot say how a ko ends.
         """
+        start = right.undo()
+        question = examination.question
+        success = examination.outcome(start) is Outcome.SUCCESS
+        named = {each.name_for(start): each for each in (self.engine, *self.others)}
+        engines = tuple(named.values()) if success else ()
+        if not all(looks_decisive(each, right, question) for each in engines):
+            return None
         margins = {}
-        for engine in () if problem.ko else (self.engine, *self.others):
-            found = margin(engine, problem, self.visits)
+        for engine in engines:
+            found = margin(engine, right, question, self.visits)
             if not found.decides:
                 return None
             rounded = round(found.right, 2), round(found.wrong, 2)
-            margins[engine.name_for(problem.position)] = rounded
-        level = weakest_level(self.engine, problem)
+            margins[engine.name_for(start)] = rounded
+        komi = deciding_komi(self.engine, right, self.visits)
+        start = position_of(rows_of(start), start.to_play, komi)
+        try:
+            answers = examination.turn(start, partial(tastes, self.engine))
+        except UnsolvedError:
+            return None
+        level = weakest_level(self.engine, start, [*answers.right, *answers.wrong])
         if level is None:
             return None
-        return replace(problem, margins=margins, level=level, grade=grade_of(level))
+        rows, color = rows_of(start), start.to_play
+        grade = grade_of(level)
+        return Problem(
+            rows, color, komi, question, not success, answers, grade, level, margins, source
+        )
+
+
+@dataclass
+class _Place:
+    """Where in a game stones are or were in question."""
+
+    points: frozenset[Point]
+    tries: int = 0  # problems that were judged there
+
+    @property
+    def is_done(self) -> bool:
+        return self.tries >= MOST_TRIES
+
+
+def _place_among(places: list[_Place], points: frozenset[Point]) -> _Place:
+    """The place with most of these points, which is new if there is none."""
+    for place in places:
+        if len(points & place.points) > SAME_PLACE * len(points):
+            return place
+    places.append(_Place(points))
+    return places[-1]

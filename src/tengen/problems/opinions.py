@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import LEVELS, WITH_OWNERSHIP, Level
-from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.problems.problem import Problem
+from tengen.problems.solver import Question
 from tengen.search.request import Limits, RootOptions, SearchRequest, allow_only
+from tengen.search.result import SearchResult
 
+LEAST_GLANCE = 0.5  # of ownership, by which a move has to matter at a glance
 TEMPTING = 2  # wrong moves that are searched, those that look best
 # The grade by the weakest level that finds the first move.
 _HARDEST = ("rookie", "learner", "club", "expert", "full")  # of each grade
@@ -45,56 +46,64 @@ def tastes(engine: Engine, positions: Sequence[Position]) -> list[dict[Point, fl
     ]
 
 
-def deciding_komi(engine: Engine, before: Position, after: Position, visits: int) -> float:
+def deciding_komi(engine: Engine, right: Position, visits: int) -> float:
     """The komi, before the point, at which a game is won after a move and lost without it."""
-    other = before.set_up(to_play=before.to_play.opponent)
-    leads = [_searched(engine, each, visits)[0] for each in (after, other)]
-    middle = before.komi + sum(leads) / 2
-    return float(np.clip(np.floor(middle) + 0.5, -150, 150))
+    leads = [each.black_lead for each in _searched(engine, [right, _passed(right)], visits)]
+    return float(np.clip(np.floor(right.komi + sum(leads) / 2) + 0.5, -150, 150))
 
 
-def margin(engine: Engine, problem: Problem, visits: int) -> Margin:
-    """How sure a network is that the first move decides, after so many visits each."""
-    position = problem.position
-    right = _owned(engine, position.play(problem.solution), problem, visits)
-    natural = tastes(engine, [position])[0]
-    tempting = sorted(problem.answers.wrong, key=lambda move: -natural[move])
-    wrong = [position.set_up(to_play=position.to_play.opponent)]
-    wrong += [position.play(move) for move in tempting[:TEMPTING]]
-    return Margin(right, max(_owned(engine, each, problem, visits) for each in wrong))
+def looks_decisive(engine: Engine, right: Position, question: Question) -> bool:
+    """Does a network see at a glance that a move makes some difference?"""
+    found = engine.evaluate([right, _passed(right)]).result().ownership
+    after, without = (_mean(owned, question) for owned in found)
+    return without - after >= LEAST_GLANCE  # for the opponent, who is to play
 
 
-def _owned(engine: Engine, position: Position, problem: Problem, visits: int) -> float:
-    owned = _searched(engine, position, visits)[1]
-    mean = float(np.mean([owned[each.y, each.x] for each in problem.question.stones]))
-    return mean if problem.to_play is Color.BLACK else -mean
+def margin(engine: Engine, right: Position, question: Question, visits: int) -> Margin:
+    """How sure a network is that a move decides, after so many visits each."""
+    start = right.undo()
+    played = right.last_move
+    natural = tastes(engine, [start])[0]
+    open_ = (each for each in question.region.points if start.is_legal(each))
+    wrong = sorted(open_, key=lambda move: -natural[move])
+    tempting = [move for move in wrong if played is None or move != played.point][:TEMPTING]
+    positions = [right, _passed(right), *(start.play(move) for move in tempting)]
+    owned = []
+    for result in _searched(engine, positions, visits):
+        assert result.ownership is not None
+        owned.append(-_mean(result.ownership, question))
+    return Margin(owned[0], max(owned[1:]))
 
 
-def _searched(engine: Engine, position: Position, visits: int) -> tuple[float, NDArray[np.float32]]:
-    """Black's lead and ownership after a search."""
+def _passed(right: Position) -> Position:
+    """The position before a move, with the opponent to play."""
+    return right.undo().set_up(to_play=right.to_play)
+
+
+def _mean(ownership: NDArray[np.float32], question: Question) -> float:
+    return float(np.mean([ownership[each.y, each.x] for each in question.stones]))
+
+
+def _searched(engine: Engine, positions: Sequence[Position], visits: int) -> list[SearchResult]:
     root = RootOptions(fresh=True)
-    request = SearchRequest(position, Limits(visits=visits), root, WITH_OWNERSHIP)
-    result = engine.submit(request).result()
-    sign = 1 if position.to_play is Color.BLACK else -1
-    assert result.ownership is not None
-    return result.black_lead, sign * result.ownership
+    requests = [
+        SearchRequest(each, Limits(visits=visits), root, WITH_OWNERSHIP) for each in positions
+    ]
+    return list(engine.search_many(requests))
 
 
-def weakest_level(engine: Engine, problem: Problem) -> str | None:
-    """The weakest level that finds the first move of a problem; None if none does.
+def weakest_level(engine: Engine, position: Position, moves: Sequence[Point]) -> str | None:
+    """The weakest level that finds the first of some moves; None if none does.
 
-    Levels that draw moves find it in half of their tries. All of them look at moves in the region
-    alone.
+    Levels that draw moves find it in half of their tries. All of them look at these moves alone.
     """
-    position = problem.position
-    local = [problem.solution, *problem.answers.wrong]
     natural = tastes(engine, [position])[0]
-    weights = {move: float(np.exp(natural[move])) for move in local}
+    weights = {move: float(np.exp(natural[move])) for move in moves}
     for level in LEVELS:
         if level.visits > 1:
-            if _finds(engine, position, local, problem.solution, level):
+            if _finds(engine, position, moves, level):
                 return level.id
-        elif _share(weights, problem.solution, level.temperature_on(position.size)) >= 0.5:
+        elif _share(weights, moves[0], level.temperature_on(position.size)) >= 0.5:
             return level.id
     return None
 
@@ -106,12 +115,10 @@ def _share(weights: Mapping[Point, float], move: Point, temperature: float) -> f
     return powers[move] / total if total else 0.0
 
 
-def _finds(
-    engine: Engine, position: Position, local: Iterable[Point], move: Point, level: Level
-) -> bool:
-    root = allow_only(position, [*local, None])
+def _finds(engine: Engine, position: Position, moves: Sequence[Point], level: Level) -> bool:
+    root = allow_only(position, [*moves, None])
     request = SearchRequest(position, Limits(visits=level.visits), root)
-    return engine.submit(request).result().move == move
+    return engine.submit(request).result().move == moves[0]
 
 
 def grade_of(level: str) -> int:
