@@ -24,6 +24,7 @@ from tengen.frontends.options import (
     GtpOptions,
     MatchOptions,
     PlayOptions,
+    ProblemsOptions,
     ReviewOptions,
     SelfPlayOptions,
     SweepOptions,
@@ -67,6 +68,13 @@ net = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(net, name="net")
+
+problems = typer.Typer(
+    cls=_Commands,
+    help="Make problems of life and death out of games, and check them.",
+    rich_markup_mode=None,
+)
+app.add_typer(problems, name="problems")
 
 
 def _show_version(wanted: bool) -> None:
@@ -301,6 +309,38 @@ def selfplay(
     sizes = (options.board_size,)
     params = SelfPlayParams(visits=options.visits, board_sizes=sizes, stagger=False)
     run_self_play(model, params, options)
+
+
+@problems.command("make")
+@with_options
+def problems_make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where they go, new or old.")],
+    options: ProblemsOptions,
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GAMES]...", help="SGF files or folders; else games are played."),
+    ] = None,
+) -> None:
+    """Find positions in games where one move decides stones: solved, judged and graded.
+
+    Ctrl-C stops; the same command goes on.
+    """
+    from tengen.frontends.problems import make_problems
+
+    make_problems(folder, games or [], options)
+
+
+@problems.command("check")
+def problems_check(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Else those that come with Tengen.")
+    ] = None,
+) -> None:
+    """Check each problem of a file by the rules, and by searching its region anew."""
+    from tengen.frontends.problems import check_problems
+
+    if not check_problems(file):
+        raise typer.Exit(1)
 
 
 @app.command()

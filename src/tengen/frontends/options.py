@@ -283,6 +283,23 @@ class SelfPlayOptions:
 
 
 @dataclass(frozen=True)
+class ProblemsOptions(NetworkOptions):
+    """What `tengen problems make` makes."""
+
+    sizes: list[str] = option(
+        ("9",), "board to play on, such as 9; give it several times", flag="--size", metavar="SIDE"
+    )
+    count: int = option(100, "problems on each board, about", low=1)
+    second: list[str] = option(
+        (), "another network that must agree; else the other bundled one", metavar="NETWORK"
+    )
+    visits: int = option(100, "of each search", low=2)
+    batch: int = option(16, "games that are played side by side", low=1)
+    most_of_a_grade: int | None = option(None, "of each board that are kept", low=1)
+    seed: int = option(1, "seed of the games")
+
+
+@dataclass(frozen=True)
 class ExportOptions:
     """What `tengen net export` writes."""
 
