@@ -170,7 +170,7 @@ class Autosave(Closeable):
         path = self._path(key)
         with self._lock:
             self._unwritten.pop(path, None)
-        return self._disk.submit(partial(self._drop, path), path)
+        return self._disk.submit_small(partial(self._drop, path), path)
 
     @property
     def share_used(self) -> float:
@@ -191,13 +191,14 @@ class Autosave(Closeable):
 
     def change_results(self, player: str, change: Callable[[bytes], bytes | None]) -> None:
         """Replace a player's results soon by what `change` makes of them; None: leave them."""
+        path = self._results / f"{player}.json"
 
         def work() -> None:
             content = change(self._read_results(player))
             if content is not None:
-                self._write_small(self._results / f"{player}.json", content)
+                self._write_small(path, content)
 
-        self._disk.submit(work)
+        self._disk.submit_small(work, path)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
