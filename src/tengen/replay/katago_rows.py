@@ -19,6 +19,7 @@ from tengen.game.kernels.board import NO_TERRITORY, new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history
 from tengen.replay.kernels.boards import GameBoards, replay_boards
+from tengen.replay.kernels.encode import SURE
 from tengen.replay.network_estimates import Estimates
 from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_padded, game_index
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, SETUP, Games, offsets
@@ -172,7 +173,7 @@ def _spatial_targets(
     """[rows, 5, side, side]: owners, points lost to seki, two later boards, worth of points."""
     turn, game, number, _, counted = sources
     sign = sources.mine[:, None, None]
-    ownership = rows.ownership * counted[:, None, None].astype(np.int8)
+    ownership = rows.ownership // SURE * counted[:, None, None].astype(np.int8)
     seki = np.where(ownership == 0, boards.area[game] * sign, 0)
     left = games.games["n_turns"][game] - number
     later = [
