@@ -21,7 +21,7 @@ from tengen.interrupt import interruptible
 from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page
 from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
-from tengen.reviewing.sources import WRITTEN, sgf_files
+from tengen.game.sgf.files import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say

@@ -4,6 +4,5 @@ review.py         the moves of a game, and what each lost against the best move 
 annotated_sgf.py  the review as SGF
 html_page.py      the review as one HTML file
 rows.py           reviews as flat rows, for data frames
-sources.py        games of files and folders
 wording.py        verdicts in words
 """
