@@ -249,7 +249,9 @@ def test_ownership_and_weights(arrays: dict[str, NDArray[Any]], rows: TrainingRo
     assert not spatial[~counted][:, [0, 1, 4]].any()
     np.testing.assert_array_equal(targets[:, 34], counted)
     plain = counted & (games["terms"]["tax"] != TAX_ON_GROUPS)
-    np.testing.assert_array_equal(spatial[plain, 4], 120 * (rows.ownership[plain] // 100).astype(int))
+    np.testing.assert_array_equal(
+        spatial[plain, 4], 120 * (rows.ownership[plain] // 100).astype(int)
+    )
     assert not arrays["qValueTargetsNCMove"].any()  # these records have none
 
 

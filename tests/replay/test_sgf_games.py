@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ def test_every_move_is_a_target_and_inputs_are_those_of_play() -> None:
     positions = [p for p in positions if p.move_number == 0][:1] + [
         p for p in positions if p.move_number
     ]
-    for k, (before, after) in enumerate(zip(positions, positions[1:], strict=False)):
+    for k, (before, after) in enumerate(pairwise(positions)):
         planes, _ = KATAGO.unpacked(rows.planes[k : k + 1], rows.globals[k : k + 1])
         shown = encode(KATAGO, [before])
         np.testing.assert_array_equal(planes, shown.planes)

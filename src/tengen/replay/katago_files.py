@@ -1,7 +1,7 @@
 """Rows that KataGo wrote for its trainer (npz files of V7 inputs), read as our own training rows.
 
-What such a row does not know, by its own weights, is not learned from it. A row's weight is its mean
-number of copies.
+What such a row does not know, by its own weights, is not learned from it. A row's weight is its
+mean number of copies.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import math
 import zipfile
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tengen.features.feature_set import KATAGO, FeatureSet
 from tengen.game.geometry import MAX_SIDE, Size
-from tengen.replay.kernels.encode import SURE
 from tengen.replay.katago_rows import POLICY_SUM, Column
+from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 
 ENDING = ".npz"
@@ -41,21 +41,21 @@ class FoundRows(NamedTuple):
 class _Arrays(NamedTuple):
     """The arrays of a file for boards of up to P x P, by KataGo's names in its order."""
 
-    planes: NDArray[np.uint8]  # [rows, planes, bytes] points as bits, the highest first
-    globals: NDArray[np.float32]  # [rows, globals]
-    policy: NDArray[np.int16]  # [rows, 2, P * P + 1]
-    targets: NDArray[np.float32]  # [rows, 64 and more]
-    spatial: NDArray[np.int8]  # [rows, 3 and more, P, P]
+    planes: NDArray[Any]  # [rows, planes, bytes] of uint8: points as bits, the highest first
+    globals: NDArray[Any]  # [rows, globals] of float32
+    policy: NDArray[Any]  # [rows, 2, P * P + 1] of int16
+    targets: NDArray[Any]  # [rows, 64 and more] of float32
+    spatial: NDArray[Any]  # [rows, 3 and more, P, P] of int8
 
 
-_NAMES = _Arrays(  # type: ignore[arg-type]
+_NAMES = (
     "binaryInputNCHWPacked",
     "globalInputNC",
     "policyTargetsNCMove",
     "globalTargetsNC",
     "valueTargetsNCHW",
 )
-_DTYPES = _Arrays(np.uint8, np.float32, np.int16, np.float32, np.int8)  # type: ignore[arg-type]
+_DTYPES: tuple[DTypeLike, ...] = (np.uint8, np.float32, np.int16, np.float32, np.int8)
 
 
 def read_katago_rows(path: Path, features: FeatureSet, seed: int) -> FoundRows:
@@ -122,9 +122,9 @@ def _check(path: Path, arrays: _Arrays) -> None:
         and 1 <= side <= MAX_SIDE
     )
     if not fits:
+        shapes_found = zip(_NAMES, arrays, strict=True)
         found = ", ".join(
-            f"{name} {array.dtype}{list(array.shape)}"
-            for name, array in zip(_NAMES, arrays, strict=True)
+            f"{name} {array.dtype}{list(array.shape)}" for name, array in shapes_found
         )
         what = f"its arrays are not those of V7 inputs on boards of up to 19x19: {found}"
         raise RowsFileError(f"{path}: {what}")
@@ -133,9 +133,7 @@ def _check(path: Path, arrays: _Arrays) -> None:
         raise RowsFileError(f"{path}: has targets or weights that are impossible")
 
 
-def _sizes(
-    path: Path, arrays: _Arrays, side: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sizes(path: Path, arrays: _Arrays, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """[rows] widths and heights of the boards, from the plane that shows where the board is."""
     plane = np.unpackbits(arrays.planes[:, 0], axis=1)[:, : side * side].reshape(-1, side, side)
     widths, heights = plane[:, 0].sum(1, dtype=np.int64), plane[:, :, 0].sum(1, dtype=np.int64)
@@ -156,7 +154,9 @@ def _copies(weights: NDArray[np.float32], name: str, seed: int) -> NDArray[np.in
 def _game_numbers(targets: NDArray[np.float32]) -> NDArray[np.uint64]:
     """[rows] from the first parts of KataGo's hash of the game."""
     parts = targets[:, Column.GAME : Column.GAME + 3].astype(np.uint64)
-    return parts[:, 0] + (parts[:, 1] << np.uint64(22)) + (parts[:, 2] << np.uint64(44))
+    numbers: NDArray[np.uint64] = parts[:, 0] + (parts[:, 1] << np.uint64(22))
+    numbers += parts[:, 2] << np.uint64(44)
+    return numbers
 
 
 def _rows(arrays: _Arrays, size: Size, side: int, features: FeatureSet) -> TrainingRows:
