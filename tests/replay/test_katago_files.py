@@ -53,7 +53,7 @@ def test_rows_of_katagos_games_say_what_katago_printed(
 ) -> None:
     """The arrays equal KataGo's, see test_katago_own_rows; here they are read again."""
     games = recorded(played)
-    np.savez(tmp_path / "rows.npz", **katago_arrays(games, max(played["size"]), 1, "run"))
+    save(tmp_path / "rows.npz", katago_arrays(games, max(played["size"]), 1, "run"))
     found = read_katago_rows(tmp_path / "rows.npz", KATAGO, 1)
     (rows, order) = found.rows[Size(*played["size"])]
     assert len(order) == len(games.turns) - played["rows"][0]["first"]
@@ -70,13 +70,17 @@ def test_rows_of_katagos_games_say_what_katago_printed(
     assert len(set(numbers.tolist())) == 1
 
 
+def save(path: Path, arrays: dict[str, NDArray[Any]]) -> Path:
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+    return path
+
+
 def arrays_of(games: Any = GAMES) -> dict[str, NDArray[Any]]:
     return katago_arrays(games, 9, 4, "run")
 
 
 def changed(tmp_path: Path, **arrays: NDArray[Any]) -> Path:
-    np.savez(tmp_path / "rows.npz", **(arrays_of() | arrays))
-    return tmp_path / "rows.npz"
+    return save(tmp_path / "rows.npz", arrays_of() | arrays)
 
 
 def test_weights_of_rows_and_targets_count(tmp_path: Path) -> None:
@@ -86,7 +90,7 @@ def test_weights_of_rows_and_targets_count(tmp_path: Path) -> None:
     targets[:500, Column.LEAD_WEIGHT], targets[:500, Column.LEAD] = 1, 12.5
     targets[:, Column.LESS_VALUE] = 0.25
     targets[:, Column.POLICY_WEIGHT] = 0
-    np.savez(tmp_path / "rows.npz", **(every | {"globalTargetsNC": targets}))
+    save(tmp_path / "rows.npz", every | {"globalTargetsNC": targets})
     ((rows, order),) = read_katago_rows(tmp_path / "rows.npz", KATAGO, 1).rows.values()
     assert len(order) == pytest.approx(1300, abs=80)
     again = read_katago_rows(tmp_path / "rows.npz", KATAGO, 1)
@@ -137,6 +141,6 @@ def test_a_cut_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(RowsFileError):
             read_katago_rows(path, KATAGO, 1)
     objects = np.array([{"a": 1}], object)
-    np.savez(path, **(arrays_of() | {"globalInputNC": objects}), allow_pickle=True)
+    save(path, arrays_of() | {"globalInputNC": objects})
     with pytest.raises(RowsFileError, match="pickle"):
         read_katago_rows(path, KATAGO, 1)

@@ -258,7 +258,10 @@ def test_what_a_record_does_not_tell_costs_nothing(column: int) -> None:
     changed = {name for k, name in enumerate(LOSSES) if found[k] != full[k]}
     assert changed == OF_KNOWN[column]
     known = TrainingBatch(*(field[ROWS // 2 :] for field in batch))
-    rest = Heads(*(type(part)(*(o[ROWS // 2 :] for o in part)) for part in heads))
+    rest = Heads(
+        Outputs(*(o[ROWS // 2 :] for o in heads.outputs)),
+        TrainingOutputs(*(o[ROWS // 2 :] for o in heads.training)),
+    )
     alone = losses_of(*rest, known, torch.ones(len(LOSSES)), 0.25).heads
     for name in OF_KNOWN[column]:
         k = LOSSES.index(name)
@@ -272,7 +275,7 @@ def test_a_teacher_tells_how_uncertain_it_is() -> None:
     for name, weight in (("spread", 1.0), ("value_error", 1.0), ("score_error", 1e-3)):
         weights[LOSSES.index(name)] = weight
     learned(heads, taught, weights)
-    evaluation = decoded(heads, taught)._replace(value=np.zeros((ROWS, 3)))
+    evaluation = decoded(heads, taught)
     np.testing.assert_allclose(evaluation.value_error, 0.3, rtol=0.05)
     np.testing.assert_allclose(evaluation.score_error, 4, rtol=0.05)
     raw = heads.outputs.score.detach()[:, 1]

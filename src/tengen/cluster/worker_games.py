@@ -35,7 +35,7 @@ from tengen.runs.exchange import (
     read_worker_shard,
     reject,
 )
-from tengen.runs.placement import OpenedRun
+from tengen.runs.placement import OpenedRun, PlayedGames
 from tengen.runs.progress import Counters
 from tengen.runs.store import FolderStore, Store
 from tengen.selfplay.fleet import Counts
@@ -60,7 +60,7 @@ class _Fetched(NamedTuple):
     broken: str = ""
 
 
-class WorkerGames:
+class WorkerGames(PlayedGames):
     """Reads shards as they appear, each once, and announces weights by version."""
 
     def __init__(self, store: Store, run: OpenedRun) -> None:

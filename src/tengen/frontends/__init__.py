@@ -11,5 +11,5 @@ protocol_stdio     stdout for a protocol, and its log file
 loopback           addresses that only this machine can reach
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
-terminal, match, review, benchmark, doctor, net, train, sweep, selfplay    the other commands
+terminal, match, review, benchmark, doctor, net, train, distil, sweep, selfplay    the other commands
 """

@@ -22,6 +22,7 @@ from tengen.game.geometry import Size, parse_size
 from tengen.network.evaluator import Batch, Evaluator
 from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import TrainingRows
+from tengen.selfplay.record import Games
 from tengen.user_messages import say
 
 ENDING = ".opinions"
@@ -154,6 +155,13 @@ def load_opinions(path: Path, of: str) -> dict[Size, Opinions] | None:
         say(f"{path}: cannot be used ({error}); the teacher is asked again")
         return None
     return found if metadata.get("of") == of else None
+
+
+def digest_of(games: Games) -> str:
+    """What tells games apart, so that opinions of others are not taken for theirs."""
+    digest = hashlib.sha256(np.ascontiguousarray(games.turns).tobytes())
+    digest.update(np.ascontiguousarray(games.games).tobytes())
+    return digest.hexdigest()
 
 
 def fits(opinions: Mapping[Size, Opinions], rows: Mapping[Size, int]) -> bool:

@@ -210,6 +210,20 @@ def _squared_error(x: Tensor, factor: float) -> Tensor:
     return functional.softplus(x / 2).square() * factor
 
 
+EXAMINED = ("policy", "value", "same move")
+
+
+def examined(outputs: Outputs, batch: TrainingBatch) -> Tensor:
+    """[len(EXAMINED)] sums over a batch: losses of policy and value, and moves that are the same.
+
+    The losses are those of an outsider: the search has no share in the value.
+    """
+    policy = outputs.policy[:, 0]
+    same = (policy.argmax(1) == batch.policy.argmax(1)) & (batch.policy.sum(1) > 0)
+    value = _cross_entropy(outputs.value, batch.value) * batch.known[:, KNOWS_VALUE]
+    return torch.stack([_cross_entropy(policy, batch.policy).sum(), value.sum(), same.sum()])
+
+
 def _accuracy(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     with torch.no_grad():
         decided = batch.value[:, 0] != batch.value[:, 1]
