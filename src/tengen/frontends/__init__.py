@@ -11,5 +11,6 @@ protocol_stdio     stdout for a protocol, and its log file
 loopback           addresses that only this machine can reach
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
-terminal, match, review, benchmark, doctor, net, train, distil, sweep, selfplay    the other commands
+train, distil, sweep, selfplay    what learns, and games to learn from
+terminal, match, review, benchmark, doctor, net    the other commands
 """

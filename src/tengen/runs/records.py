@@ -87,7 +87,9 @@ def read_records(folder: RunFolder, data: DataParams, features: FeatureSet, seed
     order = np.random.default_rng(seed).permutation(len(sources)).tolist()
     _read_on(folder, index, [Path(sources[k]) for k in order], data, features)
     if not index.rows:
-        raise RunError(f"{folder.records}: none of the {len(files)} files can be learned from")
+        _index_file(folder).unlink()  # so that the next start reads anew
+        named = ", ".join(data.records)
+        raise RunError(f"{named}: none of the {len(files)} files can be learned from; name others")
     _report(index)
     return index
 

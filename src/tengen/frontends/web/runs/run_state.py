@@ -21,6 +21,7 @@ from tengen.runs.exchange import GAME_BITS, MANIFEST
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
+from tengen.runs.records import with_records
 from tengen.runs.store import FolderStore
 from tengen.tutorial import recipe as textbook
 
