@@ -83,7 +83,8 @@ def pieces_of(path: Path) -> Games:
 
 def test_a_run_learns_what_its_records_have(tmp_path: Path) -> None:
     """Games of the bundled network and of GNU Go: it finds more and more of their moves."""
-    train(tmp_path / "run", learning_from(GNUGO))
+    config = learning_from(GNUGO)
+    train(tmp_path / "run", replace(config, run=replace(config.run, iterations=3)))
     lines = read_lines(RunFolder(tmp_path / "run").metrics)
     assert lines[-1]["loss/policy"] < 0.85 * lines[0]["loss/policy"]
     # Of games it has not seen, too; 1/82 of the moves would be found by chance.

@@ -22,6 +22,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
 from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
+from tengen.network.evaluator import drop_graphs
 from tengen.network.files.loading import find_network
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.network.trained_on import facts_of_training
@@ -168,6 +169,7 @@ class Run(Closeable):
                 self._replay.add(games)
             held_out = self._games.first(folder)
             self._replay.find_held_out(held_out, folder.path / "held-out.opinions")
+            self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
                 CheckpointWriter(folder, config.run.sample_games, self._saved)
@@ -463,7 +465,17 @@ class Run(Closeable):
         self._writer.start(self._writer.write, self.iteration, games, arrays, facts, beside)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
+        self._refresh_teacher()
         self._last_saved = time.monotonic()
+
+    def _refresh_teacher(self) -> None:
+        """Let the teacher begin anew, here as in a resumed run, so that both go on alike.
+
+        Which graph evaluates a batch, and so the last digits, depends on earlier batches.
+        """
+        if self._teacher is not None:
+            self._replay.finish()
+            drop_graphs(self._teacher.evaluator)
 
     def _saved(self, facts: Mapping[str, Any]) -> None:
         """Called in the background after each checkpoint."""
