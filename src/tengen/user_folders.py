@@ -10,7 +10,7 @@ CACHE_VARIABLE = "TENGEN_CACHE_DIR"
 DATA_VARIABLE = "TENGEN_DATA_DIR"
 # What Tengen puts into each of them: these alone may be removed, since a variable may name a folder
 # that holds other things, too.
-CACHES = ("kernels", "networks", "ranges", "runs")
+CACHES = ("kernels", "networks", "precisions", "ranges", "runs")
 DATA = ("games", "networks", "results", "sessions")
 
 

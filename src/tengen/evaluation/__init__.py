@@ -2,6 +2,7 @@
 
 - match: games between two engines by their names, with records and resuming
 - lockstep: many games between two networks at a time, in shared batches
+- equal_time: games in lockstep, with the visits that each player makes in equal time
 - gtp_process: another program as an opponent, by GTP
 - first_day: the player of the first day, who knows captures, atari and eyes
 - elo: Elo of two players and of many (Bradley-Terry), the sequential probability ratio test

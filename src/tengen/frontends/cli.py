@@ -18,6 +18,7 @@ from tengen.distribution import EXTRAS, install_command
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
 from tengen.frontends.command_options import with_options
 from tengen.frontends.options import (
+    ALL_PRECISIONS,
     AnalysisOptions,
     BenchmarkOptions,
     DistilOptions,
@@ -374,8 +375,12 @@ def problems_check(
 def benchmark(options: BenchmarkOptions) -> None:
     """Measure visits/s with more and more leaves in flight, and recommend settings."""
     from tengen.frontends.benchmark import run_benchmark
+    from tengen.frontends.precision_benchmark import compare_precisions
 
-    run_benchmark(options)
+    if options.precision == ALL_PRECISIONS:
+        compare_precisions(options)
+    else:
+        run_benchmark(options)
 
 
 @app.command("config")

@@ -21,6 +21,7 @@ from tengen.frontends.loopback import LOOPBACK
 from tengen.network.backends.registry import AUTO, TRAINING_DEVICES
 from tengen.search.human_style import NO_STYLE, HumanStyle
 
+ALL_PRECISIONS = "all"
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file: of Tengen's (`tengen config` writes one), or a .cfg of KataGo's"
 OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; go before the file"
@@ -360,7 +361,13 @@ class VerifyOptions:
 @dataclass(frozen=True)
 class BenchmarkOptions(NetworkOptions):
     board_size: int = option(19, BOARD_SIZE, low=2, high=19)
+    precision: str = option(
+        AUTO,
+        f"{PRECISION}; or {ALL_PRECISIONS}: find and keep what plays best in equal time",
+    )
     seconds: float = option(3.0, "for each measurement", low=0.1)
+    minutes: float = option(4.0, "of games with --precision all, at most", low=0.1)
+    move_seconds: float = option(0.1, "a move in these games", low=0.001)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
     signature: bool = option(False, "only print the signature of this version's behaviour")
 

@@ -22,6 +22,7 @@ from tengen.user_messages import tell
 _WHAT = {
     (True, "kernels"): "compiled kernels",
     (True, "networks"): "converted networks",
+    (True, "precisions"): "which precision plays best, by network",
     (True, "ranges"): "calibrations of int8",
     (True, "runs"): "copies of training runs that are kept elsewhere",
     (False, "games"): "finished games of the page",
@@ -41,7 +42,7 @@ class Kept(NamedTuple):
 
 def kept_folders(*, caches_only: bool = False) -> Iterator[Kept]:
     """The folders that are there: those that Tengen itself made, never the one around them."""
-    roots = [(True, user_cache(), CACHES)]
+    roots: list[tuple[bool, Path, tuple[str, ...]]] = [(True, user_cache(), CACHES)]
     roots += [] if caches_only else [(False, user_data(), DATA)]
     for is_cache, root, names in roots:
         for name in names:

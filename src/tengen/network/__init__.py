@@ -10,6 +10,7 @@
 - cache: an evaluator around another one that remembers
 - inference_buffers: fixed buffers between self-play and a network
 - fixed_rules: fix the rules that a network assumes
+- best_precision: the precision that plays best in equal time, as measured on this machine
 - comparison: how far two evaluators of a network are apart
 - fake: an evaluator without a network, for tests
 - backends: ways to run networks, and the registry that chooses

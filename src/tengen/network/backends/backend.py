@@ -30,7 +30,8 @@ class ProcessorOptions(NamedTuple):
 
     streams: int = 1  # batches that are computed at the same time, each by a share of the threads
     threads: int | None = None  # None: one for each core
-    precision: str | None = None  # None: bf16 where the processor has it, else float32
+    # None: what was measured to be best, else bf16 where the processor has it, else float32.
+    precision: str | None = None
 
     def warn_unless(self, precision: str, device: str) -> None:
         """Say that a device has one precision alone, if another one is wanted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,14 @@ def probe() -> Probe:
 def open_evaluator(data: NetworkData, options: ProcessorOptions) -> Evaluator:
     """A network on the CPU."""
     from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+    from tengen.network.best_precision import best_precision
 
-    precision = None if options.precision is None else Precision(options.precision)
+    precision = None
+    if options.precision is not None:
+        precision = Precision(options.precision)
+    elif (best := best_precision(data)) is not None:
+        with suppress(ValueError):  # of another version of ours
+            precision = Precision(best.precision)
     return OpenVinoEvaluator(data, precision, threads=options.threads, streams=options.streams)
 
 

@@ -24,6 +24,7 @@ from tengen.game.geometry import policy_point
 from tengen.game.position import Position
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import build_graph
+from tengen.network.best_precision import weights_digest
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, batch_for, encode, evaluate, network_inputs
 from tengen.user_folders import user_cache
@@ -174,10 +175,7 @@ def cached_ranges(data: NetworkData, make: Callable[[], Ranges]) -> Ranges:
 def _fingerprint(data: NetworkData) -> str:
     """A digest of the network and of this module's code."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    digest.update(data.architecture.to_json().encode())
-    for name, weights in sorted(data.weights.items()):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(weights).tobytes())
+    digest.update(weights_digest(data).encode())
     return digest.hexdigest()[:32]
 
 
