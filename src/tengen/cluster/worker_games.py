@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from tengen.cluster.manifest import (
-    STOPPED,
     TRAINING,
     RatingTask,
     read_manifest,
@@ -307,12 +306,16 @@ class WorkerGames:
         """None: they are read as all others."""
         return []
 
-    def close(self, state: str = STOPPED) -> None:
-        """Tell the workers that the learner has ended, and why; end the threads."""
+    def close(self, state: str) -> None:
+        """End the threads, and tell the workers this state, unless it is empty."""
         self._closing = True
         self._news.set()
         self._talking.join()
         self._reading.shutdown(cancel_futures=True)
+        if state:
+            self._tell_the_end(state)
+
+    def _tell_the_end(self, state: str) -> None:
         try:
             self._check_ours()
         except RunError:
