@@ -35,7 +35,7 @@ from tengen.runs.exchange import (
     reject,
 )
 from tengen.runs.folder import RunError
-from tengen.runs.placement import OpenedRun
+from tengen.runs.placement import OpenedRun, PlayedGames
 from tengen.runs.progress import Counters
 from tengen.runs.store import FolderStore, Store
 from tengen.selfplay.fleet import Counts
@@ -59,7 +59,7 @@ class _Fetched(NamedTuple):
     broken: str = ""
 
 
-class WorkerGames:
+class WorkerGames(PlayedGames):
     """Reads shards as they appear, each once, and announces weights by version."""
 
     def __init__(

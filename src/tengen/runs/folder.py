@@ -50,9 +50,11 @@ class RunFolder:
         self.latest = path / "latest.safetensors"  # the network when the run ended or was stopped
         self.shards = path / "shards"
         self.games = path / "games"  # samples as SGF
+        self.records = path / "records"  # that were read; only of runs that learn from such
         self.tensorboard = path / "tensorboard"
         self.ratings = path / "ratings.jsonl"
         self.metrics = path / "metrics.jsonl"
+        # Those that every run has.
         self.folders = self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
 
 
@@ -71,7 +73,7 @@ def create_run(path: str | Path, config: str) -> RunFolder:
         raise RunError(f"{path}: is a run already; resume it, or name another folder")
     with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
-        known = {LOCK, *(each.name for each in folder.folders)}
+        known = {LOCK, folder.records.name, *(each.name for each in folder.folders)}
         found = {each.name for each in folder.path.iterdir()} - known
         if others := [name for name in sorted(found) if not name.endswith(".unfinished")]:
             what = f"holds other files ({others[0]!r} for one) and is no run"
@@ -130,7 +132,7 @@ def removed_if_refused(path: str | Path) -> Iterator[None]:
     """
     folder = RunFolder(Path(path))
     lock = folder.path / LOCK
-    parts = (folder.config, lock, *folder.folders, folder.path)
+    parts = (folder.config, lock, folder.records, *folder.folders, folder.path)
     there = {part for part in parts if part.exists()}
     try:
         yield
