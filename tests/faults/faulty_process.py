@@ -1,6 +1,6 @@
 """Run a module with a clock that jumps or a disk that is full: `python -m ... FAULTS MODULE WORDS`.
 
-FAULTS is JSON: {"clock": true} lets the wall clock jump by up to a month whenever it is read;
+FAULTS is JSON: {"clock": true} lets the wall clock jump by weeks whenever it is read;
 {"disk": BYTES} makes every write beyond so many bytes of a file fail, as on a full disk.
 """
 
@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-MOST_JUMP = 30 * 24 * 3600.0  # seconds; sessions that were not used for 60 days are put away
+# Seconds. Sessions that were not used for 60 days are put away, and compiled kernels for 30 days:
+# those of other programs that use the same folder, too.
+MOST_JUMP = 20 * 24 * 3600.0
 
 
 def command(faults: dict[str, Any], module: str, *words: str) -> list[str]:
@@ -51,14 +53,18 @@ def _fill_the_disk(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
+def bring_about(faults: dict[str, Any]) -> None:
+    """Let these faults befall this process."""
+    if faults.get("clock"):
+        _let_the_clock_jump()
+    if "disk" in faults:
+        _fill_the_disk(int(faults["disk"]))
+
+
 def main() -> None:
     faults, module, *words = sys.argv[1:]
-    wanted = json.loads(faults)
     sys.argv = [module, *words]
-    if wanted.get("clock"):
-        _let_the_clock_jump()
-    if "disk" in wanted:
-        _fill_the_disk(int(wanted["disk"]))
+    bring_about(json.loads(faults))
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

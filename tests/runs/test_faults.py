@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from tengen.atomic_files import replace_file
 from tengen.frontends import cli
 from tengen.runs import checkpoint
 from tengen.runs.checkpoint import load_latest
@@ -69,6 +70,18 @@ def test_a_full_disk_stops_a_run_and_leaves_its_last_checkpoint(
     numbers = games_of(path).games["number"].tolist()
     assert len(set(numbers)) == len(numbers) == went_on.facts["games"]
     assert [line["step"] for line in read_lines(RunFolder(path).metrics)] == [1, 2, 3]
+
+
+def test_a_disk_that_has_no_room_for_a_network_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, full = tmp_path / "run", OSError(errno.ENOSPC, "No space left on device")
+    with monkeypatch.context() as patch:
+        patch.setattr("tengen.runs.folder.replace_file", failing_from(2, replace_file, full))
+        with pytest.raises(RunError, match=r"networks/000000.* the disk is full .* start the run"):
+            train(path, TINY)
+    train(path)
+    assert (path / "networks" / "000000.safetensors").is_file()
 
 
 def test_a_folder_that_may_not_be_written_is_named(read_only: Path) -> None:

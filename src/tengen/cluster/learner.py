@@ -83,12 +83,12 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
                 with Run(opened, config, session, placement) as run:
                     run.stop_when(stop)
                     run.go()
-                    placement.has_ended = run.has_ended
+                    placement.outcome = ENDED if run.has_ended else STOPPED
             except DivergedError as error:
                 raise RunError(f"{folder.path}: {error}") from error
             if mirror is not None:
                 _push_all(mirror, stop)
-        return placement.has_ended
+        return placement.outcome == ENDED
 
 
 def _push_all(mirror: Mirror, stop: threading.Event) -> None:
@@ -119,7 +119,7 @@ class OnWorkers(Closeable):
         self._unsaved = Outage(store.location, "what a checkpoint changed cannot be written")
         self._cleared: Ledger | None = None  # what the checkpoint before the last had counted
         self._games: WorkerGames | None = None
-        self.has_ended = False
+        self.outcome = ""  # ENDED or STOPPED; a learner that failed is started again
 
     def open_games(self, run: OpenedRun) -> WorkerGames:
         """Shards as they appear."""
@@ -163,9 +163,9 @@ class OnWorkers(Closeable):
             self._cleared = Ledger(facts["counted"])
 
     def close(self) -> None:
-        """Tell the workers that the session is over."""
+        """Tell the workers that the session is over, if it is."""
         if self._games is not None:
-            self._games.close(ENDED if self.has_ended else STOPPED)
+            self._games.close(self.outcome)
 
 
 class RaterQueue:

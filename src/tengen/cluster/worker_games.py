@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from tengen.cluster.manifest import (
-    STOPPED,
     TRAINING,
     RatingTask,
     read_manifest,
@@ -26,7 +23,7 @@ from tengen.cluster.outage import Outage
 from tengen.cluster.worker_watch import WorkerWatch
 from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
-from tengen.network.files.tengen_format import save_network
+from tengen.network.files.tengen_format import network_bytes
 from tengen.runs.exchange import (
     WEIGHTS,
     BrokenShardError,
@@ -248,11 +245,7 @@ class WorkerGames(PlayedGames):
             return
         version, steps = self._manifest.version + 1, int(data.provenance["steps"])
         file = f"{WEIGHTS}/{version:08}.safetensors"
-        with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-            path = Path(folder) / "weights.safetensors"
-            save_network(data, path, half=True)
-            content = path.read_bytes()
-        self._store.write(file, content)
+        self._store.write(file, network_bytes(data, file, half=True))
         with self._lock:
             last = max(self._manifest.last_step, steps)
             self._manifest = self._manifest._replace(
@@ -307,12 +300,16 @@ class WorkerGames(PlayedGames):
         """None: they are read as all others."""
         return []
 
-    def close(self, state: str = STOPPED) -> None:
-        """Tell the workers that the learner has ended, and why; end the threads."""
+    def close(self, state: str) -> None:
+        """End the threads, and tell the workers this state, unless it is empty."""
         self._closing = True
         self._news.set()
         self._talking.join()
         self._reading.shutdown(cancel_futures=True)
+        if state:
+            self._tell_the_end(state)
+
+    def _tell_the_end(self, state: str) -> None:
         try:
             self._check_ours()
         except RunError:

@@ -24,7 +24,7 @@ from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import drop_graphs
 from tengen.network.files.loading import find_network
-from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.files.tengen_format import load_network_file, network_bytes
 from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import (
     Checkpoint,
@@ -44,6 +44,7 @@ from tengen.runs.folder import (
     is_run,
     open_or_create_run,
     removed_if_refused,
+    write_whole,
 )
 from tengen.runs.ledger import Ledger
 from tengen.runs.pack import Packer, pack_run, unpack_run
@@ -231,7 +232,7 @@ class Run(Closeable):
                 time.sleep(WAIT_SECONDS)
                 self._take_ratings()
             self._save()
-            save_network(self._network_data("latest"), self._folder.latest, half=True)
+            self._write_network("latest", self._folder.latest)
             self._writer.finish()
             self._packer.pack()
         self._progress.close_display()
@@ -412,7 +413,11 @@ class Run(Closeable):
     def _keep_network(self) -> None:
         """Write this iteration's network, for ratings and for other programs."""
         name = network_name(self.iteration)
-        save_network(self._network_data(name), network_file(self._folder, name), half=True)
+        self._write_network(name, network_file(self._folder, name))
+
+    def _write_network(self, name: str, path: Path) -> None:
+        """Write the network as it is now; raises RunError."""
+        write_whole(path, network_bytes(self._network_data(name), str(path), half=True))
 
     def _network_data(self, name: str) -> NetworkData:
         """The network as it is now, with its provenance."""

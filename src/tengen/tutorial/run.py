@@ -20,10 +20,17 @@ from tengen.closeable import Closeable
 from tengen.config import read_toml
 from tengen.game.rules import parse_rules
 from tengen.interrupt import interruptible
-from tengen.network.files.tengen_format import save_network
+from tengen.network.files.tengen_format import network_bytes
 from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import Checkpoint, CheckpointWriter, load_latest, remove_shards_after
-from tengen.runs.folder import RunError, RunFolder, RunLock, is_run, open_or_create_run
+from tengen.runs.folder import (
+    RunError,
+    RunFolder,
+    RunLock,
+    is_run,
+    open_or_create_run,
+    write_whole,
+)
 from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name
 from tengen.runs.selfplay_network import learning_device
@@ -167,7 +174,8 @@ class TutorialRun(Closeable):
             "rows": str(self._examples),
             **facts_of_training([self._recipe.side], [parse_rules(self._recipe.rules)]),
         }
-        save_network(network_data(self._network, name, facts), network_file(self._folder, name))
+        path = network_file(self._folder, name)
+        write_whole(path, network_bytes(network_data(self._network, name, facts), str(path)))
         arrays: dict[str, NDArray[Any]] = {"generator": self._generator.get_state().numpy().copy()}
         for name, tensor in self._network.state_dict().items():
             arrays[f"network.{name}"] = np.array(tensor.cpu().numpy())

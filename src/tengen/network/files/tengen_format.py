@@ -33,20 +33,24 @@ _NUMPY_TYPES = {"F32": np.dtype(np.float32), "F16": np.dtype(np.float16)}
 
 
 def save_network(data: NetworkData, path: str | Path, half: bool = False) -> None:
-    """Write a network file atomically; raises NetworkFileError.
+    """Write a network file atomically; raises NetworkFileError. See `network_bytes` for `half`."""
+    write_atomically(Path(path), network_bytes(data, str(path), half))
+
+
+def network_bytes(data: NetworkData, where: str, half: bool = False) -> bytes:
+    """The content of a network file; `where` it goes is for messages. Raises NetworkFileError.
 
     `half` stores matrices and convolutions as float16. Norms, biases and frequencies, which are
     small and would lose accuracy, stay float32.
     """
-    path = Path(path)
-    check_network(data, str(path))
+    check_network(data, where)
     tensors: Tensors = {}
     for name, values in data.weights.items():
         small = half and values.ndim >= 2 and not name.endswith(".frequencies")
         with np.errstate(over="ignore"):
             stored = values.astype(np.float16 if small else np.float32)
         if not np.isfinite(stored).all():
-            raise NetworkFileError(f"{path}: {name} does not fit float16; save it in full instead")
+            raise NetworkFileError(f"{where}: {name} does not fit float16; save it in full instead")
         tensors[name] = np.ascontiguousarray(stored).reshape(values.shape)
     features = data.architecture.features
     metadata = {
@@ -59,7 +63,7 @@ def save_network(data: NetworkData, path: str | Path, half: bool = False) -> Non
         "provenance": json.dumps(data.provenance),
     }
     metadata["sha256"] = checksum(tensors, metadata)
-    write_atomically(path, save(tensors, metadata))
+    return save(tensors, metadata)
 
 
 def load_network_file(path: str | Path) -> NetworkData:
