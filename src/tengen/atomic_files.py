@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -24,20 +26,39 @@ def replace_file(
     name the next write replaces a leftover of a killed program. Unless `durable`, a power failure
     may lose it.
     """
-    if path.exists() and not path.is_file():
+    with (
+        unfinished_file(path, temporary_name) as unfinished,
+        # Unbuffered, in few system calls: each may wait for the GIL.
+        open(unfinished, "wb", 0, opener=partial(os.open, mode=mode)) as file,
+    ):
+        left = memoryview(content)
+        while left:
+            left = left[file.write(left) :]
+        if durable:
+            os.fsync(file.fileno())
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text atomically, in UTF-8; raises OSError."""
+    replace_file(path, text.encode(), durable=False)
+
+
+@contextmanager
+def unfinished_file(path: Path, temporary_name: str | None = None) -> Iterator[Path]:
+    """A path to write to, whose file takes the place of another one at the end of the block.
+
+    If that fails it is removed. Raises OSError, which names the file; see `replace_file`.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EEXIST, "there is something that is no file", str(path))
     unfinished = path.with_name(temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
-        # Unbuffered, in few system calls: each may wait for the GIL.
-        with open(unfinished, "wb", 0, opener=partial(os.open, mode=mode)) as file:
-            left = memoryview(content)
-            while left:
-                left = left[file.write(left) :]
-            if durable:
-                os.fsync(file.fileno())
+        yield unfinished
         unfinished.replace(path)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a full disk is told of without a name
         raise
 
 
