@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and nothing else is put in the place of what is no file."""
+"""Files are written whole or not at all, and none in the place of what is no file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,16 @@ def test_what_fails_leaves_the_old_file_and_names_it(
     with pytest.raises(OSError, match="No space left") as failed:
         replace_file(path, b"new")
     assert failed.value.filename == str(path)
-    with pytest.raises(KeyboardInterrupt), unfinished_file(path) as unfinished:
-        unfinished.write_bytes(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_write(path)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def interrupted_write(path: Path) -> None:
+    with unfinished_file(path) as unfinished:
+        unfinished.write_bytes(b"half")
+        raise KeyboardInterrupt
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such things")

@@ -29,11 +29,11 @@ def test_a_file_of_just_the_size_is_read(tmp_path: Path) -> None:
 @needs_endless_files
 def test_files_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tengen.game.sgf.records.RECORD_BYTES", 1_000_000)
-    with pytest.raises(SgfError, match="/dev/zero.*too large"):
+    with pytest.raises(SgfError, match=r"/dev/zero.*too large"):
         load_sgf(ENDLESS)
-    with pytest.raises(ValueError, match="/dev/zero.*too large"):
+    with pytest.raises(ValueError, match=r"/dev/zero.*too large"):
         load_settings(ENDLESS)
-    with pytest.raises(ValueError, match="/dev/zero.*too large"):
+    with pytest.raises(ValueError, match=r"/dev/zero.*too large"):
         read_config(ENDLESS)
     assert bounded_files.RECORD_BYTES < 1 << 30
 
@@ -44,7 +44,7 @@ def test_files_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_that_are_nested_too_deep_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(text)
-    with pytest.raises(ValueError, match="settings.toml"):
+    with pytest.raises(ValueError, match=r"settings\.toml"):
         load_sections(path, sections())
     with pytest.raises(ValueError, match="visits"):
         parse_settings(["gtp.visits=" + text.partition("= ")[2]], sections())

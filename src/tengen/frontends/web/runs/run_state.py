@@ -20,6 +20,7 @@ from tengen.runs.exchange import GAME_BITS, MANIFEST
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
+from tengen.runs.records import with_records
 from tengen.runs.store import FolderStore
 from tengen.tutorial import recipe as textbook
 
@@ -127,7 +128,7 @@ def facts_of(folder: RunFolder) -> RunFacts | None:
             recipe = load_sections(folder.config, textbook.SECTIONS)["tutorial"]
             terms = recipe.side, recipe.side, recipe.rules, recipe.komi
             return RunFacts("tutorial", *terms, 0, 0, recipe.iterations)
-        config = RunConfig(**load_sections(folder.config, SECTIONS))
+        config = with_records(folder, RunConfig(**load_sections(folder.config, SECTIONS)))
     except (OSError, ValueError):
         return None
     run, games = config.run, config.selfplay
