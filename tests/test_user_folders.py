@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,16 @@ def test_without_a_folder_for_caches_the_variable_is_named(tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "TENGEN_CACHE_DIR names another folder" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are other variables")
+@pytest.mark.parametrize("folder", [user_cache, user_data])
+def test_a_user_without_a_home_has_no_folder_and_no_error(
+    folder: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TENGEN_CACHE_DIR", "TENGEN_DATA_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "~")  # as if it were unknown
+    assert not folder().exists()
+    with pytest.raises(NotADirectoryError):
+        folder().mkdir(parents=True)

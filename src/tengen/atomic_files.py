@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _AS_IT_IS = getattr(os, "O_BINARY", 0)  # Windows would write other ends of lines
@@ -18,17 +21,15 @@ def replace_file(
     mode: int = 0o666,
     durable: bool = True,
 ) -> None:
-    """Write a file atomically; raises OSError.
+    """Write a file atomically; raises OSError, which names the file.
 
-    What is there and is no file, such as a device, is refused: it would be gone for good.
-    Writes to `temporary_name` first, then renames it. The default name is random; with a fixed
-    name the next write replaces a leftover of a killed program. Unless `durable`, a power failure
-    may lose it.
+    Writes to `temporary_name` first, then renames it. The default name is random, for files that
+    users name; with a fixed name the next write replaces a leftover of a killed program. Unless
+    `durable`, a power failure may lose it.
     """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "there is something that is no file", str(path))
-    unfinished = path.with_name(temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
+    if temporary_name is None:
+        _check_target(path)
+    with _unfinished(path, temporary_name) as unfinished:
         # In as few system calls as can be: after each the thread waits for the GIL.
         file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _AS_IT_IS, mode)
         try:
@@ -39,9 +40,42 @@ def replace_file(
                 os.fsync(file)
         finally:
             os.close(file)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text atomically, in UTF-8; raises OSError."""
+    replace_file(path, text.encode(), durable=False)
+
+
+@contextmanager
+def unfinished_file(path: Path) -> Iterator[Path]:
+    """A path to write to, whose file takes the place of another one at the end of the block.
+
+    If that fails it is removed. Raises OSError, which names the file.
+    """
+    _check_target(path)
+    with _unfinished(path) as unfinished:
+        yield unfinished
+
+
+def _check_target(path: Path) -> None:
+    """Raise OSError for what is there and is no file, such as a device: it would be gone."""
+    with suppress(FileNotFoundError):
+        kind = path.stat().st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            raise OSError(errno.EEXIST, "there is something that is no file", str(path))
+
+
+@contextmanager
+def _unfinished(path: Path, name: str | None = None) -> Iterator[Path]:
+    unfinished = path.with_name(name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
+    try:
+        yield unfinished
         unfinished.replace(path)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a full disk is told of without a name
         raise
 
 

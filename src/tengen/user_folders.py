@@ -19,10 +19,10 @@ def user_cache() -> Path:
     if chosen := os.environ.get(CACHE_VARIABLE):
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local")).expanduser() / "tengen"
+        return _folder(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local")) / "tengen"
     if sys.platform == "darwin":
-        return Path("~/Library/Caches/tengen").expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tengen"
+        return _folder("~/Library/Caches/tengen")
+    return _folder(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "tengen"
 
 
 def user_data() -> Path:
@@ -30,7 +30,15 @@ def user_data() -> Path:
     if chosen := os.environ.get(DATA_VARIABLE):
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA", "~\\AppData\\Roaming")).expanduser() / "tengen"
+        return _folder(os.environ.get("APPDATA", "~\\AppData\\Roaming")) / "tengen"
     if sys.platform == "darwin":
-        return Path("~/Library/Application Support/tengen").expanduser()
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "tengen"
+        return _folder("~/Library/Application Support/tengen")
+    return _folder(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "tengen"
+
+
+def _folder(path: str) -> Path:
+    """A folder that may lie in the user's home; users without one get none that can be made."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(os.devnull)

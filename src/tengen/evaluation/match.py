@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from tengen.atomic_files import replace_file
 from tengen.engine.engine import Engine
 from tengen.engine.levels import CARE_VISITS, Level, decide, level_named
 from tengen.evaluation.first_day import FirstDayPlayer
@@ -172,7 +173,7 @@ class Store:
         black, white = self.names if played.number % 2 == 0 else self.names[::-1]
         game = record(played.end, black=black, white=white)
         game.root.set_text("RE", str(played.outcome))
-        (games / f"{played.number:05}.sgf").write_bytes(save_sgf(game))
+        replace_file(games / f"{played.number:05}.sgf", save_sgf(game), durable=False)
         line = {
             "game": played.number,
             "engines": self.names,
@@ -184,9 +185,11 @@ class Store:
             "remark": played.remark,
         }
         path = self.folder / RESULTS
-        cut = path.exists() and not path.read_bytes().endswith(b"\n")  # by a crash
-        with path.open("a", encoding="utf-8") as file:
-            file.write("\n" * cut + json.dumps(line) + "\n")
+        with path.open("ab+") as file:
+            size = file.tell()
+            file.seek(max(0, size - 1))
+            cut = size > 0 and file.read() != b"\n"  # by a crash
+            file.write(b"\n" * cut + json.dumps(line).encode() + b"\n")
 
 
 class _StoppedError(Exception):

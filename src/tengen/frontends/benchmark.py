@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rich.progress import Progress
 from rich.table import Table
 
+from tengen.atomic_files import replace_text
 from tengen.engine.engine import Engine
 from tengen.engine.settings import EngineOptions
 from tengen.frontends.options import BenchmarkOptions, load_settings, write_settings
@@ -99,5 +100,5 @@ def run_benchmark(options: BenchmarkOptions) -> None:
             **options.placement,
             leaves=best.leaves,
         )
-        path.write_text(write_settings(settings), encoding="utf-8")
+        replace_text(path, write_settings(settings))
         console.print(f"Settings written to {path}.", markup=False)

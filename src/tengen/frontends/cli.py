@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import tengen
+from tengen.atomic_files import replace_text
 from tengen.distribution import EXTRAS, install_command
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
 from tengen.frontends.command_options import with_options
@@ -393,7 +394,7 @@ def write_settings_file(
     if Path(file).exists():
         raise ValueError(f"{file} exists; name another file, or remove it")
     engine = EngineOptions(model=options.model, **options.placement)
-    Path(file).write_text(write_settings({"engine": engine}), "utf-8")
+    replace_text(Path(file), write_settings({"engine": engine}))
 
 
 @app.command()

@@ -50,4 +50,5 @@ class Log(Closeable):
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()

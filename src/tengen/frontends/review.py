@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from tengen.atomic_files import replace_text
 from tengen.engine.engine import Engine
 from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
@@ -147,7 +148,7 @@ def _write(loaded: _Loaded, review: GameReview, options: ReviewOptions) -> None:
     texts = annotated_sgf(loaded.game, review), page
     for path, text in zip(_targets(loaded.file, options), texts, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8", newline="\n")
+        replace_text(path, text)
 
 
 def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tengen.atomic_files import replace_text
 from tengen.engine.engine import Engine
 from tengen.frontends.options import SelfPlayOptions
 from tengen.game.position import Position
@@ -92,4 +93,4 @@ class _Writer(NamedTuple):
         if self.options.sgf:
             for k, number in enumerate(games.games["number"].tolist()):
                 text = sgf_text(games, k, self.network, self.network)
-                (out / f"{number:08}.sgf").write_text(text, encoding="utf-8")
+                replace_text(out / f"{number:08}.sgf", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from tengen.atomic_files import replace_text
 from tengen.frontends.options import SweepOptions, TrainOptions
 from tengen.frontends.train import run_config
 from tengen.interrupt import interruptible
@@ -101,14 +103,15 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     """Write and print what the runs have in common."""
     curves: dict[str, list[Curve]] = {}
     options.out.mkdir(parents=True, exist_ok=True)
-    with (options.out / "sweep.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["variant", "seed", options.over, options.metric])
-        for each in plan:
-            curve = read_curve(each.path, options.metric, options.over)
-            curves.setdefault(each.variant.name, []).append(curve)
-            rows = zip(curve.x, curve.y, strict=True)
-            writer.writerows([each.variant.name, each.seed, *row] for row in rows)
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(["variant", "seed", options.over, options.metric])
+    for each in plan:
+        curve = read_curve(each.path, options.metric, options.over)
+        curves.setdefault(each.variant.name, []).append(curve)
+        rows = zip(curve.x, curve.y, strict=True)
+        writer.writerows([each.variant.name, each.seed, *row] for row in rows)
+    replace_text(options.out / "sweep.csv", table.getvalue())
     series = {name: joint_series(name, found) for name, found in curves.items()}
     _print_table(series, options)
     drawn = [each for each in series.values() if each.x]
@@ -118,7 +121,7 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
         return
     title = f"{options.metric}, mean of {options.seeds} seeds with its 95% interval"
     chart = line_chart(drawn, (), title, options.over, options.metric)
-    (options.out / "sweep.svg").write_text(chart, encoding="utf-8")
+    replace_text(options.out / "sweep.svg", chart)
     tell(f"Written: {options.out / 'sweep.svg'}, {options.out / 'sweep.csv'}")
 
 

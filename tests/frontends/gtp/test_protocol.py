@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 import os
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tengen.frontends.gtp.protocol import (
+    BYTES_AHEAD,
+    LINES_AHEAD,
+    LONGEST_LINE,
     GtpError,
     GtpRequest,
     Inbox,
@@ -124,7 +129,45 @@ def test_bytes_that_are_no_utf8_do_no_harm() -> None:
     )
 
 
-def test_the_log_holds_both_sides_and_the_traceback(tmp_path: object) -> None:
+def test_a_line_that_is_too_long_is_refused_and_not_kept(tmp_path: Path) -> None:
+    log = Log(str(tmp_path / "log.txt"))
+    heard = b"1 echo a\n2 echo " + (3 * LONGEST_LINE) * b"x" + b"\n3 echo b\n"
+    assert _said(heard, log) == b"=1 a\n\n?2 a line has at most 1 MiB\n\n=3 b\n\n"
+    log.close()
+    assert (tmp_path / "log.txt").stat().st_size < 1_000
+    longest = b"1 echo " + (LONGEST_LINE - 8) * b"x" + b"\n"
+    assert _said(longest) == b"=1 " + longest[7:] + b"\n"
+
+
+class _Endless(io.BytesIO):
+    """Lines without end; how many were read."""
+
+    def __init__(self, line: bytes) -> None:
+        super().__init__()
+        self.line, self.read_so_far = line, 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        self.read_so_far += 1
+        return self.line
+
+
+@pytest.mark.parametrize(
+    ("line", "ahead"),
+    [
+        (b"echo\n", LINES_AHEAD),
+        (b"x" * (LONGEST_LINE - 1) + b"\n", BYTES_AHEAD // LONGEST_LINE + 1),
+    ],
+)
+def test_what_a_client_sends_ahead_waits_with_the_client(line: bytes, ahead: int) -> None:
+    stream = _Endless(line)
+    inbox = Inbox(stream)
+    for taken in range(1, 4):
+        assert inbox.next_line() == (line[:-1].decode(), True)
+        time.sleep(0.2)  # in which all would be read that is allowed, and more if more were
+        assert stream.read_so_far <= ahead + taken
+
+
+def test_the_log_holds_both_sides_and_the_traceback(tmp_path: Path) -> None:
     path = f"{tmp_path}/log.txt"
     log = Log(path)
     _said(b"1 bug\n", log)

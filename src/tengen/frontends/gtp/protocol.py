@@ -21,6 +21,10 @@ from tengen.user_messages import printable, say
 
 # GoGui sends this comment to end a long command early.
 INTERRUPT = "# interrupt"
+LONGEST_LINE = 1 << 20  # bytes; of a longer line only the first ones are kept
+CUT = 200
+# So much is read ahead; the rest waits with the client.
+LINES_AHEAD, BYTES_AHEAD = 10_000, 8 << 20
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _COMMAND = re.compile(r"([0-9]*)\s*(\S*)\s*(.*)", re.DOTALL)
@@ -93,14 +97,23 @@ class Outlet:
                 self.closed = True
 
 
+class InputLine(NamedTuple):
+    """A line as it came, or the beginning of one that is too long."""
+
+    text: str
+    is_whole: bool = True
+
+
 class Inbox:
-    """The lines of a stream, read ahead."""
+    """The lines of a stream, some of them read ahead. Lines that are too long are cut."""
 
     def __init__(self, stream: BinaryIO, log: Log | None = None) -> None:
         """Start to read a stream to its end, and to close it there."""
         self._stream = stream
         self._log = log or Log(None)
-        self._lines: deque[str] = deque()
+        self._lines: deque[InputLine] = deque()
+        self._bytes = 0  # of these lines
+        self._interrupts = 0  # among these lines
         self._changed = threading.Condition()
         self._ended = False
         self._stop_at_input: list[Callable[[], None]] = []
@@ -109,13 +122,18 @@ class Inbox:
 
     def _read(self) -> None:
         with suppress(OSError, ValueError), self._stream:
-            while data := self._stream.readline():
-                line = data.decode(errors="replace").rstrip("\r\n")
-                self._log.add(">", line)
-                self._notify(line)
+            while data := self._stream.readline(LONGEST_LINE + 1):
+                is_whole = len(data) <= LONGEST_LINE
+                rest = b"" if is_whole else data
+                while rest and not rest.endswith(b"\n"):
+                    rest = self._stream.readline(LONGEST_LINE)
+                text = (data if is_whole else data[:CUT]).decode(errors="replace").rstrip("\r\n")
+                self._log.add(">", text)
+                self._notify(InputLine(text, is_whole))
+                self._wait_for_room()
         self._notify(None)
 
-    def _notify(self, line: str | None) -> None:
+    def _notify(self, line: InputLine | None) -> None:
         """Add a line, or None for the end of input, and stop what it ends."""
         with self._changed:
             stops = list(self._stop_at_input)
@@ -123,21 +141,36 @@ class Inbox:
                 self._ended = True
             else:
                 self._lines.append(line)
-                stops += self._stop_at_interrupt if _interrupts(line) else []
+                self._bytes += len(line.text)
+                if _interrupts(line.text):
+                    self._interrupts += 1
+                    stops += self._stop_at_interrupt
             self._changed.notify_all()
         for stop in stops:
             stop()
+
+    def _wait_for_room(self) -> None:
+        with self._changed:
+            self._changed.wait_for(
+                lambda: len(self._lines) < LINES_AHEAD and self._bytes < BYTES_AHEAD
+            )
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for another line or the end of input; False after so many seconds without."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._lines) or self._ended, seconds)
 
-    def next_line(self) -> str | None:
+    def next_line(self) -> InputLine | None:
         """Wait for the next line; None at the end of input."""
         self.wait()
         with self._changed:
-            return self._lines.popleft() if self._lines else None
+            if not self._lines:
+                return None
+            line = self._lines.popleft()
+            self._bytes -= len(line.text)
+            self._interrupts -= _interrupts(line.text)
+            self._changed.notify_all()
+            return line
 
     @contextmanager
     def calling(self, stop: Callable[[], None], *, at_any_input: bool) -> Iterator[None]:
@@ -148,7 +181,7 @@ class Inbox:
             if at_any_input:
                 now = bool(self._lines) or self._ended
             else:
-                now = any(_interrupts(line) for line in self._lines)
+                now = self._interrupts > 0
         if now:
             stop()
         try:
@@ -328,11 +361,13 @@ def serve(
 ) -> None:
     """Answer until `quit`, the end of input, or the client is gone; `call` raises ValueError."""
     while not outlet.closed and (line := inbox.next_line()) is not None:
-        request = parse_line(line)
+        request = parse_line(line.text)
         if request is None:
             continue
         reply = Reply(request.id, outlet)
         try:
+            if not line.is_whole:
+                raise GtpError(f"a line has at most {LONGEST_LINE >> 20} MiB")
             reply.finish(call(request, reply))
         except ValueError as error:
             reply.fail(str(error) or "failed")

@@ -9,13 +9,25 @@ import hashlib
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
 
 from tengen.atomic_files import replace_file
 from tengen.distribution import DISTRIBUTION
@@ -25,6 +37,8 @@ from tengen.network.files.loading import (
     CHUNK,
     ENDINGS,
     MAX_FILE_BYTES,
+    START,
+    check_start,
     library,
     load_network,
     record_of,
@@ -34,6 +48,8 @@ from tengen.user_folders import DATA_VARIABLE
 
 PUBLIC_NETWORKS = "https://katagotraining.org/networks/"
 TIMEOUT_SECONDS = 60.0
+UNFINISHED = "."  # with which the names of files begin that are being written
+KEPT_SECONDS = 24 * 3600.0  # of such files
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,99}", re.ASCII)
 
 OnProgress = Callable[[int, int | None], object]  # bytes so far, and in all if that is known
@@ -65,23 +81,17 @@ def add_network(
     The name is that of the file without its ending, unless given. Raises NetworkFileError, also
     where the checksum is not the expected one.
     """
-    file_name = Path(unquote(urlsplit(source).path)).name if _is_url(source) else Path(source).name
+    try:
+        path = Path(unquote(urlsplit(source).path)) if _is_url(source) else Path(source)
+    except ValueError as error:
+        raise NetworkFileError(f"{source}: is no address: {error}; check it") from None
+    file_name = path.name
     stem, ending = split_ending(file_name)
     ending = ending or ENDINGS[1]
     name = stem if name is None else name
     _check_name(name)
     with _unfinished(name, ending) as unfinished:
-        digest = hashlib.sha256()
-        try:
-            with unfinished.open("wb") as out:
-                for piece in _pieces(source, on_progress):
-                    digest.update(piece)
-                    out.write(piece)
-        except OSError as error:
-            if isinstance(error, HTTPError):
-                error.close()
-            raise NetworkFileError(f"{source}: {_reason(error)}") from None
-        found = digest.hexdigest()
+        found = _fetch(source, unfinished, on_progress)
         if sha256 is not None and sha256.strip().lower() != found:
             what = f"its SHA-256 is {found}, not {sha256.strip().lower()}"
             raise NetworkFileError(f"{source}: {what}; do not trust this file, or {AGAIN}")
@@ -105,22 +115,55 @@ def remove_network(name: str) -> KeptNetwork:
 
 
 def _is_url(source: str) -> bool:
-    return urlsplit(source).scheme in ("http", "https")
+    return source.lower().startswith(("http://", "https://"))
+
+
+def _fetch(source: str, target: Path, on_progress: OnProgress) -> str:
+    """Copy or download a file; returns its SHA-256. Raises NetworkFileError."""
+    digest = hashlib.sha256()
+    pieces = _pieces(source, on_progress)
+    with target.open("wb") as out:
+        while True:
+            try:
+                piece = next(pieces, None)
+            except HTTPError as error:
+                error.close()
+                raise NetworkFileError(f"{source}: {_reason(error)}") from None
+            except NetworkFileError:
+                raise
+            except (OSError, HTTPException, ValueError) as error:
+                raise NetworkFileError(f"{source}: {_reason(error)}") from None
+            if piece is None:
+                return digest.hexdigest()
+            digest.update(piece)
+            try:
+                out.write(piece)
+                out.flush()
+            except OSError as error:
+                why = f"cannot be written to: {error.strerror}"
+                raise NetworkFileError(
+                    f"{target.parent}: {why}; make room, or let {DATA_VARIABLE} name another folder"
+                ) from None
 
 
 def _pieces(source: str, on_progress: OnProgress) -> Iterator[bytes]:
-    """The content of a file or an address; raises OSError, and NetworkFileError if it is large."""
+    """The content of a file or an address.
+
+    Raises OSError, HTTPException, and NetworkFileError for what is large or begins like no network.
+    """
     if _is_url(source):
         request = Request(source, headers={"User-Agent": DISTRIBUTION})
-        file = urlopen(request, timeout=TIMEOUT_SECONDS)
+        file = _OPENER.open(request, timeout=TIMEOUT_SECONDS)
         length = file.headers.get("Content-Length", "")
-        total = int(length) if length.isdecimal() else None
+        total = int(length) if re.fullmatch("[0-9]{1,15}", length) else None
     else:
         file = Path(source).open("rb")  # noqa: SIM115
         total = Path(source).stat().st_size
     done = 0
     with file:
         while piece := file.read(CHUNK):
+            if not done:
+                check_start(piece[:START], source)
             done += len(piece)
             if done > MAX_FILE_BYTES:
                 what = f"is larger than {MAX_FILE_BYTES >> 30} GiB, as no network is"
@@ -129,13 +172,48 @@ def _pieces(source: str, on_progress: OnProgress) -> Iterator[bytes]:
             yield piece
 
 
+class _Redirects(HTTPRedirectHandler):
+    """Follows redirections, and closes the answer where one leads to no address."""
+
+    def http_error_302(self, req: Request, fp: Any, code: int, msg: str, headers: Any) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except BaseException:
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def _http_alone() -> OpenerDirector:
+    """Opens addresses of the web; redirections lead to no other protocol."""
+    opener = OpenerDirector()
+    for handler in (
+        ProxyHandler,
+        HTTPHandler,
+        HTTPSHandler,
+        _Redirects,
+        HTTPDefaultErrorHandler,
+        HTTPErrorProcessor,
+        UnknownHandler,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+_OPENER = _http_alone()
+
+
 @contextmanager
 def _unfinished(name: str, ending: str) -> Iterator[Path]:
     """A file in the library's folder that is removed in the end, if it is still there."""
     folder = library()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f".{name}.{secrets.token_hex(4)}{ending}"
+        for left in folder.glob(f"{UNFINISHED}*"):  # by a program that was killed
+            if time.time() - left.stat().st_mtime > KEPT_SECONDS:
+                left.unlink(missing_ok=True)
+        path = folder / f"{UNFINISHED}{name}.{secrets.token_hex(4)}{ending}"
         path.touch()
     except OSError as error:
         why = f"cannot be written to: {error.strerror}"
@@ -177,6 +255,8 @@ def _kept(record: Path) -> KeptNetwork | None:
     return kept if path.parent == record.parent and path.is_file() else None
 
 
-def _reason(error: OSError) -> str:
-    reason = getattr(error, "reason", None) or error.strerror or error
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+    if isinstance(error, HTTPException):
+        reason = f"the answer is none of a web server ({type(error).__name__})"
     return f"cannot be read: {one_line(str(reason))}"

@@ -37,7 +37,7 @@ CONVERSION = 3
 
 _GZIP = b"\x1f\x8b"
 _KATAGO = re.compile(rb"\s*[^\s@]\S{0,199}\s+-?\d{1,9}\s")  # a name and a version
-_START = 512
+START = 512  # bytes by which kinds of files are told apart
 
 
 def load_network(path_or_name: str | Path, game: Position | None = None) -> NetworkData:
@@ -49,16 +49,15 @@ def load_network(path_or_name: str | Path, game: Position | None = None) -> Netw
     file's content.
     """
     path = find_network(path_or_name, game)
-    start = read_bytes(path, _START)
+    start = read_bytes(path, START)
+    check_start(start, str(path))
     if looks_like_safetensors(start):
+        if path.parent == library():
+            _check_unchanged(path, file_sha256(path))
         return load_network_file(path)
-    if not start.startswith(_GZIP):
-        _check_start(start, str(path))
     content = read_bytes(path)
     digest = hashlib.sha256(content).hexdigest()
-    if digest != expected_checksum(path, digest):
-        what = "has changed since it was added: its checksum is another one"
-        raise NetworkFileError(f"{path}: {what}; remove it, and add it again")
+    _check_unchanged(path, digest)
     cached = _cached_networks() / f"{digest}-{CONVERSION}.safetensors"
     with suppress(NetworkFileError):
         return load_network_file(cached)
@@ -119,11 +118,17 @@ def read_katago(content: bytes, source: str) -> NetworkData:
     """Read the bytes of a KataGo file, compressed or not; raises NetworkFileError."""
     if content.startswith(_GZIP):
         content = _decompress(content, source)
-    _check_start(content[:_START], source)
+    _check_katago_start(content[:START], source)
     return read_network(content, source)
 
 
-def _check_start(start: bytes, source: str) -> None:
+def check_start(start: bytes, source: str) -> None:
+    """Raise NetworkFileError unless this may be the start of a network file of any kind."""
+    if not (looks_like_safetensors(start) or start.startswith(_GZIP)):
+        _check_katago_start(start, source)
+
+
+def _check_katago_start(start: bytes, source: str) -> None:
     """Raise NetworkFileError unless this is the start of an uncompressed KataGo file."""
     if foreign := describe_foreign_file(start):
         raise NetworkFileError(f"{source}: {foreign}")
@@ -158,6 +163,13 @@ def library() -> Path:
 def record_of(path: Path) -> Path:
     """The file beside a network of the library that says where it came from."""
     return path.with_name(f"{split_ending(path.name)[0]}.origin.json")
+
+
+def _check_unchanged(path: Path, digest: str) -> None:
+    """Raise NetworkFileError if a file of the library is not the one that was added."""
+    if digest != expected_checksum(path, digest):
+        what = "has changed since it was added: its checksum is another one"
+        raise NetworkFileError(f"{path}: {what}; remove it, and add it again")
 
 
 def expected_checksum(path: Path, otherwise: str) -> str:

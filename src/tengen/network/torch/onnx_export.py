@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from tengen.atomic_files import unfinished_file
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import INPUTS
@@ -30,13 +31,13 @@ def export_onnx(data: NetworkData, path: Path) -> None:
         inputs.append(torch.zeros(2, METADATA_INPUTS))
     board = {0: "batch"} if fixed else {0: "batch", 2: "height", 3: "width"}
     points = {0: "batch"} if fixed else {0: "batch", 1: "height", 2: "width"}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), unfinished_file(path) as unfinished:
         # The exporter that handles dynamic board sizes is the older one, and says so at length.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             network,
             tuple(inputs),
-            str(path),
+            str(unfinished),
             dynamo=False,
             opset_version=OPSET,
             input_names=list(INPUTS[: len(inputs)]),
