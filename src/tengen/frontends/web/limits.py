@@ -25,7 +25,7 @@ NAME_LENGTH = 100  # of a game, as its player calls it
 FILE_GAMES = 500  # of one file that are listed to choose from
 PING_SECONDS = 20.0  # between signs of life, and for an answer before a WebSocket is closed
 REQUEST_SECONDS = 20.0  # until a connection must have sent a request
-LONG_TURN = 0.005  # seconds of a message; after a longer one its client waits as long
+LONG_TURN = 0.005  # seconds of processor time for a message; after more its client waits as long
 LONGEST_CLOCK = 24 * 3600  # seconds
 
 
