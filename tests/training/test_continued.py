@@ -63,7 +63,7 @@ def test_norms_have_the_statistics_of_what_they_are_given() -> None:
     norms = [each for each in trainer._network.modules() if isinstance(each, Norm)]
     assert not any(norm.mean.any() for norm in norms)
     trainer.step(0.0)
-    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
+    seen: list[torch.Tensor] = []
     hooks = [
         norm.register_forward_pre_hook(lambda _, given: seen.append(given[0])) for norm in norms
     ]
