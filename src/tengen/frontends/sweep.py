@@ -18,6 +18,7 @@ from rich.text import Text
 from tengen.frontends.options import SweepOptions, TrainOptions
 from tengen.frontends.train import run_config
 from tengen.interrupt import interruptible
+from tengen.network.own_trunks import loaded_modules
 from tengen.runs.sweep import Curve, Variant, joint_series, read_curve, summary, variants
 from tengen.svg_chart import Series, line_chart
 from tengen.terminal_console import TerminalConsole
@@ -76,7 +77,9 @@ def planned_runs(options: SweepOptions) -> list[Planned]:
 def train_command(recipe: str, run: Planned) -> list[str]:
     """The command line that trains a run, or resumes it."""
     settings = [word for setting in run.settings for word in ("--set", setting)]
-    command = [sys.executable, "-m", "tengen", "train", str(run.path), "--config", recipe]
+    modules = [word for file in loaded_modules() for word in ("--module", file)]
+    words = [*modules, "train", str(run.path), "--config", recipe]
+    command = [sys.executable, "-m", "tengen", *words]
     return [*command, "--seed", str(run.seed), *settings]
 
 
