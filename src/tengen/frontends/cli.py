@@ -25,6 +25,7 @@ from tengen.frontends.options import (
     GtpOptions,
     MatchOptions,
     PlayOptions,
+    ProblemsOptions,
     ReviewOptions,
     SelfPlayOptions,
     SweepOptions,
@@ -32,7 +33,7 @@ from tengen.frontends.options import (
     VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, end_process, raise_when_terminated
+from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -68,6 +69,13 @@ net = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(net, name="net")
+
+problems = typer.Typer(
+    cls=_Commands,
+    help="Make problems of life and death out of games, and check them.",
+    rich_markup_mode=None,
+)
+app.add_typer(problems, name="problems")
 
 
 def _show_version(wanted: bool) -> None:
@@ -336,6 +344,38 @@ def selfplay(
     run_self_play(model, params, options)
 
 
+@problems.command("make")
+@with_options
+def problems_make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where they go, new or old.")],
+    options: ProblemsOptions,
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GAMES]...", help="SGF files or folders; else games are played."),
+    ] = None,
+) -> None:
+    """Find positions in games where one move decides stones: solved, judged and graded.
+
+    Ctrl-C stops; the same command goes on.
+    """
+    from tengen.frontends.problems import make_problems
+
+    make_problems(folder, games or [], options)
+
+
+@problems.command("check")
+def problems_check(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Else those that come with Tengen.")
+    ] = None,
+) -> None:
+    """Check each problem of a file by the rules, and by searching its region anew."""
+    from tengen.frontends.problems import check_problems
+
+    if not check_problems(file):
+        raise typer.Exit(1)
+
+
 @app.command()
 @with_options
 def benchmark(options: BenchmarkOptions) -> None:
@@ -407,6 +447,8 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("TENGEN_TRACEBACK"):
             raise
+        if (interrupt := cause_of(error)) is not None:
+            end_at_once(interrupt)
         message, status = _explained(error)
         say(" ".join(message.split()))
         raise SystemExit(status) from None

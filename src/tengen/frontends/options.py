@@ -215,6 +215,9 @@ class MatchOptions:
 class ReviewOptions(NetworkOptions):
     visits: int = option(100, "for each position", low=2)
     out: str | None = option(None, "where to write; else beside the game", metavar="FOLDER")
+    language: str | None = option(
+        None, "of the page: en, zh-Hans, zh-Hant, ja, ko or ar; else that of its reader's browser"
+    )
 
 
 @dataclass(frozen=True)
@@ -303,6 +306,23 @@ class SelfPlayOptions:
     sgf: bool = option(True, "write each game as SGF, too")
     rows: str | None = option(None, "write training rows for KataGo, too", metavar="katago")
     device: str = option(AUTO, DEVICE)
+    seed: int = option(1, "seed of the games")
+
+
+@dataclass(frozen=True)
+class ProblemsOptions(NetworkOptions):
+    """What `tengen problems make` makes."""
+
+    sizes: list[str] = option(
+        ("9",), "board to play on, such as 9; give it several times", flag="--size", metavar="SIDE"
+    )
+    count: int = option(100, "problems on each board, about", low=1)
+    second: list[str] = option(
+        (), "another network that must agree; else the other bundled one", metavar="NETWORK"
+    )
+    visits: int = option(100, "of each search", low=2)
+    batch: int = option(16, "games that are played side by side", low=1)
+    most_of_a_grade: int | None = option(None, "of each board that are kept", low=1)
     seed: int = option(1, "seed of the games")
 
 

@@ -155,11 +155,15 @@ class CheckpointWriter(BackgroundThread):
         self,
         folder: RunFolder,
         samples: int,
+        before: Callable[[], None] = lambda: None,
         then: Callable[[Mapping[str, Any]], None] = lambda _: None,
     ) -> None:
-        """`then` is called after each save with its facts, in the background."""
+        """`before` is called before anything is written, and `then` after each save, in the
+        background; `then` gets the save's facts, and `before` may raise RunError to prevent it.
+        """
         super().__init__("saving")
-        self._folder, self._samples, self._then = folder, samples, then
+        self._folder, self._samples = folder, samples
+        self._before, self._then = before, then
 
     def write(
         self,
@@ -174,6 +178,7 @@ class CheckpointWriter(BackgroundThread):
         `beside` writes what else there is about the games, next to their shard, which then holds
         all of them.
         """
+        self._before()
         at_most = GAMES_IN_A_SHARD if beside is None else max(1, len(games.games))
         with writing(self._folder.shards):
             for part in split_games(games, at_most):
@@ -183,6 +188,7 @@ class CheckpointWriter(BackgroundThread):
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
         facts = facts | {"last_shard": last}
+        self._before()  # large shards take a while
         save_checkpoint(self._folder, number, arrays, facts)
         self._then(facts)
 

@@ -27,6 +27,12 @@ if sys.platform != "win32":
 LOCK = "lock"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+# What a network file system answers while its server is away.
+_AWAY_NAMES = (
+    *("EIO", "EREMOTEIO", "ESTALE", "ETIMEDOUT", "ENETDOWN", "ENETUNREACH", "EHOSTDOWN"),
+    *("EHOSTUNREACH", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "ENOTCONN"),
+)
+_AWAY = {getattr(errno, name) for name in _AWAY_NAMES if hasattr(errno, name)}
 _BLOCK = 1 << 16  # bytes
 
 
@@ -186,6 +192,10 @@ class RunError(ValueError):
     """A run cannot begin or continue; the message says why and what to do."""
 
 
+class UnreachableError(RunError):
+    """The folder of a run is out of reach, perhaps only for a while."""
+
+
 @contextmanager
 def writing(path: Path, needed: int = 0) -> Iterator[None]:
     """Turn an OSError while writing to this path into a RunError; `needed` bytes, if known."""
@@ -209,7 +219,14 @@ def _explained(path: Path, needed: int, error: OSError) -> RunError:
     if error.errno in _FORBIDDEN:
         what = f"may not be written ({error.strerror})"
         return RunError(f"{path}: {what}; change its permissions, or name another folder")
+    if is_away(error):
+        return UnreachableError(f"{path}: is out of reach ({error.strerror}); start the run again")
     return RunError(f"{path}: cannot be written: {error.strerror or error}; name another folder")
+
+
+def is_away(error: OSError) -> bool:
+    """Whether this is what a network file system answers while its server is away."""
+    return error.errno in _AWAY
 
 
 def _free(path: Path) -> str:

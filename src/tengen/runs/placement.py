@@ -137,7 +137,10 @@ class Placement(Protocol):
         """Who rates the run's networks."""
 
     def check(self) -> None:
-        """Raise RunError if this process may not write the run any more."""
+        """Raise RunError if this process may not go on; called again and again, so it is cheap."""
+
+    def saving(self) -> None:
+        """Called in the background before a checkpoint; raises RunError to prevent it."""
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Called in the background after each checkpoint, with its facts."""
@@ -159,6 +162,9 @@ class OneProcess:
 
     def check(self) -> None:
         """The lock of the folder suffices."""
+
+    def saving(self) -> None:
+        """As above."""
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away what workers left and the checkpoint has counted."""

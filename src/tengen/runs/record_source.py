@@ -36,6 +36,9 @@ class FromRecords:
     def check(self) -> None:
         """The lock of the folder suffices."""
 
+    def saving(self) -> None:
+        """As above."""
+
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Nothing is left to do."""
 

@@ -172,7 +172,9 @@ class Run(Closeable):
             self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
-                CheckpointWriter(folder, config.run.sample_games, self._saved)
+                CheckpointWriter(
+                    folder, config.run.sample_games, self._placement.saving, self._saved
+                )
             )
             self._progress = opened.enter_context(
                 Progress(folder, self.iteration, self._session.observers)
@@ -225,6 +227,7 @@ class Run(Closeable):
             while not self._over():
                 self.iterate()
             while self._unrated and not self._stopped():  # only if others rate
+                self._placement.check()
                 time.sleep(WAIT_SECONDS)
                 self._take_ratings()
             self._save()
@@ -283,6 +286,7 @@ class Run(Closeable):
 
     def _play_and_learn(self) -> None:
         """Take the next games and learn from them."""
+        self._placement.check()
         found = self._games.collect(self._learn)
         if self._games.overlapped:
             self._replay.start(self._replay.add, found)
@@ -438,7 +442,6 @@ class Run(Closeable):
 
     def _save(self) -> None:
         """Start saving a checkpoint in the background."""
-        self._placement.check()
         arrays = {f"fleet.{name}": _as_numbers(array) for name, array in self._games.save().items()}
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()

@@ -14,24 +14,31 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
-from tengen.frontends.web.play.saved_games import NO_CARD, GameCard, card_of
+from tengen.frontends.web.play.disk_worker import DiskWorker
+from tengen.frontends.web.play.saved_games import NO_CARD, UNREADABLE, GameCard, Snapshot, card_of
 from tengen.user_messages import say
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
 GAME_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 KEPT_BYTES = 256_000_000  # of all games, unless told otherwise
 NEARLY_FULL = 0.9  # from which share on players are told that games will go
+SMALL_NODES, SMALL_BYTES = 500, 20_000  # of a game that is written at once
 _KEEP_SESSIONS_DAYS = 60
 _MOST_SESSIONS = 2_000
-_MOST_PLAYERS = 5_000  # whose results are kept
+_MOST_PLAYERS = 5_000  # of whom something is noted
 _TIDY_EVERY = 500  # new files
+
+
+NoteKind: TypeAlias = Literal["results", "moments"]
+_NOTES = get_args(NoteKind)  # folders of them
 
 
 class GameKey(NamedTuple):
@@ -65,12 +72,12 @@ class _File(NamedTuple):
 
 
 class Autosave(Closeable):
-    """Writes the latest state of each game in a thread of its own. Thread-safe; close it."""
+    """Writes the latest state of each game. Thread-safe; close it."""
 
     def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
         self._sessions, self._games = folder / "sessions", folder / "games"
-        self._results = folder / "results"
-        for each in (self._sessions, self._games, self._results):
+        self._notes: dict[NoteKind, Path] = {kind: folder / kind for kind in _NOTES}
+        for each in (self._sessions, self._games, *self._notes.values()):
             each.mkdir(parents=True, exist_ok=True)
         self.most_bytes = most_bytes
         self._lock = threading.Lock()
@@ -84,21 +91,25 @@ class Autosave(Closeable):
         self._tidy()
         for file, found in _by_age(self._games, "**/*.sgf"):
             self._count(file, found)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
+        self._disk = DiskWorker("autosave")
 
     # Games of sessions
 
-    def save(self, session: str, key: GameKey, write: Callable[[], bytes]) -> Future[None]:
+    def save(self, session: str, key: GameKey, game: Snapshot) -> Future[None]:
         """Write the game of a session soon; done when this or a newer state is written, or failed.
 
-        `write` is called in the thread.
+        A small game is written at once, if it can be.
         """
         path = self._path(key)
         with self._lock:
-            self._unwritten[path] = write
+            self._unwritten[path] = game.as_sgf
             pointed = self._shows.get(session) == key
             self._shows[session] = key
-        return self._writer.submit(self._write_latest, path, None if pointed else session, key)
+        work = partial(self._write_latest, path, None if pointed else session, key)
+        small = game.nodes <= SMALL_NODES and self._size(path) <= SMALL_BYTES
+        if small and self.share_used <= NEARLY_FULL:
+            return self._disk.submit_small(work, path)
+        return self._disk.submit(work, path)
 
     def load(self, session: str) -> tuple[GameKey, bytes] | None:
         """The game that a session showed last; None if there is none or it cannot be read."""
@@ -112,7 +123,7 @@ class Autosave(Closeable):
                 key = GameKey(str(told["player"]), str(told["game"]))
             saved = self.load_game(key)
             return None if saved is None else (key, saved)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, *UNREADABLE):
             return self._load_older(session)
 
     def _load_older(self, session: str) -> tuple[GameKey, bytes] | None:
@@ -131,7 +142,7 @@ class Autosave(Closeable):
     def forget_session(self, session: str) -> None:
         """A session shows its game no longer, which another one shows now."""
         self.release(session)
-        self._writer.submit(self._remove, self._sessions / f"{session}.json")
+        self._disk.submit(partial(self._remove, self._sessions / f"{session}.json"))
 
     # Games of players
 
@@ -151,51 +162,58 @@ class Autosave(Closeable):
 
     def games(self, player: str) -> Future[list[KeptGame]]:
         """A player's games, the latest first, once all that was saved before is written."""
-        return self._writer.submit(self._list, player)
+        return self._disk.submit(partial(self._list, player))
 
     def write(self, key: GameKey, content: bytes) -> Future[None]:
         """Replace a kept game that no session shows."""
-        return self._writer.submit(self._write_game, self._path(key), content)
+        path = self._path(key)
+        return self._disk.submit(partial(self._write_game, path, content), path)
 
     def delete(self, key: GameKey) -> Future[None]:
         """Delete a kept game."""
         path = self._path(key)
         with self._lock:
             self._unwritten.pop(path, None)
-        return self._writer.submit(self._drop, path)
+        return self._disk.submit_small(partial(self._drop, path), path)
 
     @property
     def share_used(self) -> float:
         """The share of the room for games that is used."""
         return self._bytes / max(1, self.most_bytes)
 
-    # Results of players
+    # What is noted of players
 
-    def results(self, player: str) -> Future[bytes]:
-        """What was written of a player's results; empty if nothing was."""
-        return self._writer.submit(self._read_results, player)
+    def notes(self, player: str, kind: NoteKind) -> Future[bytes]:
+        """What was written of a player; empty if nothing was."""
+        return self._disk.submit(partial(self._read_notes, player, kind))
 
-    def _read_results(self, player: str) -> bytes:
+    def _read_notes(self, player: str, kind: NoteKind) -> bytes:
         try:
-            return (self._results / f"{player}.json").read_bytes()
+            return (self._notes[kind] / f"{player}.json").read_bytes()
         except OSError:
             return b""
 
-    def change_results(self, player: str, change: Callable[[bytes], bytes | None]) -> None:
-        """Replace a player's results soon by what `change` makes of them; None: leave them."""
+    def change_notes(
+        self, player: str, kind: NoteKind, change: Callable[[bytes], bytes | None]
+    ) -> Future[bytes]:
+        """Replace what is noted soon by what `change` makes of it, None: leave it; what is then."""
+        path = self._notes[kind] / f"{player}.json"
 
-        def work() -> None:
-            content = change(self._read_results(player))
-            if content is not None:
-                self._write_small(self._results / f"{player}.json", content)
+        def work() -> bytes:
+            before = self._read_notes(player, kind)
+            content = change(before)
+            if content is None:
+                return before
+            self._write_small(path, content)
+            return content
 
-        self._writer.submit(work)
+        return self._disk.submit_small(work, path)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
-        self._writer.shutdown()
+        self._disk.close()
 
-    # In the thread
+    # In the thread, or by whoever may write at once
 
     def _path(self, key: GameKey) -> Path:
         return self._games / key.player / f"{key.game}.sgf"
@@ -220,10 +238,13 @@ class Autosave(Closeable):
                 self._make_room(path)
 
     def _write(self, path: Path, content: bytes) -> bool:
+        name = f".{path.name}.{os.getpid()}"
         try:
-            path.parent.mkdir(exist_ok=True)
-            name = f".{path.name}.{os.getpid()}"
-            replace_file(path, content, name, mode=0o600, durable=False)
+            try:
+                replace_file(path, content, name, mode=0o600, durable=False)
+            except FileNotFoundError:  # a player's first game
+                path.parent.mkdir(exist_ok=True)
+                replace_file(path, content, name, mode=0o600, durable=False)
         except OSError as error:
             if not self._complained:
                 self._complained = True
@@ -232,8 +253,12 @@ class Autosave(Closeable):
         return True
 
     def _count(self, path: Path, file: _File) -> None:
-        self._bytes += file.size - self._files.get(path, _File(0, 0)).size
+        self._bytes += file.size - self._size(path)
         self._files[path] = file
+
+    def _size(self, path: Path) -> int:
+        file = self._files.get(path)
+        return 0 if file is None else file.size
 
     def _drop(self, path: Path) -> None:
         self._remove(path)
@@ -289,16 +314,17 @@ class Autosave(Closeable):
             self._tidy()
 
     def _tidy(self) -> None:
-        """Forget sessions not used for long, whose games are kept, and results of long ago."""
+        """Forget sessions not used for long, whose games are kept, and what was noted long ago."""
         self._small_files = 0
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
         sessions = _by_age(self._sessions, "*.json")
         for i, (path, file) in enumerate(sessions):
             if file.changed < oldest or i < len(sessions) - _MOST_SESSIONS:
                 self._remove(path)
-        results = _by_age(self._results, "*.json")
-        for path, _ in results[: max(0, len(results) - _MOST_PLAYERS)]:
-            self._remove(path)
+        for folder in self._notes.values():
+            notes = _by_age(folder, "*.json")
+            for path, _ in notes[: max(0, len(notes) - _MOST_PLAYERS)]:
+                self._remove(path)
 
 
 def _by_age(folder: Path, pattern: str) -> list[tuple[Path, _File]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tengen.cluster.manifest import TRAINING, read_manifest
-from tengen.config import load_sections
+from tengen.config import load_sections, read_toml
 from tengen.evaluation.elo import Rating
 from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
 from tengen.game.diagram import stones_text
@@ -124,7 +123,7 @@ def stamp_of(path: Path) -> Stamp | None:
 def facts_of(folder: RunFolder) -> RunFacts | None:
     """The settings of a run of either kind; None if there are none that can be read."""
     try:
-        content = tomllib.loads(folder.config.read_text("utf-8"))
+        content = read_toml(folder.config)
         if "tutorial" in content:
             recipe = load_sections(folder.config, textbook.SECTIONS)["tutorial"]
             terms = recipe.side, recipe.side, recipe.rules, recipe.komi
