@@ -189,6 +189,9 @@ def verify_network(source: str | Path, options: VerifyOptions) -> bool:
 
 def _verify(path: Path, options: VerifyOptions) -> bool:
     data = load_network(path)
+    if data.architecture.trunk:
+        what = "torch alone runs its trunk, so there is nothing to compare it with"
+        raise ValueError(f"{path}: {what}")
     first = open_evaluator(data, options.device, options.precision)
     second = open_reference(data, options.against)
     bounds = EXACT if "float32" in first.device else ROUNDED
