@@ -174,7 +174,6 @@ def reference_rows(
                     "ownership": played.ownership * (100 if color == BLACK else -100),
                     "known": known(played.game),
                     "uncertainty": np.zeros(3),
-                    "left": (len(played.turns) - 1 - t) / (width * height),
                 }
                 for _ in range(copies[at]):
                     yield row

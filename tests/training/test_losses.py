@@ -209,7 +209,6 @@ OWN = {
     "short_score": {"short_term_score"},
     "value_error": {"score 4"},
     "score_error": {"score 5"},
-    "left": {"left"},
 }
 
 

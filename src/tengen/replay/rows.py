@@ -76,7 +76,6 @@ class Rows(NamedTuple, Generic[Array]):
     # The spread of the score, and the squares of the errors of value and score at the shortest
     # horizon, where a teacher tells them; all 0 where results have to teach them.
     uncertainty: Annotated[Array, Field(np.float32, (3,))]
-    left: Annotated[Array, Field(np.float32, ())]  # turns to the end, in areas of the board
 
 
 TrainingRows: TypeAlias = Rows[NDArray[Any]]

@@ -49,7 +49,6 @@ class TrainingOutputs(NamedTuple):
     soft_reply: Tensor  # [batch, H * W + 1] logits of the reply target made flatter
     short_term_value: Tensor  # [batch, HORIZONS, 3] logits of win, loss and no result
     short_term_score: Tensor  # [batch, HORIZONS] in the units of the score output
-    left: Tensor  # [batch] turns to the end of the game, in areas of the board
 
 
 class TrainingNetwork(nn.Module):
@@ -63,7 +62,6 @@ class TrainingNetwork(nn.Module):
         self.passes = nn.Linear(3 * a.policy_pool, 3, bias=False)
         self.values = nn.Linear(a.value_hidden, HORIZONS * 3)
         self.scores = nn.Linear(a.value_hidden, HORIZONS)
-        self.left = nn.Linear(a.value_hidden, 1)
 
     def forward(self, planes: Tensor, globals: Tensor) -> tuple[Outputs, TrainingOutputs]:  # noqa: A002
         """All outputs; the trunk and the shared parts of the heads are computed once."""
@@ -78,11 +76,8 @@ class TrainingNetwork(nn.Module):
             policies = with_pass(apply(self.policies, seen), apply(self.passes, pooled))
             values = apply(self.values, hidden).view(-1, HORIZONS, 3)
             scores = apply(self.scores, hidden)
-            left = apply(self.left, hidden)[:, 0]
         reply, soft_policy, soft_reply = torch.unbind(policies, 1)
-        return outputs, TrainingOutputs(
-            reply, soft_policy, soft_reply, values, scores, left
-        )
+        return outputs, TrainingOutputs(reply, soft_policy, soft_reply, values, scores)
 
 
 class Losses(NamedTuple):
@@ -115,7 +110,6 @@ def losses_of(
         **_score_losses(outputs, batch),
         "ownership": _ownership_loss(outputs, batch),
         **_short_term_losses(outputs, training, batch),
-        "left": (training.left - batch.left).square().mean(),
     }
     assert len(losses) == len(LOSSES)  # each has its weight
     heads = torch.stack([losses[name] for name in LOSSES])

@@ -63,7 +63,6 @@ class TrainingParams:
     short_score_weight: float = 0.5
     value_error_weight: float = 2.0  # squared errors of values are small
     score_error_weight: float = 2e-5  # squared errors of points are large
-    left_weight: float = 0.1  # of the turns that are left
 
     def __post_init__(self) -> None:
         for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tengen.features.kernels import basic, edges, katago, rich
+from tengen.features.kernels import basic, katago, rich
 from tengen.jit import Kernel, kernel
 
 
@@ -26,9 +26,7 @@ class Inputs(NamedTuple):
     version: int = 1  # raised when the meaning of the inputs changes
 
 
-BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS, KATAGO_OLDER, EDGES = (
-    range(7)
-)
+BASIC, RICH, KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS, KATAGO_OLDER = range(6)
 
 SETS = (
     Inputs(BASIC, "basic", basic.PLANES, (), basic.encode),
@@ -75,7 +73,6 @@ SETS = (
         sees_ladders=True,
         version=7,
     ),
-    Inputs(EDGES, "edges", edges.PLANES, (), edges.encode),
 )
 SEES_LADDERS = tuple(inputs.sees_ladders for inputs in SETS)  # by kind
 KNOWS_ADVANTAGE = tuple(katago.ADVANTAGE in inputs.globals for inputs in SETS)  # by kind
@@ -96,5 +93,3 @@ def encode_by_kind(kind, board, history, scratch, planes, globals_):
         katago.encode_with_suicide_areas(board, history, scratch, planes, globals_)
     elif kind == KATAGO_OLDER:
         katago.encode_for_older(board, history, scratch, planes, globals_)
-    elif kind == EDGES:
-        edges.encode(board, history, scratch, planes, globals_)

@@ -116,7 +116,6 @@ def _replay_game(played, index, copies, g, kind, scratch, rows):
                 reply = played.turns[t + 1]
                 _fill_policy(game, reply, played.targets, next_target, row, rows.reply, rows.planes)
             _fill_values(game, turn, row, rows)
-            rows.left[row] = np.float32((last - t) / (game.width * game.height))
             _fill_ownership(game, turn, played.ownership, index.points[g], row, rows)
         row = first + copies[t]
         target = next_target
