@@ -115,9 +115,14 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     series = {name: joint_series(name, found) for name, found in curves.items()}
     _print_table(series, options)
     drawn = [each for each in series.values() if each.x]
-    if not drawn:
-        where = f"{options.metric!r} over {options.over!r}"
+    where = f"{options.metric!r} over {options.over!r}"
+    for name, found in curves.items():
+        if not series[name].x and any(curve.x for curve in found):
+            what = f"its runs have no range of {options.over!r} in common"
+            say(f"{name}: {what}; try --over rows, or longer runs (sweep.csv has them all)")
+    if not any(curve.x for found in curves.values() for curve in found):
         say(f"no run has the metric {where} yet; metrics.jsonl of a run shows all")
+    if not drawn:
         return
     title = f"{options.metric}, mean of {options.seeds} seeds with its 95% interval"
     chart = line_chart(drawn, (), title, options.over, options.metric)
@@ -128,5 +133,6 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
 def _print_table(series: dict[str, Series], options: SweepOptions) -> None:
     table = Table("variant", f"{options.metric} at the end", "95% interval")
     for name, last, half in summary(series):
-        table.add_row(Text(name), f"{last:.4g}", f"± {half:.2g}")
+        shown = [f"{last:.4g}", f"± {half:.2g}"]
+        table.add_row(Text(name), *("-" if "nan" in each else each for each in shown))
     TerminalConsole().print(table)
