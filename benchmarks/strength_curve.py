@@ -58,6 +58,7 @@ class Match(NamedTuple):
     first: Side
     second: Side
     games: int
+    side: int = 9  # of the board
 
 
 def matches_of(
@@ -83,7 +84,7 @@ def play(match: Match) -> dict[str, Any]:
         Player(side.name, evaluator, side.visits)
         for side, evaluator in zip((match.first, match.second), evaluators, strict=True)
     )
-    empty = Position(9, "tromp-taylor", 7, move_limit=162)
+    empty = Position(match.side, "tromp-taylor", 7, move_limit=2 * match.side**2)
     starts = openings(evaluators[0], empty, OPENING_MOVES, match.games // 2, seed=1)
     tally = tally_of(play_in_lockstep((first, second), starts, seed=2))
     return {

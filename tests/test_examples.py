@@ -14,9 +14,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from tengen.engine.engine import Engine
+from tengen.frontends.options import TrainOptions
+from tengen.frontends.train import run_training
+from tengen.game.position import Position
+from tengen.network import own_trunks
 from tengen.network.fake import FakeEvaluator
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.params import RunConfig, Session
 
 EXAMPLES = Path("examples")
@@ -129,3 +135,22 @@ def test_metrics_to_wandb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_own_evaluator(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run("own_evaluator", monkeypatch=monkeypatch)
     assert "F5" in capsys.readouterr().out  # which captures
+
+
+def test_own_trunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole run with a module of one's own, which then plays."""
+    torch.set_num_threads(1)
+    monkeypatch.setattr(own_trunks, "_TRUNKS", {})
+    monkeypatch.setattr(own_trunks, "_FILES", [])
+    own_trunks.load_module(str(EXAMPLES / "own_trunk.py"))
+    few = "run.iteration_rows=60 run.first_rows=20 selfplay.games=8 selfplay.visits=6"
+    more = "selfplay.fast_visits=2 training.batch=16 rating.every=0"
+    options = TrainOptions(
+        model="lines", board_size=4, iterations=2, device="cpu", settings=f"{few} {more}".split()
+    )
+    run_training(str(tmp_path / "run"), options)
+    run_training(str(tmp_path / "run"), TrainOptions(iterations=3))
+    lines = read_lines(RunFolder(tmp_path / "run").metrics)
+    assert lines[-1]["loss/total"] < lines[0]["loss/total"]
+    with Engine(str(tmp_path / "run" / "latest.safetensors")) as engine:
+        assert engine.search(Position(4), visits=10).visits >= 10

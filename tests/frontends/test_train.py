@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.distil import run_distillation
+from tengen.frontends.options import DistilOptions, TrainOptions
 from tengen.frontends.train import run_config, run_training
+from tengen.network.files.bundled import FOLDER
+from tengen.network.files.tengen_format import load_network_file
+from tengen.network.origins import learned_from
 from tengen.runs.params import RunConfig
 
 PAIR = ("selfplay.board_sizes=[5,7]", "selfplay.size_weights=[1,2]")
@@ -52,6 +58,8 @@ def test_options_and_settings_add_up(tmp_path: Path) -> None:
         ("training.rte=1", r"--set training\.rte=1: \[training\] has no key 'rte'; did you mean"),
         ("training.batch=1.5", r"training\.batch=1\.5: \[training\] batch must be a whole number"),
         ("training.clip=0", r"training\.clip: clip must be more than 0"),
+        ("selfplay.visits=1", r"selfplay\.visits must be 2 or more"),
+        ("data.held_out=0.9", r"data\.held_out: held_out must be from 0 to 0\.5"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, setting: str, complaint: str) -> None:
@@ -76,3 +84,48 @@ def test_programs_that_a_file_names_are_started_only_if_that_is_allowed(tmp_path
     options = TrainOptions(config=str(recipe), settings=(f"rating.outside=[{program!r}]",))  # type: ignore[arg-type]
     run_training(str(by_hand), options)
     assert (by_hand / "latest.safetensors").exists()
+
+
+def test_records_choose_a_recipe_of_their_own(tmp_path: Path) -> None:
+    config = config_of(tmp_path / "run", records=["games", "more.sgf"], board_size=13)
+    assert config.data.records == (str(Path("games").resolve()), str(Path("more.sgf").resolve()))
+    assert config.data.record_sizes == (13,)
+    assert config.training.samples_per_row == 1
+    assert config.data.teacher == ""
+    other = config_of(tmp_path / "run", records=["games"], preset="katago")
+    assert other.training == RunConfig().training
+
+
+def test_workers_are_refused_where_nobody_plays(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="nobody plays in a run that learns from records"):
+        run_training(str(tmp_path / "run"), TrainOptions(records=["docs"], workers=2))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.usefixtures("one_kernel_thread")
+def test_a_network_is_distilled_and_goes_on_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.set_num_threads(1)
+    shutil.copy(FOLDER / "tengen-9x9.safetensors", tmp_path / "big.safetensors")
+    tiny = ["run.iteration_rows=20", "run.first_rows=5", "selfplay.games=16", "training.batch=8"]
+    settings = [*tiny, "rating.every=0"]
+    monkeypatch.chdir(tmp_path)
+    small = DistilOptions(into="b2c32", board_size=4, iterations=1, device="cpu", settings=settings)
+    run_distillation("big", "run", small)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    run_distillation("../big.safetensors", "../run", DistilOptions(iterations=2))
+    run_training("../run", TrainOptions(iterations=3))
+    network = load_network_file(tmp_path / "run" / "latest.safetensors")
+    assert learned_from(network.provenance) == "teacher tengen-9x9"
+    with pytest.raises(ValueError, match=r"data\.teacher cannot change"):
+        run_distillation("tengen-all", "../run", DistilOptions(iterations=4))
+
+
+def test_a_distillation_that_does_not_say_what_learns_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="say what is to learn, as in --into"):
+        run_distillation("tengen-9x9", str(tmp_path / "run"), DistilOptions())
+    with pytest.raises(ValueError, match="name one, such as tengen-9x9"):
+        run_distillation("bundled", str(tmp_path / "run"), DistilOptions(into="b2c32"))
+    assert not (tmp_path / "run").exists()

@@ -8,15 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tengen.features.feature_set import KATAGO
+from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
+from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData, Scaling
+from tengen.network.evaluator import encode, evaluate
+from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.origins import learned_from
 from tengen.network.torch.model import Network
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import open_run_with, train
 from tengen.selfplay.params import SelfPlayParams
 from tengen.training.initial import initial_network
 from tengen.training.params import TrainingParams
+from tests.katago_data import network_path
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -77,6 +85,38 @@ def test_a_run_begins_with_the_weights_of_its_start_and_learns(tmp_path: Path) -
     assert not np.array_equal(last.weights[name], first.weights[name])
     assert last.architecture.channels == 40
     assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
+
+
+def test_a_run_goes_on_from_a_network_of_katagos(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It plays as it did, says what is missing, measures its norms at first, and learns."""
+    run = tmp_path / "run"
+    config = config_from(network_path("conv-relu-v7"), 1)
+    config = replace(config, run=replace(config.run, first_rows=100))
+    train(run, config)  # ends before the first step
+    said = capsys.readouterr().err
+    assert "begins at random: the error of values, the error of scores" in said
+    assert "norms have no statistics" in said
+    start = load_network(network_path("conv-relu-v7"))
+    positions = [Position(4), Position(4).play("B2")]
+    one, other = (
+        evaluate(TorchEvaluator(data, "cpu"), encode(KATAGO, positions))
+        for data in (start, load_network_file(run / "networks" / "000000.safetensors"))
+    )
+    np.testing.assert_allclose(one.policy, other.policy, atol=0.05)  # float16 in the file
+    np.testing.assert_allclose(one.value, other.value, atol=0.02)
+    first = load_network_file(run / "latest.safetensors")
+    assert first.provenance["steps"] == "0"
+    assert not first.weights["tip.mean"].any()
+    train(run, replace(config, run=replace(config.run, iterations=3)))
+    last = load_network_file(run / "latest.safetensors")
+    assert int(last.provenance["steps"]) > 0
+    assert last.weights["tip.mean"].any()
+    assert learned_from(last.provenance) == f"KataGo's {start.name}"
+    # Its losses are those of a network with norms that fit: not of one whose outputs have changed.
+    (line, *_) = [line for line in read_lines(RunFolder(run).metrics) if "loss/value" in line]
+    assert line["loss/value"] < 3
 
 
 @pytest.mark.parametrize("shown", [False, True])

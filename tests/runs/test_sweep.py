@@ -18,7 +18,7 @@ from tengen.frontends import sweep as command
 from tengen.frontends.cli import app
 from tengen.frontends.options import SweepOptions
 from tengen.frontends.sweep import Planned, planned_runs, run_sweep, train_command
-from tengen.runs.sweep import Curve, joint_series, summary, variants
+from tengen.runs.sweep import Curve, joint_series, read_curve, summary, variants
 
 TINY = """
 [run]
@@ -83,6 +83,41 @@ def test_one_run_has_no_interval_and_none_no_curve() -> None:
     assert joint_series("apart", [Curve([0, 1], [1, 1]), Curve([2, 3], [1, 1])]).x == ()
 
 
+def test_ratings_are_drawn_over_what_the_lines_of_their_steps_tell(tmp_path: Path) -> None:
+    lines: list[dict[str, float | None]] = [
+        {"step": 1, "rows": 100, "minutes": 1.0, "loss/policy": 2.0},
+        {"step": 1, "minutes": 1.5, "elo": 40.0},
+        {"step": 2, "rows": 200, "minutes": 2.0, "loss/policy": None},
+        {"step": 2, "minutes": 2.5, "elo": 70.0},
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "metrics.jsonl").write_text(text)
+    assert read_curve(tmp_path, "elo", "rows") == Curve([100, 200], [40, 70])
+    assert read_curve(tmp_path, "elo", "minutes") == Curve([1.5, 2.5], [40, 70])
+    assert read_curve(tmp_path, "elo", "step") == Curve([1, 2], [40, 70])
+    assert read_curve(tmp_path, "loss/policy", "rows") == Curve([100], [2])
+
+
+def test_runs_without_a_range_in_common_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+
+    def train(recipe: str, run: Planned, stop: threading.Event) -> int:
+        run.path.mkdir(parents=True)
+        lines = [{"step": k, "games": 100 * run.seed + k, "loss/policy": 1} for k in range(3)]
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (run.path / "metrics.jsonl").write_text(text)
+        return 0
+
+    monkeypatch.setattr(command, "_train", train)
+    run_sweep(str(tmp_path / "tiny.toml"), SweepOptions(tmp_path / "out", seeds=2, over="games"))
+    heard = capsys.readouterr()
+    assert "as it is: its runs have no range of 'games' in common; try --over rows" in heard.err
+    assert "nan" not in heard.out
+    assert "no run has the metric" not in heard.err
+
+
 def test_what_a_recipe_does_not_have_is_refused_before_any_run(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     options = SweepOptions(tmp_path / "out", vary=["training.rat=0.1"])
@@ -107,7 +142,7 @@ def test_a_sweep_trains_every_run_and_draws_what_they_have_in_common(
         trained.append(f"{run.variant.name} {run.seed}")
         run.path.mkdir(parents=True)
         rate = float(run.settings[-1].partition("=")[2])
-        lines = [{"step": k, "games": 10 * k, "loss/policy": rate * run.seed} for k in range(3)]
+        lines = [{"step": k, "rows": 10 * k, "loss/policy": rate * run.seed} for k in range(3)]
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
         (run.path / "metrics.jsonl").write_text(text)
         return 1 if run.seed == 2 else 0  # which is said, and the sweep goes on

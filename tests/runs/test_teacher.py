@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -49,7 +50,7 @@ SMALL = RunConfig(
     ),
     training=TrainingParams(batch=32, warm_up=20),
     rating=RatingParams(every=0),
-    data=DataParams(teacher=str(TEACHER), held_out=0.1),
+    data=DataParams(teacher=str(TEACHER), held_out=0.2),
 )
 TINY = replace(
     SMALL,
@@ -106,7 +107,7 @@ def test_a_student_comes_closer_to_its_teacher_and_plays_better(tmp_path: Path) 
     lines = [line for line in read_lines(folder.metrics) if "loss/policy" in line]
     assert lines[-1]["loss/policy"] < 0.9 * lines[0]["loss/policy"]
     seen = [line for line in lines if "held out/policy" in line]
-    assert seen[-1]["held out/policy"] < 0.9 * seen[0]["held out/policy"]
+    assert seen[-1]["held out/policy"] < min(seen[0]["held out/policy"], 0.85 * math.log(82))
     assert lines[-1]["held out/same move"] > 0.1  # 1/82 by chance
     # On positions that are not of its games, by what is measured here and not in the run.
     positions = positions_of_random_games(8, 40, (9,))

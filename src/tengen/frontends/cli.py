@@ -88,12 +88,19 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 (its callback does it)
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
+    module: Annotated[
+        list[str],
+        typer.Option(metavar="FILE.py", help="Run a Python file that registers a trunk first."),
+    ] = [],  # noqa: B006 (typer wants it so)
 ) -> None:
-    pass
+    from tengen.network.own_trunks import load_module
+
+    for file in module:
+        load_module(file)
 
 
 @app.command()

@@ -189,6 +189,9 @@ def verify_network(source: str | Path, options: VerifyOptions) -> bool:
 
 def _verify(path: Path, options: VerifyOptions) -> bool:
     data = load_network(path)
+    if data.architecture.trunk:
+        what = "torch alone runs its trunk, so there is nothing to compare it with"
+        raise ValueError(f"{path}: {what}")
     first = open_evaluator(data, options.device, options.precision)
     second = open_reference(data, options.against)
     bounds = EXACT if "float32" in first.device else ROUNDED
@@ -209,6 +212,8 @@ def _verify(path: Path, options: VerifyOptions) -> bool:
 
 def blocks_of(a: Architecture) -> str:
     """How many blocks of which kind an architecture has."""
+    if a.trunk:
+        return f"a trunk of one's own, {a.trunk}"
     counts: dict[str, int] = {}
     for block in a.blocks:
         counts[_KINDS[type(block)]] = counts.get(_KINDS[type(block)], 0) + 1
@@ -231,8 +236,9 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     yield "SHA-256", file_sha256(path)
     yield "kind", "Tengen" if looks_like_safetensors(start) else "KataGo"
     yield "blocks", f"{blocks_of(a)}, {a.channels} channels, {a.activation}"
-    yield "parameters", f"{parameter_count(a):,}"
-    for side in (a.board_size,) if a.board_size else SIDES:
+    numbers = sum(values.size for values in data.weights.values())
+    yield "parameters", f"{numbers if a.trunk else parameter_count(a):,}"
+    for side in () if a.trunk else (a.board_size,) if a.board_size else SIDES:
         yield f"FLOPs {side}x{side}", short(flop_count(a, side, side))
     yield "features", f"{a.features} ({a.planes} planes, {a.globals} globals)"
     if a.board_size:

@@ -295,7 +295,7 @@ class SweepOptions:
         (), "one setting of all runs, as in run.iterations=20", flag="--set", metavar="KEY=VALUE"
     )
     metric: str = option("loss/policy", "what is compared: a name in metrics.jsonl, such as elo")
-    over: str = option("games", "what it is drawn over: games, minutes or step")
+    over: str = option("rows", "what it is drawn over: rows, games, minutes or step")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tengen.atomic_files import replace_text
 from tengen.frontends.options import SweepOptions, TrainOptions
 from tengen.frontends.train import run_config
 from tengen.interrupt import interruptible
+from tengen.network.own_trunks import loaded_modules
 from tengen.runs.sweep import Curve, Variant, joint_series, read_curve, summary, variants
 from tengen.svg_chart import Series, line_chart
 from tengen.terminal_console import TerminalConsole
@@ -78,7 +79,9 @@ def planned_runs(options: SweepOptions) -> list[Planned]:
 def train_command(recipe: str, run: Planned) -> list[str]:
     """The command line that trains a run, or resumes it."""
     settings = [word for setting in run.settings for word in ("--set", setting)]
-    command = [sys.executable, "-m", "tengen", "train", str(run.path), "--config", recipe]
+    modules = [word for file in loaded_modules() for word in ("--module", file)]
+    words = [*modules, "train", str(run.path), "--config", recipe]
+    command = [sys.executable, "-m", "tengen", *words]
     return [*command, "--seed", str(run.seed), *settings]
 
 
@@ -115,9 +118,14 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     series = {name: joint_series(name, found) for name, found in curves.items()}
     _print_table(series, options)
     drawn = [each for each in series.values() if each.x]
-    if not drawn:
-        where = f"{options.metric!r} over {options.over!r}"
+    where = f"{options.metric!r} over {options.over!r}"
+    for name, found in curves.items():
+        if not series[name].x and any(curve.x for curve in found):
+            what = f"its runs have no range of {options.over!r} in common"
+            say(f"{name}: {what}; try --over rows, or longer runs (sweep.csv has them all)")
+    if not any(curve.x for found in curves.values() for curve in found):
         say(f"no run has the metric {where} yet; metrics.jsonl of a run shows all")
+    if not drawn:
         return
     title = f"{options.metric}, mean of {options.seeds} seeds with its 95% interval"
     chart = line_chart(drawn, (), title, options.over, options.metric)
@@ -128,5 +136,6 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
 def _print_table(series: dict[str, Series], options: SweepOptions) -> None:
     table = Table("variant", f"{options.metric} at the end", "95% interval")
     for name, last, half in summary(series):
-        table.add_row(Text(name), f"{last:.4g}", f"± {half:.2g}")
+        shown = [f"{last:.4g}", f"± {half:.2g}"]
+        table.add_row(Text(name), *("-" if "nan" in each else each for each in shown))
     TerminalConsole().print(table)

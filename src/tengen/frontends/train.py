@@ -12,6 +12,7 @@ from tengen.config import Sections, load_keys, load_sections, parse_settings, wi
 from tengen.documents import find_recipe
 from tengen.evaluation.match import parse_engine
 from tengen.frontends.options import TrainOptions
+from tengen.network.own_trunks import loaded_modules
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.pack import packed_config
 from tengen.runs.params import SECTIONS, RunConfig, Session
@@ -85,6 +86,8 @@ def _train_on_cluster(location: str, path: str, options: TrainOptions) -> None:
     config, session = _wanted(path, options)
     if (_stored(path, SECTIONS)["data"] if config is None else config.data).records:
         raise ValueError(NO_WORKERS)
+    if loaded_modules():
+        raise ValueError("--module is for runs in one process: workers would not know its trunk")
     train_on_cluster(location, config, session, address, options.workers)
 
 

@@ -2,6 +2,7 @@
 
 - architecture: what a network is made of; names such as b6c96; parameters and FLOPs
 - data: a network as architecture, weights and provenance
+- own_trunks: torch modules of one's own in place of blocks
 - trained_on: the boards and rules that a network was trained on
 - origins: from what it learned: nothing, records, a teacher
 - evaluator: the interface between search and networks, and the encoding of positions

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO, FeatureSet
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.game.geometry import MAX_SIDE
+from tengen.network.own_trunks import find_trunk
 
 # Limits beyond any real network, against broken and hostile files.
 MAX_SIZE = 65_536  # of any one dimension
@@ -128,6 +129,7 @@ class Architecture:
     # The side of the only board it plays on, for heads of fully connected layers; 0 for heads that
     # pool over the board, which play on all sizes.
     board_size: int = 0
+    trunk: str = ""  # a trunk of one's own in place of blocks, see `own_trunks`
 
     @property
     def has_optimism(self) -> bool:
@@ -153,6 +155,8 @@ class Architecture:
         """The architecture as text for a file's header."""
         values = asdict(self)
         values["blocks"] = [_block_to_dict(block) for block in self.blocks]
+        if not self.trunk:
+            del values["trunk"]  # which earlier versions do not know
         return json.dumps(values)
 
     @classmethod
@@ -173,7 +177,7 @@ class Architecture:
         """Raise ValueError if no network can have this architecture."""
         sizes = {field.name: getattr(self, field.name) for field in fields(self)}
         flags = ("tip_rms_norm", "tip_spatial")
-        for name in ("blocks", "features", "activation", "tip_activation", *flags):
+        for name in ("blocks", "features", "activation", "tip_activation", "trunk", *flags):
             del sizes[name]
         metadata = ("metadata_hidden1", "metadata_hidden2")
         for name in ("globals", "pass_hidden", "board_size", *metadata):  # these may be absent
@@ -192,7 +196,9 @@ class Architecture:
             raise ValueError(f"no heads for board_size {self.board_size}")
         if self.first_kernel % 2 == 0:
             raise ValueError(f"first_kernel is {self.first_kernel}, which is even")
-        if _check_blocks(self.blocks, MAX_NESTING) > MAX_BLOCKS:
+        if not isinstance(self.trunk, str) or (self.trunk and self.blocks):
+            raise ValueError("a trunk of its own and blocks")
+        if not self.trunk and _check_blocks(self.blocks, MAX_NESTING) > MAX_BLOCKS:
             raise ValueError(f"more than {MAX_BLOCKS:,} blocks")
 
 
@@ -285,17 +291,10 @@ class Weight(NamedTuple):
 
 
 def weights_of(architecture: Architecture) -> Iterator[Weight]:
-    """All tensors of a network with this architecture."""
+    """All tensors of a network with this architecture, but for those of a trunk of one's own."""
     a = architecture
-    yield _convolution("conv", a.planes, a.channels, a.first_kernel)
-    if a.globals:
-        yield _linear("globals", a.globals, a.channels)
-    if a.metadata_hidden1:
-        yield _linear("metadata.linear1", METADATA_INPUTS, a.metadata_hidden1)
-        yield _bias("metadata.linear1", a.metadata_hidden1)
-        yield _linear("metadata.linear2", a.metadata_hidden1, a.metadata_hidden2)
-        yield _bias("metadata.linear2", a.metadata_hidden2)
-        yield _linear("metadata.linear3", a.metadata_hidden2, a.channels)
+    if not a.trunk:
+        yield from _input_weights(a)
     for i, block in enumerate(a.blocks):
         yield from _block_weights(f"blocks.{i}", a.channels, block)
     if a.tip_rms_norm:
@@ -314,6 +313,18 @@ def weights_of(architecture: Architecture) -> Iterator[Weight]:
         yield _linear(f"value.{name}", inputs, outputs)
         yield _bias(f"value.{name}", outputs)
     yield _convolution("value.ownership", a.value_mid, 1, 1)
+
+
+def _input_weights(a: Architecture) -> Iterator[Weight]:
+    yield _convolution("conv", a.planes, a.channels, a.first_kernel)
+    if a.globals:
+        yield _linear("globals", a.globals, a.channels)
+    if a.metadata_hidden1:
+        yield _linear("metadata.linear1", METADATA_INPUTS, a.metadata_hidden1)
+        yield _bias("metadata.linear1", a.metadata_hidden1)
+        yield _linear("metadata.linear2", a.metadata_hidden1, a.metadata_hidden2)
+        yield _bias("metadata.linear2", a.metadata_hidden2)
+        yield _linear("metadata.linear3", a.metadata_hidden2, a.channels)
 
 
 def _flat_policy_weights(a: Architecture) -> Iterator[Weight]:
@@ -452,20 +463,16 @@ PRESETS = (
 
 
 def named_architecture(name: str) -> Architecture:
-    """The architecture that a name such as b6c96 stands for; raises ValueError."""
+    """The architecture that a name such as b6c96 stands for, or one's own; raises ValueError."""
+    if (own := find_trunk(name)) is not None:
+        return replace(_with_heads(own.channels), trunk=name)
     match = _NAME.fullmatch(name.strip().lower())
     if match is None or int(match["blocks"]) < 1 or int(match["channels"]) < 8:
-        raise ValueError(f"no architecture is called {name!r}; known are {', '.join(PRESETS)}")
+        known = f"known are {', '.join(PRESETS)}, and what --module FILE.py registers"
+        raise ValueError(f"no architecture is called {name!r}; {known}")
     n, channels = int(match["blocks"]), int(match["channels"])
     pool = max(8, channels // 4)
-    heads = Architecture(
-        blocks=(),
-        channels=channels,
-        policy_mid=min(48, max(16, channels // 3)),
-        policy_pool=min(48, max(16, channels // 3)),
-        value_mid=min(96, max(16, channels // 3)),
-        value_hidden=min(128, max(32, 2 * channels // 3)),
-    )
+    heads = _with_heads(channels)
     if match["heads"]:
         count = int(match["heads"])
         if channels % count or (channels // count) % 4:
@@ -494,3 +501,15 @@ def named_architecture(name: str) -> Architecture:
         for i in range(n)
     )
     return replace(heads, blocks=blocks)
+
+
+def _with_heads(channels: int) -> Architecture:
+    """Heads that suit a trunk of so many channels, and no blocks yet."""
+    return Architecture(
+        blocks=(),
+        channels=channels,
+        policy_mid=min(48, max(16, channels // 3)),
+        policy_pool=min(48, max(16, channels // 3)),
+        value_mid=min(96, max(16, channels // 3)),
+        value_hidden=min(128, max(32, 2 * channels // 3)),
+    )

@@ -158,6 +158,12 @@ class RunConfig:
     rating: RatingParams = field(default_factory=RatingParams)
     data: DataParams = field(default_factory=DataParams)
 
+    def __post_init__(self) -> None:
+        if self.selfplay.visits < 2 and not self.data.records:
+            raise ValueError(
+                "selfplay.visits must be 2 or more: a search of one visit has no moves to learn"
+            )
+
 
 @dataclass(frozen=True)
 class Session:

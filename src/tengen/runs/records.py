@@ -224,7 +224,7 @@ def record_pieces(folder: RunFolder) -> list[Piece]:
         raise RunError(f"{missing[0]}: is gone, and the run learns from it; restore it")
     names = (file.stem if file in shards else f"{file.stem}-{k}" for k, file in enumerate(files))
     return [
-        Piece(file, folder.records / "opinions" / f"{name}{OPINIONS}")
+        Piece(file, folder.opinions / f"{name}{OPINIONS}")
         for file, name in zip(files, names, strict=True)
     ]
 

@@ -125,7 +125,7 @@ class RowMaker:
             return [part.rows for part in parts]
         taught = []
         for number, part in enumerate(parts):
-            path = opinions.with_name(f"{opinions.name}-{number:03}")
+            path = opinions.with_name(f"{opinions.name}-{number:03}{OPINIONS_ENDING}")
             taught.append(_taught(part.rows, self._remembered(path, part, self.teacher)))
         return taught
 

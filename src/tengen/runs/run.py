@@ -169,7 +169,7 @@ class Run(Closeable):
             for games in self._games.left_over():
                 self._replay.add(games)
             held_out = self._games.first(folder)
-            self._replay.find_held_out(held_out, folder.path / "held-out.opinions")
+            self._replay.find_held_out(held_out, folder.opinions / "held-out")
             self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(

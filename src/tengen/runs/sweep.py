@@ -67,9 +67,19 @@ def _split(values: str) -> list[str]:
 
 
 def read_curve(run: Path, metric: str, over: str) -> Curve:
-    """A metric of a run over another one, by its steps where that is `step`."""
-    lines = [line for line in read_lines(RunFolder(run).metrics) if metric in line and over in line]
-    return Curve([float(line[over]) for line in lines], [float(line[metric]) for line in lines])
+    """A metric of a run over another one, by its steps where that is `step`.
+
+    Ratings have lines of their own: what these lack is that of their step's.
+    """
+    lines = read_lines(RunFolder(run).metrics)
+    of_step = {line["step"]: line[over] for line in lines if over in line}
+    found = [
+        (line.get(over, of_step.get(line["step"])), line[metric])
+        for line in lines
+        if metric in line
+    ]
+    points = [(float(x), float(y)) for x, y in found if x is not None and y is not None]
+    return Curve([x for x, _ in points], [y for _, y in points])
 
 
 def joint_series(name: str, curves: Sequence[Curve]) -> Series:
@@ -82,7 +92,7 @@ def joint_series(name: str, curves: Sequence[Curve]) -> Series:
         return Series(name, (), ())
     begin, end = max(curve.x[0] for curve in curves), min(curve.x[-1] for curve in curves)
     if end < begin:
-        return Series(name, (), ())
+        return Series(name, (), ())  # they have no range in common
     count = min(POINTS, max(len(curve.x) for curve in curves))
     grid = np.linspace(begin, end, count if end > begin else 1)
     values = np.array([np.interp(grid, curve.x, curve.y) for curve in curves])

@@ -23,16 +23,24 @@ VARIANCE_TIME = 3  # the score output that is not trained
 
 
 def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
-    """A network with random weights, 0 for planes that its feature set never fills."""
+    """A network with random weights, 0 for planes that its feature set never fills.
+
+    A trunk of one's own keeps the weights that it began with, which torch's seed decides.
+    """
     generator = torch.Generator().manual_seed(seed)
-    network = TrainingNetwork(architecture).train()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = TrainingNetwork(architecture).train()
     with torch.no_grad():
+        own = network.network.own
+        foreign = set() if own is None else set(own.modules())
         for module in network.modules():
-            if isinstance(module, nn.Conv2d | nn.Linear):
+            if module not in foreign and isinstance(module, nn.Conv2d | nn.Linear):
                 _fill(module.weight, 1.0, generator)
                 if module.bias is not None:
                     module.bias.zero_()
-        network.network.conv.weight.mul_(POINT_SCALE)
+        if network.network.conv is not None:
+            network.network.conv.weight.mul_(POINT_SCALE)
         if network.network.globals is not None:
             network.network.globals.weight.mul_(BIAS_SCALE)
         _scale_branches(network.network.blocks)
@@ -45,7 +53,8 @@ def clear_empty_planes(training: TrainingNetwork) -> None:
     """Set the weights of planes that its feature set never fills to 0."""
     features = FEATURE_SETS[training.network.architecture.features]
     empty = [features.planes.index(plane) for plane in features.empty]
-    training.network.conv.weight[:, empty] = 0
+    if training.network.conv is not None:
+        training.network.conv.weight[:, empty] = 0
 
 
 def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:
@@ -57,7 +66,7 @@ def _fill(weight: Tensor, scale: float, generator: torch.Generator) -> None:
 
 def _scale_branches(blocks: nn.ModuleList) -> None:
     """Scale the last layer of each branch so that all branches together add a variance of 1."""
-    share = len(blocks) ** -0.5
+    share = max(1, len(blocks)) ** -0.5
     for block in blocks:
         match block:
             case BottleneckBlock():

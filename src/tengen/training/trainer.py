@@ -92,9 +92,14 @@ class Trainer:
             self._key = torch.full((), seed << 32, dtype=torch.int64, device=self.device)
             self._sums = torch.zeros(len(self._sizes), len(METRICS), device=self.device)
             self._live = self._named_tensors()
-            names = self.ema.state_dict()
+            averages = self.ema.state_dict()
+            names = [name for name, each in averages.items() if each.is_floating_point()]
             self._averaged = [self._live[f"network.network.{name}"] for name in names]
             self._averages = [self._live[f"ema.{name}"] for name in names]
+            # Whole numbers have no average; only trunks of one's own have such, counters of norms.
+            counters = [name for name in averages if name not in names]
+            self._counted = [self._live[f"network.network.{name}"] for name in counters]
+            self._counts = [self._live[f"ema.{name}"] for name in counters]
             self._good = {name: tensor.clone() for name, tensor in self._live.items()}
         self._losses_of = compiled(self._losses) if self._cuda else self._losses
         self._good_step = 0
@@ -256,6 +261,8 @@ class Trainer:
             steps_on = torch._foreach_sub(self._averaged, self._averages)
             torch._foreach_mul_(steps_on, self._newest)
             torch._foreach_add_(self._averages, steps_on)
+            for count, counted in zip(self._counts, self._counted, strict=True):
+                count.copy_(counted)
             total = losses.total.detach()
             spoiled = ~(total.isfinite() & gradient.isfinite())
             rest = (total, losses.accuracy, gradient, spoiled.float(), torch.ones_like(total))

@@ -49,6 +49,7 @@ class Backend:
     open_evaluator: Callable[[NetworkData, ProcessorOptions], Evaluator]
     # GPU drivers fail in many ways, and none may stop a game: the CPU takes over after a warning.
     falls_back: bool = False
+    runs_own_trunks: bool = False  # torch modules of one's own, see `own_trunks`
     # Self-play: how many games at a time suit the device, and buffers faster than an evaluator's.
     selfplay_games: int = 64
     open_own_buffers: BuffersOpener | None = None

@@ -25,12 +25,20 @@ BACKENDS = (  # the best first
         torch_devices.probe_cuda,
         torch_devices.opener(CUDA),
         falls_back=True,
+        runs_own_trunks=True,
         selfplay_games=torch_devices.SELFPLAY_GAMES,
         open_own_buffers=torch_devices.open_cuda_buffers,
     ),
-    Backend("torch", MPS, torch_devices.probe_mps, torch_devices.opener(MPS), falls_back=True),
+    Backend(
+        "torch",
+        MPS,
+        torch_devices.probe_mps,
+        torch_devices.opener(MPS),
+        falls_back=True,
+        runs_own_trunks=True,
+    ),
     Backend("openvino", CPU, openvino.probe, openvino.open_evaluator),
-    Backend("torch", CPU, torch_devices.probe_cpu, torch_devices.opener(CPU)),
+    Backend("torch", CPU, torch_devices.probe_cpu, torch_devices.opener(CPU), runs_own_trunks=True),
     Backend("onnxruntime", ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
@@ -84,7 +92,7 @@ def open_evaluator(
     if precision not in PRECISIONS:
         raise ValueError(f"no precision is called {precision!r}; there are {', '.join(PRECISIONS)}")
     options = ProcessorOptions(streams, threads, None if precision == AUTO else precision)
-    return _open_on_first(device, lambda backend: backend.open_evaluator(data, options))
+    return _open_on_first(device, data, lambda backend: backend.open_evaluator(data, options))
 
 
 def open_reference(data: NetworkData, library: str | None = None) -> Evaluator:
@@ -98,7 +106,8 @@ def open_reference(data: NetworkData, library: str | None = None) -> Evaluator:
     if library is not None and library not in names:
         raise ValueError(f"no library is called {library!r}; there are {', '.join(names)}")
     missing = []
-    for backend in sorted(backends, key=lambda backend: backend.name == "openvino"):
+    ordered = sorted(backends, key=lambda backend: backend.name == "openvino")
+    for backend in _able(ordered, data):
         probe = backend.probe() or Probe(False, "this kind of machine has none")
         if library in (None, backend.name):
             if probe.ready:
@@ -124,13 +133,13 @@ def open_selfplay_buffers(
         chosen = games or min(backend.selfplay_games, most_games)
         return backend.open_buffers(data, shapes_for(chosen))
 
-    return _open_on_first(device, open_buffers)
+    return _open_on_first(device, data, open_buffers)
 
 
-def _open_on_first(device: str, open_on: Callable[[Backend], Opened]) -> Opened:
+def _open_on_first(device: str, data: NetworkData, open_on: Callable[[Backend], Opened]) -> Opened:
     """The result of `open_on` for the first back end of a device that is ready and works."""
     missing = []
-    for backend in _candidates(device):
+    for backend in _able(_candidates(device), data):
         probe = backend.probe() or Probe(False, "this kind of machine has none")
         if probe.ready:
             try:
@@ -157,6 +166,16 @@ def _candidates(device: str) -> list[Backend]:
     if chosen[0].falls_back:
         chosen += [backend for backend in BACKENDS if backend.device == CPU]
     return chosen
+
+
+def _able(backends: list[Backend], data: NetworkData) -> list[Backend]:
+    """The back ends that can run this kind of network; raises ValueError if none can."""
+    trunk = data.architecture.trunk
+    able = [backend for backend in backends if backend.runs_own_trunks or not trunk]
+    if not able:
+        what = f"{data.name} has a trunk of its own, {trunk!r}, which torch alone runs"
+        raise ValueError(f"{what}; take --device {AUTO}, {CPU} or {CUDA}")
+    return able
 
 
 def _none_ready(probes: Iterable[Probe]) -> ValueError:

@@ -101,6 +101,8 @@ def _obstacle(data: NetworkData, version: int) -> str | None:
     sets = KATAGO, KATAGO_WITHOUT_LADDERS, KATAGO_WITH_SUICIDE_AREAS, KATAGO_OLDER
     if a.features not in (features.name for features in sets):
         return f"its inputs are {a.features!r}, not {KATAGO.name!r}"
+    if a.trunk:
+        return f"its trunk, {a.trunk!r}, is a torch module of one's own"
     if a.board_size or arch.PostActivation in blocks:
         return "its heads are for one board size, or its blocks are post-activation blocks"
     if a.score_outputs != score_outputs:

@@ -26,6 +26,7 @@ from tengen.network.trained_on import TrainedOn, trained_on
 
 FORMAT_VERSION = 1
 MAX_HEADER_BYTES = 8 << 20  # a network with hundreds of blocks has one of some 100 KB
+OWN = "own."  # how the names of weights begin that belong to a trunk of one's own
 LENGTH_BYTES = 8  # of the header's length, which comes first
 
 Tensors: TypeAlias = dict[str, NDArray[Any]]
@@ -134,10 +135,10 @@ def check_network(data: NetworkData, source: str) -> None:
     for name, values in data.weights.items():
         if not np.isfinite(values).all():
             raise NetworkFileError(f"{source}: {name} holds numbers that are not finite; {AGAIN}")
-        if name.endswith(".variance"):
-            epsilon = data.weights[name.removesuffix("variance") + "epsilon"]
-            if values.min() + epsilon <= 0:
-                raise NetworkFileError(f"{source}: {name} is not positive; {AGAIN}")
+        epsilon = data.weights.get(name.removesuffix("variance") + "epsilon")
+        is_variance = name.endswith(".variance") and epsilon is not None
+        if is_variance and values.min() + epsilon <= 0:
+            raise NetworkFileError(f"{source}: {name} is not positive; {AGAIN}")
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -230,7 +231,8 @@ def _check_shapes(
         if shapes[name] != shape:
             what = f"{name} has the shape {shapes[name]} instead of {shape}"
             raise NetworkFileError(f"{source}: {what}; {AGAIN}")
-    if extra := sorted(shapes.keys() - wanted.keys()):
+    own = {name for name in shapes if architecture.trunk and name.startswith(OWN)}
+    if extra := sorted(shapes.keys() - wanted.keys() - own):
         what = f"{one_line(extra[0])} does not belong to this architecture"
         raise NetworkFileError(f"{source}: {what}; {AGAIN}")
 

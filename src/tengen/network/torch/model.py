@@ -11,6 +11,7 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.architecture import Activation, Architecture
 from tengen.network.data import NetworkData
+from tengen.network.own_trunks import trunk_named
 from tengen.network.torch.blocks import (
     Boards,
     Norm,
@@ -176,8 +177,10 @@ class Network(nn.Module):
         super().__init__()
         a = architecture
         self.architecture = a
-        self.conv = convolution(a.planes, a.channels, a.first_kernel)
-        self.globals = nn.Linear(a.globals, a.channels, bias=False) if a.globals else None
+        self.own: nn.Module | None = trunk_named(a.trunk).build(a) if a.trunk else None
+        self.conv = None if a.trunk else convolution(a.planes, a.channels, a.first_kernel)
+        has_globals = a.globals and not a.trunk
+        self.globals = nn.Linear(a.globals, a.channels, bias=False) if has_globals else None
         self.metadata = MetadataEncoder(a) if a.metadata_hidden1 else None
         self.blocks = nn.ModuleList(build_block(a.channels, b, a.activation) for b in a.blocks)
         self.tip: TipNorm | Norm = (
@@ -221,6 +224,9 @@ class Network(nn.Module):
         """The output of the trunk and the boards of the batch."""
         mask = FEATURE_SETS[self.architecture.features].on_board(planes)[:, None]
         boards = boards_of(torch.ones_like(mask) if full_boards else mask)
+        if self.own is not None:
+            return self.tip(self.own(planes, globals, boards), boards), boards
+        assert self.conv is not None
         x = self.conv(planes)
         if self.globals is not None:
             x = x + self.globals(globals)[:, :, None, None]
