@@ -20,10 +20,12 @@ from tengen.frontends.command_options import with_options
 from tengen.frontends.options import (
     AnalysisOptions,
     BenchmarkOptions,
+    DistilOptions,
     ExportOptions,
     GtpOptions,
     MatchOptions,
     PlayOptions,
+    ProblemsOptions,
     ReviewOptions,
     SelfPlayOptions,
     SweepOptions,
@@ -31,7 +33,7 @@ from tengen.frontends.options import (
     VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, end_process, raise_when_terminated
+from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -67,6 +69,13 @@ net = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(net, name="net")
+
+problems = typer.Typer(
+    cls=_Commands,
+    help="Make problems of life and death out of games, and check them.",
+    rich_markup_mode=None,
+)
+app.add_typer(problems, name="problems")
 
 
 def _show_version(wanted: bool) -> None:
@@ -263,10 +272,35 @@ def train(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Learn from nothing by self-play. Ctrl-C saves and stops; the same command resumes."""
+    """Learn from nothing by self-play, or from game records.
+
+    Ctrl-C saves and stops; the same command resumes.
+    """
     from tengen.frontends.train import run_training
 
     run_training(run, options, serve)
+
+
+@app.command()
+@with_options
+def distil(
+    teacher: Annotated[
+        str, typer.Argument(metavar="TEACHER", help="The network that is learned from.")
+    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
+    options: DistilOptions,
+    serve: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
+    ] = None,
+) -> None:
+    """Teach a network what another one, larger as a rule, thinks of positions.
+
+    Ctrl-C saves and stops; the same command resumes, and so does `tengen train RUN`.
+    """
+    from tengen.frontends.distil import run_distillation
+
+    run_distillation(teacher, run, options, serve)
 
 
 @app.command()
@@ -301,6 +335,38 @@ def selfplay(
     sizes = (options.board_size,)
     params = SelfPlayParams(visits=options.visits, board_sizes=sizes, stagger=False)
     run_self_play(model, params, options)
+
+
+@problems.command("make")
+@with_options
+def problems_make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where they go, new or old.")],
+    options: ProblemsOptions,
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GAMES]...", help="SGF files or folders; else games are played."),
+    ] = None,
+) -> None:
+    """Find positions in games where one move decides stones: solved, judged and graded.
+
+    Ctrl-C stops; the same command goes on.
+    """
+    from tengen.frontends.problems import make_problems
+
+    make_problems(folder, games or [], options)
+
+
+@problems.command("check")
+def problems_check(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Else those that come with Tengen.")
+    ] = None,
+) -> None:
+    """Check each problem of a file by the rules, and by searching its region anew."""
+    from tengen.frontends.problems import check_problems
+
+    if not check_problems(file):
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -374,6 +440,8 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("TENGEN_TRACEBACK"):
             raise
+        if (interrupt := cause_of(error)) is not None:
+            end_at_once(interrupt)
         message, status = _explained(error)
         say(" ".join(message.split()))
         raise SystemExit(status) from None

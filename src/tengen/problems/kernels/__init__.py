@@ -1,0 +1,1 @@
+"""Kernels of problems: the exhaustive search of a small region."""
