@@ -16,6 +16,7 @@ from tengen.engine.engine import Engine
 from tengen.frontends.options import ProblemsOptions
 from tengen.game.geometry import Size, parse_size
 from tengen.game.position import Position
+from tengen.game.sgf.files import sgf_files
 from tengen.interrupt import interruptible
 from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.problems.checking import why_wrong
@@ -24,7 +25,6 @@ from tengen.problems.problem import GRADES, RULES, Problem
 from tengen.problems.problem_files import SHIPPED, read_problems
 from tengen.problems.solver import RegionSolver
 from tengen.problems.workshop import Terms, Workshop
-from tengen.reviewing.sources import sgf_files
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
