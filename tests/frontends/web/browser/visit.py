@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=360, height=740)
 LIMIT = 20_000.0  # milliseconds
-expect.set_options(timeout=LIMIT)  # a busy machine is slow; a test that passes never waits so long
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea, '
     + '[role=grid], [role=img], [role=radiogroup], [role=group], nav, dialog[open]')]
