@@ -63,7 +63,7 @@ def test_few_stones_are_no_reason_for_many_points() -> None:
 
 CUT = """
     . . . . . . .
-    . . . . . . .
+    . . . X . . .
     . . O . O . .
     . . . . . . .
     . X . . . X .
@@ -75,7 +75,7 @@ NOBODYS = "\n".join(["......."] * 7)
 
 def test_a_move_between_two_groups_cuts_them_where_the_other_line_joins_them() -> None:
     position = Position.from_diagram(CUT, komi=0)
-    cut = expected(position, "D5 D4 D6", 4, NOBODYS)
+    cut = expected(position, "D5 B2 D4", 4, NOBODYS)
     elsewhere = expected(position, "D3 D5", -2, NOBODYS)
     found = reason(cut, elsewhere, Color.BLACK)
     assert told(position, found) == ("cuts", 1, {"C5", "E5"})
@@ -91,9 +91,17 @@ def test_a_line_that_ends_before_the_groups_are_joined_proves_no_cut() -> None:
     assert reason(cut, elsewhere, Color.BLACK) == Reason("points", 6)
 
 
+def test_groups_that_one_more_stone_would_join_are_not_cut() -> None:
+    position = Position.from_diagram(CUT.replace(". . . X . . .", ". . . . . . ."), komi=0)
+    position = position.set_up(white=["C6", "E6"])
+    cut = expected(position, "D5 D4", 4, NOBODYS)  # D6 is open
+    elsewhere = expected(position, "D3 D5", -2, NOBODYS)
+    assert reason(cut, elsewhere, Color.BLACK).kind == "points"
+
+
 def test_groups_joined_another_way_are_not_cut() -> None:
     position = Position.from_diagram(CUT, komi=0)
-    round_it = expected(position, "D5 D6 B2 C6 B1 E6", 4, NOBODYS)
+    round_it = expected(position, "D5 C4 B2 D4 B1 E4", 4, NOBODYS)
     elsewhere = expected(position, "D3 D5", -2, NOBODYS)
     assert reason(round_it, elsewhere, Color.BLACK).kind == "points"
 

@@ -19,6 +19,10 @@ class RulesError(ValueError):
     """Invalid rules or komi; the message says which part is wrong."""
 
 
+class KomiError(RulesError):
+    """Invalid komi."""
+
+
 class KoRule(StrEnum):
     """Forbidden repetition: the last position, any position, or any with the same side to move."""
 
@@ -256,13 +260,13 @@ def nearest_known(rules: Rules) -> Rules:
 
 
 def check_komi(komi: float) -> float:
-    """Check a komi: a multiple of half a point from -400 to 400; raises RulesError."""
+    """Check a komi: a multiple of half a point from -400 to 400; raises KomiError."""
     try:
         value = float(komi)
     except (TypeError, ValueError):
-        raise RulesError(f"komi is a number, not {komi!r}") from None
+        raise KomiError(f"komi is a number, not {komi!r}") from None
     if not math.isfinite(value) or abs(value) > MAX_KOMI:
-        raise RulesError(f"komi runs from {-MAX_KOMI:g} to {MAX_KOMI:g}, not {komi}")
+        raise KomiError(f"komi runs from {-MAX_KOMI:g} to {MAX_KOMI:g}, not {komi}")
     if not (2 * value).is_integer():
-        raise RulesError(f"komi is in half points, not {komi}")
+        raise KomiError(f"komi is in half points, not {komi}")
     return value + 0.0  # turns -0.0 into 0.0

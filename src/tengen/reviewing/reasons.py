@@ -218,23 +218,32 @@ def _first_move(outlook: Outlook, color: Color) -> tuple[Position, Point] | None
 
 
 def _chains_beside(position: Position, point: Point, owner: Color) -> list[Chain]:
-    x, y = point
-    beside = {
-        frozenset(position.chain(each))
-        for each in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
-        if 0 <= each[0] < position.width
-        and 0 <= each[1] < position.height
-        and position.at(each) is owner
-    }
-    return list(beside)
+    beside = [each for each in _beside(position, point) if position.at(each) is owner]
+    return list({frozenset(position.chain(each)) for each in beside})
 
 
 def _are_joined(outlook: Outlook, one: Chain, other: Chain) -> bool | None:
-    """Are two chains one at the end of a line? None if one of them was taken."""
+    """Are two chains one at the end of a line? None if taken, or if one more stone joins them."""
     if any(_is_captured(outlook, chain) for chain in (one, other)):
         return None
     end = outlook.positions[-1]
-    return next(iter(other)) in end.chain(next(iter(one)))
+    groups = [frozenset(end.chain(next(iter(chain)))) for chain in (one, other)]
+    if groups[0] == groups[1]:
+        return True
+    shared = _liberties(end, groups[0]) & _liberties(end, groups[1])
+    return None if shared else False
+
+
+def _liberties(position: Position, chain: Chain) -> set[tuple[int, int]]:
+    """The empty points beside a chain."""
+    beside = {each for stone in chain for each in _beside(position, stone)}
+    return {each for each in beside if position.at(each) is None}
+
+
+def _beside(position: Position, point: Point) -> list[tuple[int, int]]:
+    x, y = point
+    around = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+    return [(a, b) for a, b in around if 0 <= a < position.width and 0 <= b < position.height]
 
 
 # Points

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tengen.frontends.web.http.serve import make_engine
 from tengen.frontends.web.play.moment_schedule import (
     DAY,
     MOST_LEARNT,
@@ -17,6 +18,8 @@ from tengen.frontends.web.play.moment_schedule import (
     write_moments,
 )
 from tengen.game.position import Position
+from tengen.network.loaded_network import LoadedNetwork
+from tengen.network.trained_on import trained_on
 from tests.frontends.web.made_up import CENTRE_IS_WORTH_TWENTY
 from tests.frontends.web.server import Client, serving
 
@@ -231,12 +234,19 @@ def test_games_that_tengen_played_with_itself_have_none(tmp_path: Path) -> None:
         client.ask("set_mode", mode="analyse")
         client.say("review", visits=10)
         client.hear("review")
-        client.settle()
-        client.say("moment")
-        assert client.hear("moments") == {
-            "type": "moments",
-            "due": 0,
-            "later": 0,
-            "learnt": 0,
-            "next": None,
-        }
+        counts = {"due": 0, "later": 0, "learnt": 0, "next": None}
+        assert client.hear("moments") == {"type": "moments", **counts, "found": []}
+
+
+def test_a_network_that_does_not_know_the_board_finds_none(tmp_path: Path) -> None:
+    known = trained_on({"board_sizes": "9", "rules": "tromp-taylor"})
+    network = LoadedNetwork(CENTRE_IS_WORTH_TWENTY, "x.safetensors", trained_on=known)
+    with serving(tmp_path, make=lambda: make_engine(network)) as port, Client(port) as client:
+        while not client.position["can"]["hint"]:
+            client.until(lambda position: position["can"]["hint"])
+        client.say("open", sgf="(;SZ[5]KM[0];B[aa];W[ea];B[ee];W[ae])")
+        client.say("review", visits=20)
+        assert client.hear("review")["unfamiliar"]
+        while (told := client.hear("moments")).get("found") is None:
+            pass
+        assert told["found"] == []

@@ -114,7 +114,23 @@ def test_a_file_that_is_no_record_is_refused_in_words(visit: Visit, page: Page) 
     page.set_input_files(
         "#sgf-file", {"name": "x.sgf", "mimeType": "text/plain", "buffer": b"(;SZ[99];B[ee])"}
     )
-    expect(page.locator("#notices")).to_contain_text("cannot be read")
+    expect(page.locator("#notices")).to_contain_text("cannot be read: there is a mistake at")
+
+
+def test_notices_are_in_the_language_of_the_page(visit: Visit, page: Page) -> None:
+    visit.open()
+    for language in ("zh-Hans", "zh-Hant", "ja", "ko", "ar"):
+        page.select_option("#language", language)
+        for content in (b"hello", b"(;SZ[99];B[ee])", b"(;SZ[9:7])"):
+            page.click("#open-button")
+            page.set_input_files(
+                "#sgf-file", {"name": "x.sgf", "mimeType": "text/plain", "buffer": content}
+            )
+            notice = page.locator("#notices .notice")
+            expect(notice).to_be_visible()
+            said = notice.inner_text().replace("SGF", "")
+            assert not re.search("[A-Za-z]{2}", said), said
+            page.evaluate("document.querySelector('#notices').replaceChildren()")
 
 
 def test_analysis_is_live_can_pause_and_shows_lines(visit: Visit, page: Page) -> None:

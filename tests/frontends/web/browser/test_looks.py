@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tengen.browser import STATIC
+from tengen.game.rules import NAMED
 from tests.frontends.web.browser.test_analysing import GAME
 from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, visiting
 
@@ -39,7 +40,7 @@ def places(text: str | dict[str, str]) -> set[str]:
     return {name for each in texts for name in re.findall(r"\{(\w+)\}", each)}
 
 
-@pytest.mark.parametrize("page", ["", "run.", "moments.", "report."])
+@pytest.mark.parametrize("page", ["", "run.", "moments.", "report.", "terms."])
 def test_all_languages_say_the_same_things(page: str) -> None:
     english = strings(f"{page}en")
     files = {file.name for file in (STATIC / "languages").glob("*.json")}
@@ -58,6 +59,22 @@ def test_all_languages_say_the_same_things(page: str) -> None:
     # Which languages there are is written in the page once.
     listed = re.findall(r'^  "?([\w-]+)"?: "', (STATIC / "js/lib/i18n.js").read_text(), re.M)
     assert listed == list(LANGUAGES)
+
+
+def test_every_rule_set_has_a_sentence_and_every_word_an_explanation() -> None:
+    glossary = (STATIC / "js/terms/glossary.js").read_text()
+    listed = re.findall(r'"([a-z]+)"', glossary.split("const TERMS = [")[1].split("]")[0])
+    assert len(listed) >= 20
+    for language in LANGUAGES:
+        known = strings(f"terms.{language}")
+        for name in NAMED:
+            assert f"rules.words.{name}" in known, (language, name)
+        for term in listed:
+            assert {f"terms.{term}", f"terms.name.{term}"} <= set(known), (language, term)
+    sources = [file.read_text() for file in (STATIC / "js").glob("**/*.js")]
+    asked = {name for text in sources for name in re.findall(r'\bexplain\("(\w+)"', text)}
+    asked |= {name for text in sources for name in re.findall(r'\bterm: "(\w+)"', text)}
+    assert {"komi", "rank", "dead", "accuracy"} <= asked <= set(listed)
 
 
 def test_words_that_are_chosen_among_differ() -> None:

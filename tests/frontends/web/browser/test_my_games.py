@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 
+from tengen.game.color import Color
+from tengen.game.diagram import stones_text
+from tengen.game.sgf.records import load_sgf
 from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
 
 SGF = Path(__file__).parents[3] / "data" / "sgf" / "nasty"
@@ -83,25 +86,50 @@ def test_games_are_kept_listed_and_gone_on_with(
         assert visit.errors == []
 
 
-def test_files_open_as_the_library_reads_them(visit: Visit, page: Page) -> None:
-    visit.open()
-    names = {
-        "shift_jis_undeclared": None,
-        "big5_undeclared": None,
-        "mail": None,
-        "latin1_undeclared": None,
-    }
-    from tengen.game.color import Color
-    from tengen.game.sgf.records import load_sgf
+OTHER_BOARD = FilePayload(name="x.sgf", mimeType="text/plain", buffer=b"(;SZ[5])")
+STONES = """cells => cells.map(cell => cell.getAttribute('aria-label')).map(label =>
+    label.includes('black stone') ? 'X' : label.includes('white stone') ? 'O' : '.').join('')"""
 
-    for name in names:
-        game = load_sgf(SGF / f"{name}.sgf")[0]
-        page.click("#open-button")
-        page.set_input_files("#sgf-file", SGF / f"{name}.sgf")
-        player = game.player(Color.BLACK) or "Black"
-        expect(page.locator(".player-name").first).to_contain_text(player)
-        moves = sum(game.move(node) is not None for node in game.root.main_line())
-        expect(page.locator("#move-number")).to_have_text(re.compile(f"of {moves}$"))
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_every_nasty_file_opens_as_the_library_reads_it(
+    size: ViewportSize, browser: Browser, port: int, screenshots: Path
+) -> None:
+    files = sorted(SGF.glob("*.sgf"))
+    assert len(files) >= 45
+    with visiting(browser, port, screenshots, size) as visit:
+        page = visit.page
+        visit.open()
+        points = page.locator("#grid [data-point]")
+        for file in files[:: 1 if size is DESKTOP else 4]:
+            games = load_sgf(file)
+            final = games[0].final_position()
+            line = list(games[0].root.main_line())
+            steps = len(line) - 1
+            # Another board in between, so that what is seen is not of the file before.
+            page.set_input_files("#sgf-file", OTHER_BOARD)
+            expect(points).to_have_count(25)
+            page.set_input_files("#sgf-file", file)
+            if len(games) > 1:
+                page.locator("#file-games .row-button").first.click()
+            expect(points).to_have_count(81)
+            names = page.locator(".player-name")
+            for color in Color:
+                player = games[0].player(color) or str(color).capitalize()
+                expect(names.nth(color - 1)).to_contain_text(player[:60])
+            expect(page.locator("#move-number")).to_have_text(re.compile(f"of {steps}"))
+            page.keyboard.press("End")
+            expect(page.locator("#move-number")).to_have_text(
+                re.compile(f"^Move {steps} of {steps}")
+            )
+            shown = points.evaluate_all(STONES)
+            assert shown == stones_text(final.stones), file.name
+            comment = line[-1].text("C").strip()
+            expect(page.locator("#comment")).to_have_value(re.compile(f"^{re.escape(comment)}"))
+
+
+def test_of_a_file_with_several_games_one_is_chosen(visit: Visit, page: Page) -> None:
+    visit.open()
     page.click("#open-button")
     page.fill("#sgf-text", SEVERAL)
     page.click("#open-text")

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.frontends.web.browser.visit import DESKTOP, Visit, check_access, visiting
 
@@ -98,8 +98,15 @@ def test_positions_are_set_up_and_played_on(visit: Visit, page: Page) -> None:
     expect(page.locator("#edit-turn")).to_have_text("Next to move: Black")
     page.click("#edit-turn")
     expect(page.locator("#edit-turn")).to_have_text("Next to move: White")
+    page.fill("#captured-black", "3")
+    page.fill("#captured-white", "12")
+    page.locator("#captured-white").blur()
+    taken = page.locator(".player-captured")
+    expect(taken.nth(0)).to_have_attribute("aria-label", "3 captured")
+    expect(taken.nth(1)).to_have_attribute("aria-label", "12 captured")
     check_access(page)
     page.click("#tool-stone")
+    expect(page.locator("#captured-black")).to_be_hidden()
     page.click("#play-on")
     expect(page.locator("#status")).to_have_text("Your move (White)")
     assert visit.stones() == (1, 1)
@@ -173,14 +180,35 @@ def test_all_actions_are_in_reach_on_a_small_phone(
             assert box["y"] + box["height"] <= SMALL_PHONE["height"], action
             assert page.evaluate("window.scrollY") == 0
         board, bar = page.locator("#board"), page.locator("#play-bar")
-        edge, top = board.bounding_box(), bar.bounding_box()
-        assert edge is not None
-        assert top is not None
-        assert edge["y"] + edge["height"] <= top["y"] + 1  # no point of the board is covered
+        assert_uncovered(board, bar)
         visit.point("C3").click()
         expect(page.locator("#move-number")).to_contain_text("Move 2")
         visit.shoot("reach-phone")
         check_access(page)
+        # Neither at the end of a game, nor under a banner, nor at the foot of the page.
+        page.click("#resign")
+        page.click("dialog[open] button[value=yes]")
+        expect(page.locator("#status")).to_have_text("You resigned: Tengen wins")
+        visit.new_game(5, "both")
+        for number in (1, 2):
+            page.click("#pass")
+            expect(page.locator("#move-number")).to_contain_text(f"Move {number}")
+        for action in ("#accept", "#resume", "#undo"):
+            expect(page.locator(action)).to_be_in_viewport(ratio=1)
+        page.evaluate(
+            "document.querySelector('#banner').textContent = 'Two lines of words. '.repeat(4)"
+        )
+        assert_uncovered(board, bar)
+        page.click("#glossary-button")
+        expect(page.get_by_role("dialog", name="Go words")).to_be_visible()
+
+
+def assert_uncovered(board: Locator, bar: Locator) -> None:
+    """No point of the board is under the bar of actions."""
+    edge, top = board.bounding_box(), bar.bounding_box()
+    assert edge is not None
+    assert top is not None
+    assert edge["y"] + edge["height"] <= top["y"] + 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

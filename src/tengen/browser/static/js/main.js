@@ -142,6 +142,7 @@ const dialogs = {
   open: createOpenDialog(store, actions).open,
   keys: createKeysDialog(KEYS).open,
   games: createMyGames(store, actions).open,
+  terms: onDemand("terms", async () => (await import("./terms/glossary.js")).createGlossary(store)),
   moments: onDemand("moments", async () => (await import("./moments/dialog.js")).createMomentsDialog(store, actions)),
 };
 
@@ -155,7 +156,7 @@ part("side").append(
 );
 createTabs(part("tabs"), store, actions);
 createSettings(part("settings"), store, dialogs.keys);
-showFooter(store);
+showFooter(store, dialogs.terms);
 showBanner(store);
 announceMoves(store);
 soundMoves(store);

@@ -39,6 +39,7 @@ _TIDY_EVERY = 500  # new files
 
 NoteKind: TypeAlias = Literal["results", "moments"]
 _NOTES = get_args(NoteKind)  # folders of them
+_SMALL_NOTES = {"results"}
 
 
 class GameKey(NamedTuple):
@@ -207,7 +208,8 @@ class Autosave(Closeable):
             self._write_small(path, content)
             return content
 
-        return self._disk.submit_small(work, path)
+        begin = self._disk.submit_small if kind in _SMALL_NOTES else self._disk.submit
+        return begin(work, path)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""

@@ -16,6 +16,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.position import Position
+from tengen.game.rules import KomiError
 from tengen.game.sgf.records import record
 
 Mode: TypeAlias = Literal["play", "analyse"]
@@ -230,7 +231,8 @@ class GameState:
         except ValueError as error:
             raise RefusedError("bad_point", str(error), point=text) from None
         if not chain:
-            raise RefusedError("bad_point", f"there is no stone at {text}", point=text)
+            what = f"there is no stone at {text}"
+            raise RefusedError("bad_point", what, reason="no_stone", point=text)
         self.dead_unknown = False
         self.dead = self.dead - chain if chain <= self.dead else self.dead | chain
 
@@ -360,7 +362,8 @@ def new_game_state(wanted: NewGame) -> GameState:
             level = opponent_named(wanted.level or USUAL_LEVEL).level
         clock = None if wanted.clock is None else GameClock(wanted.clock)
     except ValueError as error:
-        raise RefusedError("bad_terms", str(error)) from None
+        reason = "komi" if isinstance(error, KomiError) else None
+        raise RefusedError("bad_terms", str(error), reason=reason) from None
     name = "" if level is None else f"Tengen, {level.name}"
     black, white = (name if you in (other, "neither") else "" for other in ("white", "black"))
     tree = GameTree(record(position, black, white))

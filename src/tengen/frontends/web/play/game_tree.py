@@ -259,7 +259,9 @@ class GameTree:
             self._positions.pop(target.id, None)
             if new:
                 self.remove(target)
-            raise RefusedError("bad_point", str(error)) from None
+            if isinstance(error, RefusedError):
+                raise
+            raise RefusedError("bad_point", str(error), reason="no_liberty") from None
         return target, new
 
     def line_alone(self, node: TreeNode) -> SgfGame:
@@ -413,19 +415,21 @@ def opened_tree(data: bytes | str, number: int | None = None) -> GameTree | list
     except SgfError as error:
         why = f"this is no game record: {error}"
         reason = "not_sgf" if "no game found" in error.reason else None
-        raise RefusedError("bad_sgf", why, reason=reason) from None
+        raise RefusedError("bad_sgf", why, reason=reason, place=error.offset) from None
     if number is None and len(games) > 1:
         return [_listed(game) for game in games[: limits.FILE_GAMES]]
     try:
         if not (number or 0) < len(games):
-            raise RefusedError("bad_sgf", f"the file has {len(games)} games")
+            raise RefusedError("bad_sgf", f"the file has {len(games)} games", place=0)
         game = games[number or 0]
         if min(game.size) < 2 or game.size.width != game.size.height:
-            raise RefusedError("bad_sgf", f"only square boards can be shown, not {game.size}")
+            what = f"only square boards can be shown, not {game.size}"
+            raise RefusedError("bad_sgf", what, reason="not_square")
         tree = GameTree(game)
         tree.check()
     except SgfError as error:
-        raise RefusedError("bad_sgf", f"this is no game record: {error}") from None
+        what = f"this is no game record: {error}"
+        raise RefusedError("bad_sgf", what, place=error.offset) from None
     return tree
 
 

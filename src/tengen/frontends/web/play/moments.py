@@ -113,10 +113,10 @@ class YourMoments:
     def find(self, sgf: bytes, review: GameReview) -> None:
         """Keep the costliest turns of a game that was reviewed, of the people who played it."""
         game = self._session.game
-        if review.unfamiliar is not None or game.you == "neither":
-            return
         engine = self._session.loader.engine
         turns = [turn for turn in _worst(review) if turn.color is not game.bot][:LOOKED_AT]
+        if game.you == "neither":
+            turns = []
         terms = _terms(game)
 
         async def find() -> None:
@@ -233,7 +233,12 @@ class YourMoments:
 
 
 def _worst(review: GameReview) -> list[TurnReview]:
-    """The turns that lost much and had a better point on the board, the costliest first."""
+    """The turns that lost much and had a better point on the board, the costliest first.
+
+    None where the network has no grounds to say so.
+    """
+    if review.unfamiliar is not None:
+        return []
     turns = [each for each in review.turns if each.points_lost >= WORTH and each.best is not None]
     return sorted(turns, key=lambda each: -each.points_lost)
 

@@ -1,7 +1,7 @@
 // Announces moves and results to screen readers through a polite live region.
 
 import { pointIndex } from "../board/points.js";
-import { resultText, t } from "../lib/i18n.js";
+import { listed, resultText, t } from "../lib/i18n.js";
 
 function sentence(state, before) {
   const { position } = state;
@@ -16,7 +16,7 @@ function sentence(state, before) {
   const next = state.tree?.byId.get(position.node)?.parent === before?.node;
   const taken = next ? total(position) - total(before) : 0;
   if (taken > 0) parts.push(t("say.captured", { count: taken }));
-  if (position.atari?.length) parts.push(t("say.atari", { points: position.atari.join(", ") }));
+  if (position.atari?.length) parts.push(t("say.atari", { points: listed(position.atari) }));
   return parts.join(". ");
 }
 

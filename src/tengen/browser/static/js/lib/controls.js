@@ -1,6 +1,7 @@
 // What panels are made of: buttons, toggles, choices, and the frame of a panel.
 
 import { element, icon } from "./element.js";
+import { explain } from "./terms.js";
 
 /** A button with words; `hint` adds a tooltip, `picture` an icon. Texts are keys of the language. */
 export function button({ text, picture, act, kind = "plain", hint, id, type = "button" }) {
@@ -32,9 +33,10 @@ export function press(node, on) {
   node.setAttribute("aria-pressed", String(Boolean(on)));
 }
 
-/** The frame of a panel. `tabs`: the tabs it is shown on, separated by spaces. */
-export function panel({ title, tabs, id }, ...children) {
-  const heading = title ? element("h2", { class: "panel-title", data: { text: title } }) : null;
+/** The frame of a panel. `tabs`: the tabs it is shown on, separated by spaces; `term` is explained. */
+export function panel({ title, tabs, id, term }, ...children) {
+  const words = title ? element("h2", { class: "panel-title", data: { text: title } }) : null;
+  const heading = term ? element("div", { class: "with-term" }, words, explain(term, title)) : words;
   return element("section", { class: "panel", id, data: { tabs } }, heading, ...children);
 }
 
@@ -49,13 +51,14 @@ export function choice({ name, label, options, chosen, act }) {
   return element("div", { class: "choice", role: "radiogroup", data: { label } }, ...items);
 }
 
-/** A labelled control, in a form. */
-export function field({ label, id, note }, control) {
+/** A labelled control, in a form; `term` is a Go word to be explained beside the label. */
+export function field({ label, id, note, term }, control) {
   control.id ||= id;
+  const words = element("label", { for: control.id, data: { text: label } });
   return element(
     "div",
     { class: "field" },
-    element("label", { for: control.id, data: { text: label } }),
+    term ? element("div", { class: "field-head" }, words, explain(term, label)) : words,
     control,
     note ?? null,
   );

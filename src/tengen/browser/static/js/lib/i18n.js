@@ -109,6 +109,15 @@ function isolated(value) {
   return RIGHT_TO_LEFT.has(language) ? `\u2068${value}\u2069` : value;
 }
 
+const SEPARATORS = { "zh-Hans": "、", "zh-Hant": "、", ja: "、", ar: "، " };
+
+/** Several things, one after the other. */
+export function listed(parts) {
+  // The mark tells that the whole runs from right to left, whatever it begins with.
+  const mark = RIGHT_TO_LEFT.has(language) ? "\u200f" : "";
+  return mark + parts.map(isolated).join(SEPARATORS[language] ?? ", ");
+}
+
 function locale() {
   return `${language}-u-nu-latn`;
 }

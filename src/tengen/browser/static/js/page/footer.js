@@ -3,7 +3,7 @@
 import { element } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
 
-export function showFooter(store) {
+export function showFooter(store, openGlossary) {
   const foot = document.getElementById("foot");
   const show = () => {
     const { info, position } = store.state;
@@ -14,6 +14,7 @@ export function showFooter(store) {
       fact("foot.device", "device", info.device),
       fact("foot.version", "version", info.version),
     ];
+    parts.push(element("button", { type: "button", class: "link", id: "glossary-button", text: t("terms.title"), on: { click: openGlossary } }));
     if (info.run) parts.push(element("a", { href: "/run", text: t("foot.run") }));
     foot.replaceChildren(...parts);
   };

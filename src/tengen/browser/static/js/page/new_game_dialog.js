@@ -3,7 +3,7 @@
 import { button, choice, field } from "../lib/controls.js";
 import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
-import { named, t, translateMarkup } from "../lib/i18n.js";
+import { hasText, named, needStrings, t, translateMarkup } from "../lib/i18n.js";
 import { recallObject, remember } from "../lib/local_storage.js";
 import { createStrength, rankText } from "./strength.js";
 
@@ -105,14 +105,15 @@ export function createNewGameDialog(store, actions) {
     return field({ label: `new.clock.${name}`, id: `new-${name}` }, input);
   });
   own.append(...ownFields);
+  const ruleWords = element("p", { class: "facts", id: "rules-words" });
   const ratedNote = element("p", { class: "facts", data: { text: "new.rated.note" } });
-  const levelField = field({ label: "new.level", id: "new-level", note: ratedNote }, levels);
+  const levelField = field({ label: "new.level", id: "new-level", term: "rank" }, levels);
   const visitsField = field({ label: "new.visits", id: "new-visits" }, visits);
   const secondsField = field({ label: "new.seconds", id: "new-seconds" }, seconds);
   const teachField = field({ label: "new.teach", id: "new-teach" }, teach);
   const networkField = field({ label: "new.network", id: "new-network" }, networks);
-  const handicapField = field({ label: "new.handicap", id: "new-handicap" }, handicap);
-  const komiField = field({ label: "new.komi", id: "new-komi" }, komi);
+  const handicapField = field({ label: "new.handicap", id: "new-handicap", term: "handicap" }, handicap);
+  const komiField = field({ label: "new.komi", id: "new-komi", term: "komi" }, komi);
   const form = element(
     "form",
     { method: "dialog", class: "form" },
@@ -122,14 +123,16 @@ export function createNewGameDialog(store, actions) {
     element("div", { class: "field" }, element("span", { class: "label", data: { text: "new.colour" } }), colours),
     levelField,
     strength.element,
+    ratedNote,
     visitsField,
     secondsField,
     networkField,
     teachField,
     element("div", { class: "field-pair" },
       field({ label: "new.rules", id: "new-rules" }, rules), komiField,
-      handicapField, field({ label: "new.clock", id: "new-clock" }, clock)),
+      handicapField, field({ label: "new.clock", id: "new-clock", term: "byoyomi" }, clock)),
     own,
+    ruleWords,
     element("div", { class: "dialog-foot" },
       button({ text: "new.start", kind: "primary wide", type: "submit", id: "start-game" })),
   );
@@ -172,6 +175,8 @@ export function createNewGameDialog(store, actions) {
     handicapField.hidden = even;
     const rule = wish.rules ?? info?.rules?.[0]?.id;
     rules.replaceChildren(...(info?.rules ?? []).map((one) => option(one.id, named("rules", one.id, one.name), rule)));
+    const sentence = `rules.words.${rules.value}`;
+    ruleWords.textContent = hasText(sentence) ? t(sentence) : "";
     komi.placeholder = t("new.komi.usual", { komi: info?.rules?.find((one) => one.id === rules.value)?.komi ?? "" });
     const most = mostHandicap(wish.size);
     const stones = Math.min(Number(handicap.value || wish.handicap), most);
@@ -219,6 +224,7 @@ export function createNewGameDialog(store, actions) {
       store.change({ strength: null }); // games may have been played since
       show();
       dialog.showModal();
+      needStrings("terms").then(show, () => {}); // without them there are no sentences about rules
     },
   };
 }

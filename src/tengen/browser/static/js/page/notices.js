@@ -34,7 +34,7 @@ export function notice(text) {
 export function noticeError(error) {
   const reasons = [`error.${error.code}.${error.data?.reason}`, `error.${error.code}`];
   const known = reasons.find(hasText);
-  notice(known ? t(known, { message: error.message }) : error.message);
+  notice(known ? t(known, error.data) : error.message);
 }
 
 /** What the network was not trained on of the game that is shown, or "". */

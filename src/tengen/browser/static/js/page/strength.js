@@ -1,7 +1,7 @@
 // A player's strength by the results so far: rank, its uncertainty, its curve, and the next even game.
 
 import { drawing, element } from "../lib/element.js";
-import { levelName, number, t } from "../lib/i18n.js";
+import { levelName, listed, number, t } from "../lib/i18n.js";
 
 const WIDTH = 320;
 const HEIGHT = 64;
@@ -19,7 +19,7 @@ function estimateText({ rank, low, high, games }) {
 function termsText({ terms }, info) {
   const parts = [levelName(terms.level, info), t("even.colour", { colour: t(terms.colour) }), t("play.komi", { komi: number(terms.komi, 1) })];
   if (terms.handicap > 1) parts.push(t("new.handicap.stones", { count: terms.handicap }));
-  return t("even.next", { terms: parts.join(", ") });
+  return t("even.next", { terms: listed(parts) });
 }
 
 /** The estimate after each game as a line, within a band of one deviation. */

@@ -16,11 +16,13 @@ export function createPanel({ store, actions, dialogs }) {
     words, element("div", { class: "actions two" }, find, askFor), list);
   let asked = null; // the game that is looked through
   let finding = false; // the person wants to find the moves, not to see them
+  let found = false; // and they are there as puzzles
 
   function askBetter(toFind) {
     finding = toFind;
     if (!store.state.better) {
       asked = store.state.game;
+      found = false;
       actions.better(stop);
     }
     show();
@@ -35,8 +37,9 @@ export function createPanel({ store, actions, dialogs }) {
   store.watch(["failure"], stop);
   store.watch(["moments"], ({ moments }) => {
     if (!moments?.found || !finding || asked !== store.state.game) return;
-    if (moments.due > 0) dialogs.moments();
-    else finding = false;
+    found = moments.found.length > 0;
+    if (found && moments.due > 0) dialogs.moments();
+    else finding = false; // nothing cost much, or it is known: there is nothing to hide
     show();
   });
 
@@ -45,9 +48,9 @@ export function createPanel({ store, actions, dialogs }) {
     const over = state.position?.phase === "over" && ["black", "white"].includes(state.game?.you) && state.tree.byId.size > 1;
     box.hidden = (!over && !state.better) || (state.tab === "review" && Boolean(state.review));
     if (box.hidden) return;
-    const waiting = asked === state.game && !state.better;
     const hidden = finding && asked === state.game; // what was found is not to be seen yet
-    find.hidden = Boolean(state.better);
+    const waiting = asked === state.game && (!state.better || (hidden && !found));
+    find.hidden = Boolean(state.better) && !waiting;
     askFor.hidden = Boolean(state.better) && !hidden;
     find.disabled = askFor.disabled = waiting;
     const { done, total } = state.reviewProgress ?? {};

@@ -1,15 +1,25 @@
 // The count at the end of a game: dead stones, areas, the result.
 
-import { button, panel } from "../lib/controls.js";
+import { panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { number, resultText, t } from "../lib/i18n.js";
+import { explain } from "../lib/terms.js";
 
 export const order = 20;
+
+const EXPLAINED = ["area", "prisoners", "tax", "komi"];
+
+/** The name of a row, with a button that explains it where beginners need one. */
+function rowName(key) {
+  const name = key.replace("count.", "");
+  if (!EXPLAINED.includes(name)) return t(key);
+  return element("span", { class: "with-term" }, t(key), explain(name, key));
+}
 
 function countTable(count) {
   const cell = (value) => element("td", { dir: "ltr", text: value === undefined ? "" : number(value, value % 1 ? 1 : 0) });
   const row = (key, black, white, kind) =>
-    element("tr", { class: kind ?? "" }, element("th", { scope: "row", text: t(key) }), cell(black), cell(white));
+    element("tr", { class: kind ?? "" }, element("th", { scope: "row" }, rowName(key)), cell(black), cell(white));
   const { black, white } = count;
   const head = (colour) =>
     element("th", { scope: "col" }, element("span", { class: `pebble small ${colour}`, "aria-hidden": "true" }), t(colour));
@@ -28,14 +38,12 @@ function countTable(count) {
   );
 }
 
-export function createPanel({ store, actions }) {
+export function createPanel({ store }) {
   const words = element("p", { class: "words" });
+  const wordsRow = element("div", { class: "with-term" }, words, explain("dead", "count.dead"));
   const result = element("p", { class: "result", id: "result" });
   const table = element("div", { id: "count-table" });
-  const accept = button({ text: "count.accept", picture: "check", kind: "primary", act: actions.acceptCount, id: "accept" });
-  const resume = button({ text: "count.resume", act: actions.resume, id: "resume" });
-  const choices = element("div", { class: "actions two" }, accept, resume);
-  const box = panel({ title: "count.title", tabs: "play", id: "count" }, words, table, result, choices);
+  const box = panel({ title: "count.title", tabs: "play", id: "count" }, wordsRow, table, result);
 
   function show() {
     const { state } = store;
@@ -44,14 +52,11 @@ export function createPanel({ store, actions }) {
     if (!count) return;
     const counting = position?.phase === "counting";
     words.textContent = t("count.words");
-    words.hidden = !counting;
-    choices.hidden = !counting;
-    accept.disabled = state.connection !== "open";
-    resume.disabled = state.connection !== "open";
+    wordsRow.hidden = !counting;
     table.replaceChildren(countTable(count));
     result.textContent = resultText(count.result, state.game?.you);
   }
 
-  store.watch(["count", "position", "connection", "language"], show);
+  store.watch(["count", "position", "language"], show);
   return box;
 }

@@ -33,6 +33,17 @@ export function createPanel({ store, actions }) {
   const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, area, tools, turn, counts);
   let node = null; // the node whose comment is in the text area
   let timer = null;
+  let told = ""; // node and captured stones, as the server said last
+
+  /** What is being typed is newer than what the server said before. */
+  function showCaptured({ at, position }) {
+    const news = `${at} ${position.captures.black} ${position.captures.white}`;
+    if (news === told) return;
+    told = news;
+    for (const [colour, input] of Object.entries(captured)) {
+      if (document.activeElement !== input) input.value = position.captures[colour];
+    }
+  }
 
   function sendCaptured() {
     const [byBlack, byWhite] = ["black", "white"].map((colour) => Math.min(9999, Math.max(0, Math.round(Number(captured[colour].value) || 0))));
@@ -60,9 +71,7 @@ export function createPanel({ store, actions }) {
     counts.hidden = turn.hidden;
     if (!turn.hidden) {
       turn.querySelector("span").textContent = t("edit.turn", { colour: t(state.position.to_play) });
-      for (const [colour, input] of Object.entries(captured)) {
-        if (document.activeElement !== input) input.value = state.position.captures[colour];
-      }
+      showCaptured(state);
     }
     if (state.at !== node) {
       send();

@@ -74,6 +74,10 @@ export function createPanel({ store, actions, dialogs }) {
     hint: button({ text: "play.hint", picture: "bulb", hint: "play.hint.hint", act: actions.hint, id: "hint" }),
     resign: button({ text: "play.resign", picture: "flag", act: actions.resign, id: "resign" }),
   };
+  const counting = {
+    accept: button({ text: "count.accept", picture: "check", kind: "primary", act: actions.acceptCount, id: "accept" }),
+    resume: button({ text: "count.resume", picture: "play", act: actions.resume, id: "resume" }),
+  };
   const words = element("p", { class: "words", data: { text: "play.words" } });
   const terms = element("p", { class: "facts", id: "terms" });
   const hints = element("ol", { class: "hints", id: "hints" });
@@ -82,7 +86,7 @@ export function createPanel({ store, actions, dialogs }) {
   const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
   const box = panel(
     { tabs: "play", id: "play" },
-    element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(buttons))),
+    element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(counting), ...Object.values(buttons))),
     words,
     element("div", { class: "lesson" }, lesson, takeBack),
     hints,
@@ -99,6 +103,10 @@ export function createPanel({ store, actions, dialogs }) {
     for (const [name, node] of Object.entries(buttons)) {
       node.disabled = state.connection !== "open" || position?.phase === "free" || !position?.can?.[name];
       node.hidden = position?.phase !== "playing" && node.disabled;
+    }
+    for (const node of Object.values(counting)) {
+      node.hidden = position?.phase !== "counting" || !state.count;
+      node.disabled = state.connection !== "open";
     }
     box.querySelector(".actions").hidden = !playing && !(position?.phase === "over" && position.can?.undo);
     const played = Boolean(state.game?.you);
@@ -117,6 +125,6 @@ export function createPanel({ store, actions, dialogs }) {
     start.classList.toggle("plain", playing);
   }
 
-  store.watch(["position", "game", "hint", "taught", "connection", "at", "language"], show);
+  store.watch(["position", "game", "hint", "taught", "count", "connection", "at", "language"], show);
   return box;
 }

@@ -3,6 +3,7 @@
 import { button, choice, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
 import { currentLanguage, number, t } from "../lib/i18n.js";
+import { explain } from "../lib/terms.js";
 import { mistakeList } from "../page/mistake_list.js";
 
 export const order = 40;
@@ -31,6 +32,7 @@ function accuracyRow(review) {
         element("span", { class: "meter", "aria-hidden": "true" }, meter),
       );
     }),
+    explain("accuracy", "review.rated"),
   );
 }
 

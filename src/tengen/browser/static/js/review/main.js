@@ -4,7 +4,7 @@ import { createPointBoard } from "../board/point_board.js";
 import { pointIndex, pointName } from "../board/points.js";
 import { languageSelect } from "../lib/appearance.js";
 import { element, icon } from "../lib/element.js";
-import { onLanguage, stringsFrom, t, useLanguage } from "../lib/i18n.js";
+import { listed, onLanguage, stringsFrom, t, useLanguage } from "../lib/i18n.js";
 import { onSystemTheme } from "../lib/theme.js";
 import { boardsOf, gamePicture, linePicture, triedPicture } from "./board_pictures.js";
 import { createGraph } from "./graph.js";
@@ -95,8 +95,8 @@ function boardText() {
   if (!step) return t("report.board.start");
   if (asked()) return t("report.board.before", { number: step.number });
   if (shown !== null) {
-    const line = step.line.slice(0, shown).map((move) => moveText(move.move)).join(", ");
-    return line ? t("report.board.line", { number: step.number, line }) : t("report.board.before", { number: step.number });
+    const line = step.line.slice(0, shown).map((move) => moveText(move.move));
+    return line.length ? t("report.board.line", { number: step.number, line: listed(line) }) : t("report.board.before", { number: step.number });
   }
   const values = { number: step.number, colour: t(step.color), move: moveText(step.move), best: moveText(step.best ?? "") };
   return t(isMistake(step) ? "report.board.mistake" : "report.board.after", values);

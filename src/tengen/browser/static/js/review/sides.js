@@ -1,7 +1,7 @@
 // The cards of the two sides: accuracy, and their biggest mistakes as a list of buttons.
 
 import { element } from "../lib/element.js";
-import { t } from "../lib/i18n.js";
+import { listed, t } from "../lib/i18n.js";
 import { moveText, points, sideText } from "./words.js";
 
 const LISTED = 5; // mistakes of a side that are listed at first
@@ -13,7 +13,7 @@ export function fillSide(card, color, data, onMistake) {
   const side = data.sides[color];
   const { accuracy, summary } = sideText(side);
   const name = element("span", { dir: "auto", text: data.players[color] || t(color) });
-  card.setAttribute("aria-label", [t(color), data.players[color]].filter(Boolean).join(", "));
+  card.setAttribute("aria-label", listed([t(color), data.players[color]].filter(Boolean)));
   card.replaceChildren(element("h2", {}, stoneOf(color), name));
   if (accuracy !== null) {
     card.append(element("p", { class: "accuracy" }, element("strong", { dir: "ltr", text: accuracy }), t("report.accuracy")));
