@@ -62,6 +62,17 @@ def test_it_can_be_written_elsewhere(
     assert [file.name for file in game.parent.glob("*.sgf")] == ["my game.sgf"]
 
 
+def test_the_page_is_in_the_language_that_is_chosen(
+    game: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, two_points_network())
+    run_review(str(game), ReviewOptions(visits=20, model="any", language="zh-Hant"))
+    page = (game.parent / "my game.review.html").read_text("utf-8")
+    assert '<html lang="zh-Hant">' in page
+    with pytest.raises(ValueError, match="there is no language 'klingon'; there are ar, en"):
+        run_review(str(game), ReviewOptions(visits=20, model="any", language="klingon"))
+
+
 def test_an_illegal_move_ends_the_review_and_is_named(
     game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

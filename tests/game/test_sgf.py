@@ -451,6 +451,19 @@ def test_recording_what_was_read_gives_an_equal_position_after_a_move_on_a_stone
     assert reread(odd) == odd
 
 
+def test_captured_stones_that_were_set_are_recorded_and_read() -> None:
+    position = Position(9, "japanese", 0).play("E5").set_up(captured=(3, 12))
+    assert [position.captured(color) for color in Color] == [3, 12]
+    read = read_sgf(save_sgf(record(position)))[0].final_position()
+    assert read == position
+    assert read.score().black.prisoners == 12
+    assert position.set_up(black=["A1"]).captured("white") == 12
+    for nonsense in ("x", "3", "-1:2", "99999:1", "1:2:3"):
+        assert read_sgf(f"(;SZ[9]CAPTURED[{nonsense}])")[0].final_position().captured("black") == 0
+    with pytest.raises(ValueError, match="captured"):
+        position.set_up(captured=(-1, 0))
+
+
 def test_record_states_the_result_of_a_counted_game() -> None:
     # Black has all 25 points.
     ended = Position(5, "tromp-taylor", 7.5).play_all("C3 pass pass")

@@ -1,22 +1,15 @@
-"""A review as one page: complete, without a way out of its text, and at work in a browser."""
+"""A review as one page: complete, in any language, and without a way out of its text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tengen.reviewing.html_page import html_page
-from tests.browsers import running_browser
+from tengen.reviewing.html_page import html_page, languages
 from tests.reviewing.games import BOTH_LEFT, only_game, review_by, two_points_network
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
 
 ATTACK = (
     "</script><script>window.hacked=1</script>"
@@ -67,6 +60,11 @@ def test_the_page_holds_the_game_and_its_review() -> None:
     assert data["sides"]["black"]["mistakes"] == [1, 3]
     first = data["steps"][0]
     assert first["lost"] == pytest.approx(14, rel=0.1)
+    losses = {each["move"]: each["lost"] for each in first["tries"]}
+    assert losses["D4"] == 0
+    assert losses["A7"] == first["lost"]
+    assert all(each["lost"] >= 0 for each in first["tries"])
+    assert data["steps"][1]["tries"] == []  # a good move is no question
     assert first["changes"] == [[0, 1]]
     assert [move["move"] for move in first["line"][:2]] == ["D4", "G1"]
     assert first["comment"] == "a remark"
@@ -105,82 +103,24 @@ def test_moves_that_were_not_reviewed_are_on_the_page() -> None:
     review = review_by(two_points_network(), game, 50, stopped=lambda: True)
     data = data_of(html_page(game, review))
     assert len(data["steps"]) == 3
-    assert "verdict" not in data["steps"][0]
-    assert data["remarks"] == ["Stopped early: 3 moves were not reviewed."]
+    assert "lost" not in data["steps"][0]
+    assert data["left"] == {"broken": None, "missing": 3, "unchecked": 0, "unfamiliar": None}
 
 
-# In a browser
+def test_a_move_that_is_not_legal_ends_the_review() -> None:
+    game = only_game("(;SZ[7]KM[0]RU[chinese];B[aa];W[aa])")
+    data = data_of(html_page(game, review_by(two_points_network(), game, 20)))
+    assert data["left"]["broken"] == {"number": 2, "illegal": "occupied"}
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with running_browser() as launched:
-        yield launched
-
-
-def opened(browser: Browser, folder: Path, text: str, width: int = 1280) -> tuple[Page, list[str]]:
-    """The page in a browser, and the complaints it will have made."""
-    file = folder / "review.html"
-    file.write_text(page_of(text), "utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 800})
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.append(request.url))
-    page.goto(file.as_uri())
-    complaints.remove(file.as_uri())
-    return page, complaints
-
-
-def test_a_player_walks_through_the_game(browser: Browser, tmp_path: Path) -> None:
-    page, complaints = opened(browser, tmp_path, BOTH_LEFT)
-    heading, verdict = page.locator("#move"), page.locator("#verdict")
-    assert heading.inner_text() == "Move 1: Black A7"  # the biggest mistake
-    assert "D4 was better" in verdict.inner_text()
-    page.keyboard.press("ArrowRight")
-    assert heading.inner_text() == "Move 2: White D4"
-    assert verdict.inner_text() == "The best move."
-    page.keyboard.press("ArrowDown")
-    assert heading.inner_text() == "Move 3: Black G7"
-    page.get_by_role("button", name="To the end").click()
-    assert heading.inner_text() == "Move 5: Black A1"
-    page.keyboard.press("Home")
-    assert heading.inner_text() == "The start"
-    page.get_by_role("slider", name="Move").fill("4")
-    assert heading.inner_text() == "Move 4: White G1"
-    graph = page.locator("#graph svg")
-    box = graph.bounding_box()
-    assert box is not None
-    graph.click(position={"x": box["width"] - 12, "y": 60})
-    assert heading.inner_text() == "Move 5: Black A1"
-    assert complaints == []
-
-
-def test_the_better_line_is_shown_on_the_board(browser: Browser, tmp_path: Path) -> None:
-    page, complaints = opened(browser, tmp_path, BOTH_LEFT)
-    page.get_by_role("button", name="Move 3: G7").click()
-    board = page.get_by_role("img", name="Board")
-    label = board.get_attribute("aria-label") or ""
-    assert label.startswith("Board before move 3, with the better line G1")
-    assert page.get_by_role("button", name="Better line").get_attribute("aria-pressed") == "true"
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    assert board.get_attribute("aria-label") == "Board before move 3, with the better line G1"
-    page.keyboard.press("Escape")
-    assert (board.get_attribute("aria-label") or "").startswith("Board after move 3, Black G7")
-    assert complaints == []
-
-
-def test_nothing_a_record_says_runs(browser: Browser, tmp_path: Path) -> None:
-    page, complaints = opened(browser, tmp_path, HOSTILE)
-    page.keyboard.press("Home")
-    assert "window.hacked" in page.locator("#comment").inner_text()
-    assert page.evaluate("window.hacked") is None
-    assert complaints == []
-
-
-@pytest.mark.parametrize("width", [320, 390, 768, 1600])
-def test_the_page_fits_any_screen(browser: Browser, tmp_path: Path, width: int) -> None:
-    page, complaints = opened(browser, tmp_path, HOSTILE, width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert complaints == []
+def test_a_language_may_be_chosen() -> None:
+    game = only_game(BOTH_LEFT)
+    review = review_by(two_points_network(), game, 20)
+    page = html_page(game, review, "ja")
+    assert '<html lang="ja">' in page
+    assert data_of(page)["language"] == "ja"
+    strings = data_of(page)["strings"]
+    assert set(strings) == set(languages())
+    assert len({frozenset(each) for each in strings.values()}) == 1
+    with pytest.raises(ValueError, match="no language 'fr'; there are ar, en"):
+        html_page(game, review, "fr")

@@ -213,6 +213,9 @@ class MatchOptions:
 class ReviewOptions(NetworkOptions):
     visits: int = option(100, "for each position", low=2)
     out: str | None = option(None, "where to write; else beside the game", metavar="FOLDER")
+    language: str | None = option(
+        None, "of the page: en, zh-Hans, zh-Hant, ja, ko or ar; else that of its reader's browser"
+    )
 
 
 @dataclass(frozen=True)

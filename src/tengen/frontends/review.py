@@ -19,7 +19,7 @@ from tengen.game.geometry import point_text
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated_sgf import annotated_sgf
-from tengen.reviewing.html_page import html_page
+from tengen.reviewing.html_page import check_language, html_page
 from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
 from tengen.reviewing.sources import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
@@ -41,6 +41,7 @@ def run_reviews(sources: Sequence[str], options: ReviewOptions) -> list[GameRevi
     Of several games, those that cannot be reviewed are named and left out. Ctrl-C writes what is
     known by then, and raises KeyboardInterrupt. Raises ValueError.
     """
+    check_language(options.language)
     games = _load(sources)
     _check_targets(games, options)
     stop = threading.Event()
@@ -142,7 +143,8 @@ def _with_progress(
 
 
 def _write(loaded: _Loaded, review: GameReview, options: ReviewOptions) -> None:
-    texts = annotated_sgf(loaded.game, review), html_page(loaded.game, review)
+    page = html_page(loaded.game, review, options.language)
+    texts = annotated_sgf(loaded.game, review), page
     for path, text in zip(_targets(loaded.file, options), texts, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8", newline="\n")

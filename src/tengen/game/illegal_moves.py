@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tengen.game.color import Color
 
 
@@ -15,6 +17,12 @@ class IllegalMoveError(ValueError):
         self.move = move
         self.color = color
         self.move_number = move_number
+
+    @property
+    def reason(self) -> str:
+        """The reason in a word that programs know, such as `not_a_move`."""
+        name = type(self).__name__.removesuffix("Error")
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
     def __str__(self) -> str:
         return f"move {self.move_number}, {self.color} {self.move}: {self.why}"

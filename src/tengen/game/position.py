@@ -57,6 +57,8 @@ class Move(NamedTuple):
     point: Point | None
 
 
+MOST_CAPTURED = 9_999  # stones of a side, when a position is set up
+
 # Of the board's record: what replaying the moves of a game may not give back.
 _STATE = ("komi", "passes", "since", "passes_since", "end", "button", "button_owner")
 
@@ -255,11 +257,13 @@ class Position(BoardView):
         empty: Iterable[PointLike] = (),
         to_play: ColorLike | None = None,
         handicap: int | None = None,
+        captured: tuple[int, int] | None = None,
     ) -> Position:
         """The position with stones added and removed; it starts a new history.
 
         Raises ValueError if a chain would have no liberties. If `handicap` is not given and no
         move was played, two or more black stones without white ones are handicap stones.
+        `captured` says how many stones of Black and of White were captured so far, if that changes.
         """
         colors = self.stones
         for stone, points in ((BLACK, black), (WHITE, white), (EMPTY, empty)):
@@ -276,6 +280,10 @@ class Position(BoardView):
                 where = point_text((x, y), self.height)
                 raise ValueError(f"the stones around {where} would have no liberty")
         board["captured"] = self._boards[0]["captured"]
+        if captured is not None:
+            if not all(0 <= count <= MOST_CAPTURED for count in captured):
+                raise ValueError(f"between 0 and {MOST_CAPTURED} stones of a side are captured")
+            board["captured"][1:] = captured
         kernels.start_history(board, after._history, int(mover))
         after._room = SharedHistory(after._history)
         after._parent = self

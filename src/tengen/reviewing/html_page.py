@@ -26,21 +26,41 @@ from tengen.reviewing.review import (
     TurnReview,
     main_line,
 )
-from tengen.reviewing.wording import remarks, standing_text, verdict_text
 
+_STRINGS = "report."  # begins the names of the files of the page's own words
+_SHARED = (  # begin those that it shares with the web page
+    *("black", "white", "pass", "board.", "walk.", "play.komi", "play.handicap", "mine.moves"),
+    *("result.", "rules.", "banner.unfamiliar.", "error.illegal_move", "settings.language"),
+)
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
-def html_page(game: SgfGame, review: GameReview) -> str:
-    """The game and its review as a page: board, graph, mistakes, better lines.
+def languages() -> list[str]:
+    """The languages that a page may be in."""
+    files = (STATIC / "languages").glob(f"{_STRINGS}*.json")
+    return sorted(file.stem.removeprefix(_STRINGS) for file in files)
 
-    The board is drawn by the web page's own painter. Text of the record is never markup: a content
-    security policy allows only the page's own script and style.
+
+def check_language(language: str | None) -> None:
+    """Raise ValueError for a language that pages are not in; None is that of the browser."""
+    if language is not None and language not in languages():
+        raise ValueError(f"there is no language {language!r}; there are {', '.join(languages())}")
+
+
+def html_page(game: SgfGame, review: GameReview, language: str | None = None) -> str:
+    """The game and its review as a page: board, graph, mistakes to try, better lines.
+
+    It is in a language, or in that of the browser that opens it; it holds the words of all. The
+    board is drawn by the web page's own painter. Text of the record is never markup: a content
+    security policy allows only the page's own script and style. Raises ValueError for a language
+    that there is not.
     """
+    check_language(language)
     style = (STATIC / "css" / "review.css").read_text("utf-8")
     script = inline_modules(STATIC / "js" / "review" / "main.js")
-    data = _data(game, review)
+    data = _data(game, review) | {"language": language, "strings": _strings()}
     parts = {
+        "language": language or "en",  # until the script knows better
         "title": html.escape(data["title"].encode("utf-8", "replace").decode("utf-8")),
         "style": style,
         "style_hash": _hash(style),
@@ -50,6 +70,20 @@ def html_page(game: SgfGame, review: GameReview) -> str:
     }
     template = REVIEW_TEMPLATE.read_text("utf-8")
     return _PLACEHOLDER.sub(lambda placeholder: parts[placeholder[1]], template)
+
+
+def _strings() -> dict[str, dict[str, Any]]:
+    """The words of the page, by language."""
+    return {language: _strings_in(language) for language in languages()}
+
+
+def _strings_in(language: str) -> dict[str, Any]:
+    folder = STATIC / "languages"
+    shared, own = (
+        json.loads((folder / f"{prefix}{language}.json").read_text("utf-8"))
+        for prefix in ("", _STRINGS)
+    )
+    return {key: text for key, text in shared.items() if key.startswith(_SHARED)} | dict(own)
 
 
 def _hash(text: str) -> str:
@@ -64,6 +98,7 @@ def _as_json(data: Any) -> str:
 
 
 def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
+    """What the page shows, as plain values: its words are chosen by its script."""
     turns = main_line(game).turns
     first = turns[0].before
     reviews = {turn.number: turn for turn in review.turns}
@@ -73,8 +108,8 @@ def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
     return {
         "title": named if any(players.values()) else PurePath(game.source).name,
         "players": players,
-        "facts": _facts(game, first, review),
-        "remarks": remarks(review),
+        "about": _about(game, first, review),
+        "left": _left_out(review, len(turns)),
         "mistake": MISTAKE,
         "width": first.width,
         "height": first.height,
@@ -88,16 +123,36 @@ def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
     }
 
 
-def _facts(game: SgfGame, first: Position, review: GameReview) -> list[str]:
-    width, height = first.size
-    facts = [f"{width}×{height}", f"{first.rules} rules", f"komi {first.komi:g}"]
-    if first.handicap:
-        facts.append(f"{first.handicap} handicap stones")
-    for name in ("RE", "DT", "EV"):
-        text = game.root.text(name).replace("\n", " ").strip()
-        if text:
-            facts.append(text)
-    return [*facts, f"reviewed by {review.network}, {review.visits} visits a position"]
+def _about(game: SgfGame, first: Position, review: GameReview) -> dict[str, Any]:
+    """The terms of the game, and who reviewed it."""
+    told = {
+        name: game.root.text(tag).replace("\n", " ").strip()
+        for name, tag in (("result", "RE"), ("date", "DT"), ("event", "EV"))
+    }
+    return told | {
+        "rules": str(first.rules),
+        "komi": first.komi,
+        "handicap": first.handicap,
+        "network": review.network,
+        "visits": review.visits,
+    }
+
+
+def _left_out(review: GameReview, turns: int) -> dict[str, Any]:
+    """What the review does not cover, or has no grounds for."""
+    unfamiliar = review.unfamiliar
+    return {
+        "broken": {"number": turns + 1, "illegal": review.illegal} if review.broken_off else None,
+        "missing": review.missing,
+        "unchecked": review.unchecked,
+        "unfamiliar": None
+        if unfamiliar is None
+        else {
+            "network": unfamiliar.network,
+            "board": None if unfamiliar.board is None else str(unfamiliar.board),
+            "rules": None if unfamiliar.rules is None else str(unfamiliar.rules),
+        },
+    }
 
 
 def _start(first: Position, review: TurnReview | None) -> dict[str, Any]:
@@ -127,10 +182,9 @@ def _step(
         "winrateLost": round(review.winrate_lost, 4),
         "best": point_text(review.best, height),
         "bestPlace": _place(review.best, turn.after.width),
-        "verdict": verdict_text(review, height),
-        "now": _sentence(standing_text(review.after)),
-        "then": _sentence(standing_text(review.better)),
+        "then": review.better.rounded(),
         "line": _line(turn.before, review) if review.is_mistake else [],
+        "tries": _tries(review, turn.after) if review.is_mistake else [],
     }
 
 
@@ -142,6 +196,18 @@ def _line(before: Position, review: TurnReview) -> list[dict[str, Any]]:
         moves.append(_played(before.to_play, move, before, after))
         before = after
     return moves
+
+
+def _tries(review: TurnReview, board: Position) -> list[dict[str, Any]]:
+    """What the moves lose that the search of the position looked at."""
+    return [
+        {
+            "move": point_text(each.move, board.height),
+            "place": _place(each.move, board.width),
+            "lost": round(each.points_lost, 2),
+        }
+        for each in review.candidates
+    ]
 
 
 def _played(color: Color, move: Point | None, before: Position, after: Position) -> dict[str, Any]:
@@ -177,7 +243,3 @@ def _changes(earlier: Any, later: Position) -> list[list[int]]:
 def _taken(position: Position) -> list[int]:
     """The numbers of stones captured by Black and by White."""
     return [position.captured(color.opponent) for color in Color]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + "."

@@ -23,6 +23,7 @@ from tengen.search.result import Judgement, SearchResult
 DEFAULT_VISITS = 100
 MISTAKE = 1.0  # points lost from which on a move is one
 LINE = Wanted(pv_length=12)
+CANDIDATE_VISITS, CANDIDATE_SHARE = 3, 0.02  # from which on a search looked at a move
 POLL_SECONDS = 0.05  # between two looks at whether a review is to stop
 
 
@@ -42,6 +43,7 @@ class MainLine(NamedTuple):
 
     turns: tuple[Turn, ...]
     broken_off: str  # what is wrong with the move after the last turn; "" if nothing is
+    illegal: str = ""  # the same in a word, of a move that is not legal
 
 
 class Standing(NamedTuple):
@@ -59,6 +61,13 @@ class Standing(NamedTuple):
 WORTH_A_SECOND_LOOK = Standing(winrate=0.05, lead=0.5)
 
 
+class Candidate(NamedTuple):
+    """A move that the search of a position looked at; None is a pass."""
+
+    move: Point | None
+    points_lost: float  # 0 or more, against the best one
+
+
 class TurnReview(NamedTuple):
     """What is thought of one move; None stands for a pass."""
 
@@ -74,6 +83,7 @@ class TurnReview(NamedTuple):
     better: Standing  # after the best move; points lost lie between this and `after`
     line: tuple[Point | None, ...]  # expected after the best move, which comes first
     visits: int  # of each search
+    candidates: tuple[Candidate, ...]  # the moves that the search looked at, the best first
 
     @property
     def is_mistake(self) -> bool:
@@ -104,6 +114,7 @@ class GameReview:
     unchecked: int  # moves whose loss is a first estimate, for the same reason
     broken_off: str  # what is wrong with the move after the last; "" if nothing is
     unfamiliar: Unfamiliar | None = None  # why its opinion is no ground to rate anybody
+    illegal: str = ""  # why the move after the last is not legal, in a word
 
     def __repr__(self) -> str:
         mistakes = len(self.black.mistakes) + len(self.white.mistakes)
@@ -129,7 +140,7 @@ def main_line(game: SgfGame) -> MainLine:
     Passes after the end of the game are left out. Raises SgfError if there is nothing to review.
     """
     turns: list[Turn] = []
-    broken_off = ""
+    broken_off = illegal = ""
     node, position = 0, None
     try:
         for node, reached in enumerate(game.positions()):
@@ -137,13 +148,14 @@ def main_line(game: SgfGame) -> MainLine:
             position = reached
     except IllegalMoveError as error:
         broken_off = f"move {len(turns) + 1}, {error.color} {error.move}: {error.why}"
+        illegal = error.reason
     except SgfError as error:
         if not turns:
             raise
         broken_off = f"move {len(turns) + 1}: {error.reason}"
     if not turns:
         raise SgfError(game.source, 0, broken_off or "there are no moves to review")
-    return MainLine(tuple(turns), broken_off)
+    return MainLine(tuple(turns), broken_off, illegal)
 
 
 def _turns_of_node(
@@ -222,6 +234,7 @@ def review_game(
         unchecked=sum(not searches.knows(position) for position in alternatives.values()),
         broken_off=line.broken_off,
         unfamiliar=unfamiliar,
+        illegal=line.illegal,
     )
 
 
@@ -354,7 +367,22 @@ def _judged(searches: _Searches, turn: Turn, alternative: Position | None) -> Tu
         better=better,
         line=line,
         visits=search.visits,
+        candidates=_candidates(search, turn.move, max(0.0, loss.lead)),
     )
+
+
+def _candidates(
+    search: SearchResult, played: Point | None, points_lost: float
+) -> tuple[Candidate, ...]:
+    """The moves that were looked at enough to say what they lose."""
+    if not search.moves:
+        return ()
+    least, best = max(CANDIDATE_VISITS, CANDIDATE_SHARE * search.visits), search.moves[0]
+    looked_at = [each for each in search.moves if each.visits >= least or each is best]
+    losses = {each.move: max(0.0, best.lead - each.lead) for each in looked_at}
+    losses[played] = points_lost  # by a search of its own
+    by_loss = sorted(losses.items(), key=lambda each: (each[0] != best.move, each[1]))
+    return tuple(Candidate(move, lost) for move, lost in by_loss)
 
 
 def _side(turns: Iterable[TurnReview], color: Color, *, rated: bool) -> SideReview:

@@ -30,3 +30,19 @@ def slow_halves(seconds: float) -> FakeEvaluator:
         return halves(batch)
 
     return FakeEvaluator(script)
+
+
+def centre_is_worth_twenty(batch: Batch) -> Evaluation:
+    """Whoever has a stone in the centre leads by 20 points, and nobody else does."""
+    found = halves(batch)
+    middle = batch.planes.shape[-1] // 2
+    own, theirs = (batch.planes[:, plane, middle, middle] for plane in (1, 2))
+    lead = (20 * (own - theirs)).astype(np.float32)
+    win = 0.5 + lead / 50
+    value = np.stack([win, 1 - win, np.zeros_like(win)], axis=1).astype(np.float32)
+    policy = np.zeros_like(found.policy)
+    policy[:, middle * batch.planes.shape[-1] + middle] = 3
+    return found._replace(policy=policy, value=value, lead=lead, score=lead)
+
+
+CENTRE_IS_WORTH_TWENTY = FakeEvaluator(centre_is_worth_twenty)

@@ -194,6 +194,9 @@ def test_a_review_tells_each_turn_and_can_be_downloaded(opened: Client, port: in
     assert set(review["accuracy"]) == {"black", "white"}
     assert read_sgf(download(port, opened, "review.sgf"))
     assert b"Shusaku" in download(port, opened, "review.html")
+    assert b'<html lang="ja">' in download(port, opened, "review.html?language=ja")
+    with pytest.raises(urllib.error.HTTPError, match="422"):
+        download(port, opened, "review.html?language=xx")
 
 
 def test_a_review_can_be_stopped(tmp_path: Path) -> None:

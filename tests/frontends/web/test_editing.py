@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import urllib.request
+
 from tengen.game.sgf.records import read_sgf
 from tests.frontends.web.server import Client
 
@@ -32,6 +34,28 @@ def test_stones_are_set_up_in_a_node_of_their_own(client: Client) -> None:
     assert client.refused("set_up", node=0, point="Z9", stone="black") == "bad_point"
     assert client.refused("set_up", node=99, point="A1", stone="black") == "unknown_node"
     assert client.refused("set_up", node=0, point="A1", stone="green") == "bad_message"
+
+
+def test_captured_stones_are_set_and_count(client: Client, port: int) -> None:
+    opened(client, "(;SZ[9]KM[0]RU[Japanese]AB[aa]AW[ii])")
+    position = client.ask("set_captured", node=0, black=2, white=11)
+    assert position["captures"] == {"black": 11, "white": 2}  # taken by Black, by White
+    assert client.refused("set_captured", node=0, black=-1, white=0) == "bad_message"
+    assert client.refused("set_captured", node=9, black=1, white=0) == "unknown_node"
+    client.say("play_on", node=0, level="beginner")
+    assert client.hear("game")["nodes"][0].get("setup")
+    assert client.hear("position")["captures"] == {"black": 11, "white": 2}
+    saved = read_sgf(downloaded(port, client))[0].final_position()
+    assert saved.score().black.prisoners == 11
+    assert saved.score().white.prisoners == 2
+
+
+def downloaded(port: int, client: Client) -> bytes:
+    address = f"http://127.0.0.1:{port}/api/sessions/{client.session}/game.sgf"
+    with urllib.request.urlopen(address) as answer:
+        content = answer.read()
+    assert isinstance(content, bytes)
+    return content
 
 
 def test_a_stone_without_liberties_is_not_set_up(client: Client) -> None:
@@ -114,13 +138,9 @@ def test_arrows_and_lines_are_shown(client: Client) -> None:
 
 
 def test_what_was_set_up_is_in_the_file(client: Client, port: int) -> None:
-    import urllib.request
-
     opened(client, "(;SZ[9]AB[aa:bb])")
     client.ask("set_up", node=0, point="A9", stone="empty")
     client.ask("set_up", node=0, point="E5", stone="white")
-    address = f"http://127.0.0.1:{port}/api/sessions/{client.session}/game.sgf"
-    with urllib.request.urlopen(address) as answer:
-        saved = read_sgf(answer.read())[0].final_position()
+    saved = read_sgf(downloaded(port, client))[0].final_position()
     assert (saved.stones == 1).sum() == 3
     assert str(saved.at("E5")) == "white"

@@ -13,6 +13,7 @@ MARKS = 50_000  # of one game that are shown
 LINES = 200  # arrows and lines of one node that are shown
 COMMENT_LENGTH = 20_000
 LABEL_LENGTH = 4
+CAPTURED = 9_999  # stones of a side in a position that is set up
 VISITS = 100_000  # of an analysis of one position
 MOVE_SECONDS = 300  # for one move of the program
 REVIEW_VISITS = 2_000  # of a review, per position

@@ -21,6 +21,7 @@ from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
 
 LONGEST_LINE = 20_000  # nodes from the root: each position takes 6 kB while a game is in use
+CAPTURED = "CAPTURED"  # our own property of set-up nodes: stones of Black and White so far, "3:2"
 LONGEST_NUMBER = 100  # characters of a size, a komi or a handicap
 _PLAIN_KOMI = 150.0
 
@@ -134,11 +135,12 @@ class SgfGame:
         try:
             handicap = self._stated_handicap()
             given = node is self.root and bool(handicap)
-            if black or white or empty or turn in ("b", "w") or given:
+            captured = self._captured(node)
+            if black or white or empty or turn in ("b", "w") or given or captured:
                 to_play = turn if turn in ("b", "w") else None
                 if to_play is None and given and black:
                     to_play = "w"
-                position = position.set_up(black, white, empty, to_play, handicap)
+                position = position.set_up(black, white, empty, to_play, handicap, captured)
             for move in self._moves(node):
                 position = self._played(position, move)
         except (ValueError, IllegalMoveError) as error:
@@ -146,6 +148,11 @@ class SgfGame:
                 raise
             raise self._error(node, str(error)) from None
         return position
+
+    def _captured(self, node: SgfNode) -> tuple[int, int] | None:
+        """How many stones of each side were captured so far, where a set-up node says so."""
+        match = re.fullmatch(r"\s*(\d{1,4}):(\d{1,4})\s*", node.raw(CAPTURED) or "", re.ASCII)
+        return (int(match[1]), int(match[2])) if match else None
 
     def _played(self, position: Position, move: Move) -> Position:
         """Play a recorded move, legal or not; a move on a stone replaces that stone."""
@@ -269,6 +276,9 @@ def _write_set_up(node: SgfNode, earlier: Position, later: Position) -> None:
         if points:
             node.properties[name] = [letters(Point(x, y)) for y, x in points]
     node.properties["PL"] = [later.to_play.letter]
+    counts = [[each.captured(color) for color in Color] for each in (earlier, later)]
+    if counts[0] != counts[1]:
+        node.properties[CAPTURED] = ["{}:{}".format(*counts[1])]
 
 
 def letters(point: Point | None) -> str:

@@ -39,7 +39,7 @@ def places(text: str | dict[str, str]) -> set[str]:
     return {name for each in texts for name in re.findall(r"\{(\w+)\}", each)}
 
 
-@pytest.mark.parametrize("page", ["", "run."])
+@pytest.mark.parametrize("page", ["", "run.", "moments.", "report."])
 def test_all_languages_say_the_same_things(page: str) -> None:
     english = strings(f"{page}en")
     files = {file.name for file in (STATIC / "languages").glob("*.json")}
@@ -77,13 +77,13 @@ def test_words_that_are_chosen_among_differ() -> None:
 
 
 def test_every_string_that_is_asked_for_is_there() -> None:
-    folders = ("board", "game", "lib", "page", "panels")
+    folders = ("board", "game", "lib", "moments", "page", "panels")
     own = [file for folder in folders for file in (STATIC / "js" / folder).glob("*.js")]
     sources = [file.read_text() for file in [*own, STATIC / "index.html"]]
     asked = re.compile(r"\bt\(\s*\"([a-z_.]+)\"|(?:text|label|hint|title)(?:: |=)\"([a-z_.]+)\"")
     keys = {key for text in sources for pair in asked.findall(text) for key in pair if key}
     assert len(keys) > 100
-    assert keys <= set(strings("en"))
+    assert keys <= set(strings("en")) | set(strings("moments.en"))
 
 
 def test_each_file_in_the_folder_is_a_panel(port: int) -> None:

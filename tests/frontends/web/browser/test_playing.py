@@ -7,10 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tengen.network.fake import FakeEvaluator
 from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
+from tests.frontends.web.made_up import CENTRE_IS_WORTH_TWENTY
 from tests.frontends.web.server import serving
-from tests.frontends.web.test_teaching import centre_is_worth_twenty
 
 # Black has three columns of five points, White two: 15 to 10 before komi.
 DIVIDED = ["C1", "D1", "C2", "D2", "C3", "D3", "C4", "D4", "C5", "D5"]
@@ -153,7 +152,7 @@ def test_two_tabs_are_two_games(visit: Visit, page: Page) -> None:
 def test_a_teaching_game_offers_to_take_a_bad_move_back(
     browser: Browser, tmp_path: Path, screenshots: Path
 ) -> None:
-    with serving(tmp_path, FakeEvaluator(centre_is_worth_twenty)) as port:
+    with serving(tmp_path, CENTRE_IS_WORTH_TWENTY) as port:
         for size in (DESKTOP, PHONE):
             with visiting(browser, port, screenshots, size) as visit:
                 page = visit.page

@@ -6,8 +6,9 @@
 //                           by `actions.send(type, fields)`.
 //   css/panels.css          its styles
 //   languages/*.json        its texts, in every language
-//   frontends/web/play/session.py  its message, as a method that does what the message asks for. An answer
+//   frontends/web/play/requests/  its message, as a method that does what the message asks for. An answer
 //                           {"type": NAME, ...} is found in `store.state.NAME`.
+// What is large and seldom opened is loaded on demand, with texts and styles of its own: see `onDemand`.
 
 import { createBoard } from "./board/board.js";
 import { createActions } from "./game/actions.js";
@@ -17,7 +18,8 @@ import { KEYS, listenForKeys } from "./game/keyboard.js";
 import { changesBy, emptyState } from "./game/server_messages.js";
 import { soundMoves } from "./game/sounds.js";
 import { createKeysDialog } from "./lib/dialogs.js";
-import { currentLanguage, onLanguage, t, translateMarkup, useLanguage } from "./lib/i18n.js";
+import { needStyle } from "./lib/element.js";
+import { currentLanguage, needStrings, onLanguage, t, translateMarkup, useLanguage } from "./lib/i18n.js";
 import { recall, recallObject } from "./lib/local_storage.js";
 import { createStore } from "./lib/store.js";
 import { currentTheme } from "./lib/theme.js";
@@ -98,7 +100,7 @@ function receive(message) {
   if (message.type === "analysis" || message.type === "graph") return receiveLive(message);
   if (message.type === "game" || message.type === "removed") waiting.clear();
   if (message.type === "error") {
-    if (message.code === "engine_failed") store.change({ reviewProgress: null });
+    if (message.code === "engine_failed") store.change({ reviewProgress: null, failure: message });
     return noticeError(message);
   }
   store.change(changesBy(store.state, message));
@@ -119,11 +121,28 @@ const board = createBoard(part("board"), store, {
   onWheel: actions.walk,
   onLiberties: (point) => actions.send("liberties", { point }),
 });
+
+/** A dialog whose code, texts and styles are loaded when it is opened for the first time. */
+function onDemand(name, make) {
+  let dialog = null;
+  return async () => {
+    try {
+      await Promise.all([needStrings(name), needStyle(`/static/css/${name}.css`)]);
+      dialog ??= await make();
+    } catch (error) {
+      console.error(error);
+      return notice(t("error.away"));
+    }
+    return dialog.open();
+  };
+}
+
 const dialogs = {
   newGame: createNewGameDialog(store, actions).open,
   open: createOpenDialog(store, actions).open,
   keys: createKeysDialog(KEYS).open,
   games: createMyGames(store, actions).open,
+  moments: onDemand("moments", async () => (await import("./moments/dialog.js")).createMomentsDialog(store, actions)),
 };
 
 showPlayers(part("players"), store);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
 from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.annotated_sgf import annotated_sgf
-from tengen.reviewing.html_page import html_page
+from tengen.reviewing.html_page import html_page, languages
 from tengen.reviewing.review import GameReview
 
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
@@ -106,9 +107,12 @@ def make_app(
         return _download(await reviewed(id_, annotated_sgf), SGF, "review.sgf")
 
     @app.get("/api/sessions/{id_}/review.html", responses=NOT_FOUND)
-    async def review_page(id_: SessionId) -> Response:
-        """The review of a session's game as one HTML file."""
-        return _download(await reviewed(id_, html_page), HTML, "review.html")
+    async def review_page(id_: SessionId, language: str | None = None) -> Response:
+        """The review of a session's game as one HTML file, in a language or the browser's own."""
+        if language is not None and language not in languages():
+            raise HTTPException(422, f"there is no such language; there are {languages()}")
+        write = partial(html_page, language=language)
+        return _download(await reviewed(id_, write), HTML, "review.html")
 
     async def reviewed(id_: str, write: Callable[[SgfGame, GameReview], str]) -> bytes:
         found = await sessions.look_up(id_)

@@ -2,7 +2,9 @@
 
 connection.py       one WebSocket: the client's messages in, the queue of messages to it out
 client_messages.py  messages of clients, checked
-session.py          PlaySession: does what clients ask for; saves, shows, has the program move
+session.py          PlaySession: its game, saved and shown, with its clock
+requests/           what clients may ask a session for
+program.py          what the program does in a game: moves, counts, hints, judgements
 session_tasks.py    the asyncio tasks of a session
 session_saving.py   when the game of a session is saved
 sessions.py         all sessions by id
@@ -18,4 +20,6 @@ even_games.py       a player's strength, and terms that give even chances
 networks.py         the networks that the server's owner offers
 analysis.py         hints, dead stones, live analysis, and the graph of a game
 reviews.py          reviews of games
+moments.py          costly turns that come back as puzzles
+moment_schedule.py  when they come back
 """

@@ -39,7 +39,7 @@ LIVE_WANTED = Wanted(ownership=True, pv_length=20)
 
 async def find_hints(engine: Engine, position: Position, owner: str) -> SearchResult:
     """Search for good moves."""
-    request = SearchRequest(_unfinished(position), HINT_LIMITS)
+    request = SearchRequest(unfinished(position), HINT_LIMITS)
     return await wait_for(engine.submit(request, owner=owner))
 
 
@@ -59,7 +59,7 @@ async def find_dead_stones(engine: Engine, position: Position, owner: str) -> fr
     if counts_dead_stones(position.rules):
         return frozenset()
     wanted = Wanted(ownership=True)
-    request = SearchRequest(_unfinished(position), DEAD_STONES_LIMITS, wanted=wanted)
+    request = SearchRequest(unfinished(position), DEAD_STONES_LIMITS, wanted=wanted)
     result = await wait_for(engine.submit(request, owner=owner))
     return dead_stones(result.position, result.ownership)
 
@@ -68,7 +68,7 @@ async def judge_move(
     engine: Engine, before: Position, after: Position, owner: str
 ) -> tuple[float, MoveResult]:
     """How many points a move lost, 0 or more, and the best move that was found instead of it."""
-    requests = [SearchRequest(_unfinished(each), JUDGE_LIMITS) for each in (before, after)]
+    requests = [SearchRequest(unfinished(each), JUDGE_LIMITS) for each in (before, after)]
     searches = [engine.submit(request, owner=owner) for request in requests]
     found, then = [await wait_for(search) for search in searches]
     sign = 1 if before.to_play is Color.BLACK else -1
@@ -132,7 +132,7 @@ class LiveAnalysis:
         """Search up to the limit of visits, or until cancelled; shows progress."""
         loop = asyncio.get_running_loop()
         request = SearchRequest(
-            _unfinished(self._session.game.tree.position(node)),
+            unfinished(self._session.game.tree.position(node)),
             LIVE_LIMITS,
             wanted=LIVE_WANTED,
             progress_interval=REPORT_SECONDS,
@@ -160,14 +160,14 @@ class LiveAnalysis:
             unknown = [each for each in line if each[0].id not in self.known][:GRAPH_BATCH]
             if not unknown:
                 return
-            positions = [_unfinished(position) for _, position in unknown]
+            positions = [unfinished(position) for _, position in unknown]
             known = known_from_network(
                 positions, await asyncio.wrap_future(engine.evaluate(positions))
             )
             self.note([(node.id, each) for (node, _), each in zip(unknown, known, strict=True)])
 
 
-def _unfinished(position: Position) -> Position:
+def unfinished(position: Position) -> Position:
     """The position as one that can be searched: without history if the game is over."""
     if not position.is_over:
         return position

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
@@ -30,8 +30,12 @@ KEPT_BYTES = 256_000_000  # of all games, unless told otherwise
 NEARLY_FULL = 0.9  # from which share on players are told that games will go
 _KEEP_SESSIONS_DAYS = 60
 _MOST_SESSIONS = 2_000
-_MOST_PLAYERS = 5_000  # whose results are kept
+_MOST_PLAYERS = 5_000  # of whom something is noted
 _TIDY_EVERY = 500  # new files
+
+
+NoteKind: TypeAlias = Literal["results", "moments"]
+_NOTES = get_args(NoteKind)  # folders of them
 
 
 class GameKey(NamedTuple):
@@ -69,8 +73,8 @@ class Autosave(Closeable):
 
     def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
         self._sessions, self._games = folder / "sessions", folder / "games"
-        self._results = folder / "results"
-        for each in (self._sessions, self._games, self._results):
+        self._notes: dict[NoteKind, Path] = {kind: folder / kind for kind in _NOTES}
+        for each in (self._sessions, self._games, *self._notes.values()):
             each.mkdir(parents=True, exist_ok=True)
         self.most_bytes = most_bytes
         self._lock = threading.Lock()
@@ -169,27 +173,32 @@ class Autosave(Closeable):
         """The share of the room for games that is used."""
         return self._bytes / max(1, self.most_bytes)
 
-    # Results of players
+    # What is noted of players
 
-    def results(self, player: str) -> Future[bytes]:
-        """What was written of a player's results; empty if nothing was."""
-        return self._writer.submit(self._read_results, player)
+    def notes(self, player: str, kind: NoteKind) -> Future[bytes]:
+        """What was written of a player; empty if nothing was."""
+        return self._writer.submit(self._read_notes, player, kind)
 
-    def _read_results(self, player: str) -> bytes:
+    def _read_notes(self, player: str, kind: NoteKind) -> bytes:
         try:
-            return (self._results / f"{player}.json").read_bytes()
+            return (self._notes[kind] / f"{player}.json").read_bytes()
         except OSError:
             return b""
 
-    def change_results(self, player: str, change: Callable[[bytes], bytes | None]) -> None:
-        """Replace a player's results soon by what `change` makes of them; None: leave them."""
+    def change_notes(
+        self, player: str, kind: NoteKind, change: Callable[[bytes], bytes | None]
+    ) -> Future[bytes]:
+        """Replace what is noted soon by what `change` makes of it, None: leave it; what is then."""
 
-        def work() -> None:
-            content = change(self._read_results(player))
-            if content is not None:
-                self._write_small(self._results / f"{player}.json", content)
+        def work() -> bytes:
+            before = self._read_notes(player, kind)
+            content = change(before)
+            if content is None:
+                return before
+            self._write_small(self._notes[kind] / f"{player}.json", content)
+            return content
 
-        self._writer.submit(work)
+        return self._writer.submit(work)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
@@ -289,16 +298,17 @@ class Autosave(Closeable):
             self._tidy()
 
     def _tidy(self) -> None:
-        """Forget sessions not used for long, whose games are kept, and results of long ago."""
+        """Forget sessions not used for long, whose games are kept, and what was noted long ago."""
         self._small_files = 0
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
         sessions = _by_age(self._sessions, "*.json")
         for i, (path, file) in enumerate(sessions):
             if file.changed < oldest or i < len(sessions) - _MOST_SESSIONS:
                 self._remove(path)
-        results = _by_age(self._results, "*.json")
-        for path, _ in results[: max(0, len(results) - _MOST_PLAYERS)]:
-            self._remove(path)
+        for folder in self._notes.values():
+            notes = _by_age(folder, "*.json")
+            for path, _ in notes[: max(0, len(notes) - _MOST_PLAYERS)]:
+                self._remove(path)
 
 
 def _by_age(folder: Path, pattern: str) -> list[tuple[Path, _File]]:

@@ -1,4 +1,4 @@
-"""Messages of clients as data: checked here, done by the methods of PlaySession.
+"""Messages of clients as data: checked here, done by the groups of `requests`.
 
 A new message is a new method there, marked by `message`: its name is the message's type, its
 parameters are the message's fields.
@@ -28,6 +28,8 @@ FileContent: TypeAlias = Annotated[str, Field(max_length=limits.UPLOAD_BYTES * 4
 GameNumber: TypeAlias = Annotated[int, Field(ge=0, le=2**31)]
 GameId: TypeAlias = Annotated[str, Field(max_length=64)]
 GameName: TypeAlias = Annotated[str, Field(max_length=limits.NAME_LENGTH)]
+CapturedCount: TypeAlias = Annotated[int, Field(ge=0, le=limits.CAPTURED)]
+MomentId: TypeAlias = Annotated[str, Field(max_length=64)]
 LevelId: TypeAlias = Annotated[str, Field(max_length=40)]
 NetworkName: TypeAlias = Annotated[str, Field(max_length=255)]
 BoardSide: TypeAlias = Annotated[int, Field(ge=limits.SMALLEST_BOARD, le=limits.LARGEST_BOARD)]
@@ -80,7 +82,7 @@ class NewGame(ClientMessage):
     even: bool = False  # choose level, handicap, komi and, if it is either, colour for even chances
 
 
-_MODELS: list[type[ClientMessage]] = [Hello, NewGame]
+_MODELS: dict[str, type[ClientMessage]] = {"hello": Hello, "new_game": NewGame}  # by type
 
 
 def message(method: Method) -> Method:
@@ -90,13 +92,18 @@ def message(method: Method) -> Method:
     fields: dict[str, Any] = {"type": (Literal[name], ...)}
     for each in parameters:
         fields[each.name] = types[each.name], ... if each.default is each.empty else each.default
-    _MODELS.append(create_model(name, __base__=ClientMessage, **fields))
+    _MODELS[name] = create_model(name, __base__=ClientMessage, **fields)
     return method
+
+
+def messages_of(group: object) -> dict[str, Callable[..., Awaitable[None]]]:
+    """The methods of an object that do messages, by type."""
+    return {name: getattr(group, name) for name in vars(type(group)) if name in _MODELS}
 
 
 @functools.cache
 def _any_message() -> TypeAdapter[ClientMessage]:
-    models: Any = functools.reduce(operator.or_, _MODELS)
+    models: Any = functools.reduce(operator.or_, _MODELS.values())
     return TypeAdapter(Annotated[models, Field(discriminator="type")])
 
 

@@ -308,6 +308,10 @@ class GameState:
         """Say who moves next at a node; see the tree's `set_turn`. Raises RefusedError."""
         return self._edited(*self.tree.set_turn(self._editable(number), color))
 
+    def set_captured(self, number: int, black: int, white: int) -> tuple[TreeNode, bool]:
+        """Say how many stones were captured; see the tree's `set_captured`. Raises RefusedError."""
+        return self._edited(*self.tree.set_captured(self._editable(number), black, white))
+
     def _editable(self, number: int) -> TreeNode:
         self._need_analysis()
         return self.tree.node(number)

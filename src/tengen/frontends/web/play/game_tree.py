@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -14,12 +13,20 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Move, Position
-from tengen.game.sgf.records import SgfError, SgfGame, SgfNode, letters, read_sgf, save_sgf
+from tengen.game.sgf.records import (
+    CAPTURED,
+    SgfError,
+    SgfGame,
+    SgfNode,
+    letters,
+    read_sgf,
+    save_sgf,
+)
 
 MARKS = {"triangle": "TR", "square": "SQ", "circle": "CR", "cross": "MA"}
 Stone: TypeAlias = Literal["black", "white", "empty"]
 _POSITIONS_KEPT = 1_000
-_SET_UP = ("AB", "AW", "AE", "PL")
+_SET_UP = ("AB", "AW", "AE", "PL", CAPTURED)
 
 
 @dataclass(eq=False)
@@ -163,8 +170,7 @@ class GameTree:
         try:
             after = position.play(move)
         except IllegalMoveError as error:
-            why, reason = f"{error.move}: {error.why}", _reason(error)
-            raise RefusedError("illegal_move", why, reason=reason, move=error.move) from None
+            raise illegal_move(error) from None
         played = after.last_move
         assert played is not None
         child = next((each for each in parent.children if self._is(each, played)), None)
@@ -227,6 +233,10 @@ class GameTree:
         """Say who moves next; the node that says so, and whether it is new. Raises RefusedError."""
         return self._edited(node, lambda properties: properties.update(PL=[color.letter]))
 
+    def set_captured(self, node: TreeNode, black: int, white: int) -> tuple[TreeNode, bool]:
+        """Say how many stones of each side were captured so far; see `set_turn`."""
+        return self._edited(node, lambda each: each.update({CAPTURED: [f"{black}:{white}"]}))
+
     def _edited(
         self, node: TreeNode, change: Callable[[dict[str, list[str]]], None]
     ) -> tuple[TreeNode, bool]:
@@ -254,7 +264,7 @@ class GameTree:
 
     def line_alone(self, node: TreeNode) -> SgfGame:
         """The game up to a node, without variations, comments, marks and result."""
-        kept = {"AB", "AW", "AE", "PL", "B", "W", "KO"}
+        kept = {*_SET_UP, "B", "W", "KO"}
         root: SgfNode | None = None
         last = SgfNode()
         for each in node.line():
@@ -370,10 +380,10 @@ def is_set_up(node: TreeNode) -> bool:
     return any(name in node.sgf.properties for name in _SET_UP)
 
 
-def _reason(error: IllegalMoveError) -> str:
-    """The reason as pages know it, such as `not_a_move` for NotAMoveError."""
-    name = type(error).__name__.removesuffix("Error")
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+def illegal_move(error: IllegalMoveError) -> RefusedError:
+    """The refusal of a move."""
+    why = f"{error.move}: {error.why}"
+    return RefusedError("illegal_move", why, reason=error.reason, move=error.move)
 
 
 class ListedGame(NamedTuple):

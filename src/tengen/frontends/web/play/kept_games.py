@@ -96,7 +96,7 @@ class KeptGames:
     # Results
 
     async def _all_results(self) -> list[PlayedGame]:
-        return read_results(await asyncio.wrap_future(self._autosave.results(self.player)))
+        return read_results(await asyncio.wrap_future(self._autosave.notes(self.player, "results")))
 
     def note_result(self, game: GameState) -> None:
         """Remember how a game ended, in the place of what was remembered of it; or forget it."""
@@ -110,10 +110,12 @@ class KeptGames:
                 return None
             return write_results(others if found is None else [*others, found])
 
-        self._autosave.change_results(self.player, change)
+        self._autosave.change_notes(self.player, "results", change)
 
-    async def strength(self, size: int, rules: str, network: str) -> Json:
+    async def strength(self, size: int, rules: str) -> Json:
         """The player's strength on a board, and the terms of an even game, for pages."""
+        engine = self._session.loader.engine_if_ready
+        network = "" if engine is None else engine.name_for(Position(size))
         results = await self._all_results()
         return {"type": "strength", **strength_view(results, size, rules, network)}
 
@@ -123,9 +125,3 @@ class KeptGames:
         colour = wish if wish in ("black", "white") else None
         terms = even_terms(results, wanted.size, wanted.rules, colour)
         return wanted.model_copy(update=terms._asdict())
-
-
-def name_of(session: PlaySession, size: int) -> str:
-    """The name of the network that would play on a board of this size."""
-    engine = session.loader.engine_if_ready
-    return "" if engine is None else engine.name_for(Position(size))

@@ -58,8 +58,9 @@ class Reviews:
             found = await self._review(sgf, visits, nodes)
             self._done = sgf, found
             self._session.send(view(found, nodes, start))
+            self._session.moments.find(sgf, found)
 
-        self._session.tasks.start("review", review, self._session.search_failed)
+        self._session.tasks.start("review", review, self._session.program.failed)
 
     async def _review(self, sgf: bytes, visits: int, nodes: list[TreeNode]) -> GameReview:
         """Review a game in a thread; shows progress. Cancelling it ends the review."""

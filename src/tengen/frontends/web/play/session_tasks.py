@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 from tengen.frontends.web.limits import RefusedError
@@ -51,6 +51,6 @@ class SessionTasks:
             if name in self._tasks:
                 self._tasks.pop(name).cancel()
 
-    def cancel_all(self) -> None:
-        """Cancel all tasks."""
-        self.cancel(*list(self._tasks))
+    def cancel_all(self, but: Collection[str] = ()) -> None:
+        """Cancel all tasks, but for some."""
+        self.cancel(*[name for name in self._tasks if name not in but])

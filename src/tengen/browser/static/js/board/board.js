@@ -4,7 +4,8 @@ import { element } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
 import { oncePerFrame } from "../lib/store.js";
 import { currentTheme } from "../lib/theme.js";
-import { cellsAcross, marginOf } from "./geometry.js";
+import { cellsAcross } from "./geometry.js";
+import { createGrid } from "./grid.js";
 import { paintBoard, paintPicture } from "./painter.js";
 import { pictureOf } from "./picture.js";
 import { pointIndex, pointName } from "./points.js";
@@ -39,39 +40,27 @@ function pointLabel(index, state) {
 export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties }) {
   const wood = element("canvas", { class: "board-wood", "aria-hidden": "true" });
   const stones = element("canvas", { class: "board-stones", "aria-hidden": "true" });
-  const grid = element("div", { class: "board-grid", role: "grid", id: "grid" });
-  box.append(wood, stones, grid);
-
   let size = 0;
-  let cells = [];
   let brush = null;
   let pointed = null;
   let cursor = null;
-  let home = 0; // where the cursor will be when the board gets the focus
   let arrival = { node: null, since: -Infinity };
+  const grid = createGrid({ onPoint, onPointed: point, onCursor: moveCursor, keys: { l: onLiberties } });
+  grid.element.id = "grid";
+  box.append(wood, stones, grid.element);
 
-  function build(newSize) {
-    size = newSize;
-    const from = `${((marginOf(size) - 0.5) / cellsAcross(size)) * 100}%`;
-    Object.assign(grid.style, { inset: from, gridTemplateRows: `repeat(${size}, 1fr)` });
-    cells = [];
-    const rows = [];
-    for (let y = 0; y < size; y += 1) {
-      const row = element("div", { role: "row", class: "board-row" });
-      row.style.gridTemplateColumns = `repeat(${size}, 1fr)`;
-      for (let x = 0; x < size; x += 1) {
-        const name = pointName(y * size + x, size);
-        const cell = element("div", { role: "gridcell", tabindex: "-1", data: { point: name } });
-        cells.push(cell);
-        row.append(cell);
-      }
-      rows.push(row);
-    }
-    grid.replaceChildren(...rows);
-    home = Math.floor(cells.length / 2);
-    cells[home].tabIndex = 0;
-    cursor = null;
-    measure();
+  function point(name) {
+    if (name === pointed) return;
+    pointed = name;
+    onHover(name);
+    requestPaint();
+  }
+
+  function moveCursor(index) {
+    if (index === cursor) return;
+    cursor = index;
+    onHover(index === null ? null : pointName(index, size));
+    requestPaint();
   }
 
   function measure() {
@@ -92,17 +81,17 @@ export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties
 
   function label() {
     const { state } = store;
-    if (!state.game || !state.position || state.position.stones.length !== cells.length) return;
-    grid.setAttribute("aria-label", t("board.label", { size }));
-    cells.forEach((cell, index) => {
-      const words = pointLabel(index, state);
-      if (cell.getAttribute("aria-label") !== words) cell.setAttribute("aria-label", words);
-    });
+    if (!state.game || !state.position || state.position.stones.length !== size * size) return;
+    grid.label(t("board.label", { size }), (index) => pointLabel(index, state));
   }
 
   function show(state) {
     if (!state.game || !state.position) return;
-    if (state.game.size !== size) build(state.game.size);
+    if (state.game.size !== size) {
+      size = state.game.size;
+      grid.build(size);
+      measure();
+    }
     if (state.position.node !== arrival.node) {
       const known = arrival.node !== null;
       const added = known && state.tree.byId.get(state.position.node)?.parent === arrival.node;
@@ -110,68 +99,6 @@ export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties
     }
     requestPaint();
   }
-
-  function cellAt(event) {
-    return event.target.closest?.("[data-point]") ?? null;
-  }
-
-  function point(name) {
-    if (name === pointed) return;
-    pointed = name;
-    onHover(name);
-    requestPaint();
-  }
-
-  grid.addEventListener("pointermove", (event) => {
-    if (event.pointerType !== "touch") point(cellAt(event)?.dataset.point ?? null);
-  });
-  grid.addEventListener("pointerleave", () => point(null));
-  // The mouse must not move the focus here: arrow keys would then stop walking the game.
-  grid.addEventListener("mousedown", (event) => event.preventDefault());
-  grid.addEventListener("click", (event) => {
-    const cell = cellAt(event);
-    if (cell) onPoint(cell.dataset.point, event.pointerType === "touch");
-  });
-
-  function moveCursor(index) {
-    cells[home].tabIndex = -1;
-    home = index;
-    cursor = index;
-    cells[index].tabIndex = 0;
-    cells[index].focus({ preventScroll: false });
-    requestPaint();
-  }
-
-  const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  grid.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (event.key in STEPS) {
-      const [dx, dy] = STEPS[event.key];
-      const x = Math.min(size - 1, Math.max(0, (home % size) + dx));
-      const y = Math.min(size - 1, Math.max(0, Math.floor(home / size) + dy));
-      moveCursor(y * size + x);
-    } else if (event.key === "Enter") onPoint(pointName(home, size), false);
-    else if (event.key.toLowerCase() === "l") onLiberties(pointName(home, size));
-    else if (event.key === "Escape") document.activeElement.blur();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  grid.addEventListener("focusin", (event) => {
-    const index = cells.indexOf(event.target);
-    if (index < 0) return;
-    cells[home].tabIndex = -1;
-    home = index;
-    cells[home].tabIndex = 0;
-    cursor = index;
-    onHover(pointName(index, size));
-    requestPaint();
-  });
-  grid.addEventListener("focusout", () => {
-    cursor = null;
-    onHover(null);
-    requestPaint();
-  });
 
   store.watch(
     ["game", "position", "count", "analyses", "hint", "layers", "tab", "hovered", "line", "taught", "aimed", "tree", "tool", "connection"],
@@ -197,7 +124,7 @@ export function createBoard(box, store, { onPoint, onHover, onWheel, onLiberties
   new ResizeObserver(measure).observe(box);
 
   return {
-    focus: () => cells[home]?.focus(),
+    focus: grid.focus,
     cellPixels: () => box.clientWidth / cellsAcross(size),
   };
 }

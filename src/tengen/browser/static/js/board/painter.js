@@ -359,8 +359,8 @@ export function paintPicture(brush, picture, settled = 1) {
   }
   paintKo(brush, picture);
   paintDots(brush, picture);
-  paintMarks(brush, picture);
   paintLines(brush, picture.lines);
+  paintMarks(brush, picture);
   if (picture.numbers.length > 0 && picture.line.length === 0) paintNumbers(brush, picture);
   else paintLast(brush, picture);
   paintLine(brush, picture.line);

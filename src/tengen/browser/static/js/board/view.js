@@ -26,7 +26,7 @@ export function createView({ small = false } = {}) {
     const { wide, high, margin, cell } = geometryOf(width, height, 1000);
     frame.style.aspectRatio = `${wide} / ${high}`;
     if (small) cropEdges((margin - KEPT_EDGE) * cell / wide);
-    brush = paintBoard(wood, stones, { width, height, cssWidth: frame.clientWidth, theme: currentTheme() });
+    brush = paintBoard(wood, stones, { width, height, cssWidth: frame.clientWidth, theme: currentTheme(), coordinates: !small });
     paint();
   }
 

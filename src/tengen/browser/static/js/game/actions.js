@@ -17,9 +17,16 @@ export function createActions(store, connection) {
     noticeError(error);
   }
 
-  const send = (type, fields) => {
-    if (!connection.send(type, fields, refused)) notice(t("error.away"));
-  };
+  /** Ask the server for something; `failed` is called if it does not, and people are told why. */
+  function send(type, fields, failed = () => {}) {
+    const refuse = (error) => {
+      refused(error);
+      failed();
+    };
+    if (connection.send(type, fields, refuse)) return;
+    notice(t("error.away"));
+    failed();
+  }
 
   let lastRecord = null; // that was sent to the server, to choose another game of it
 
@@ -203,7 +210,7 @@ export function createActions(store, connection) {
       store.change({ reviewProgress: null });
       send("stop_review");
     },
-    better: () => send("better"),
+    better: (failed) => send("better", {}, failed),
     /** Go to the position before a mistake and show the better line. */
     showTurn: (turn) => {
       const { tree } = store.state;

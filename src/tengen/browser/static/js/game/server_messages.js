@@ -27,6 +27,11 @@ export function emptyState() {
     analysing: false,
     games: null,
     strength: null,
+    moments: null, // how many of the player's turns are due as puzzles
+    moment: null,
+    tried: null,
+    moment_answer: null,
+    failure: null,
     taught: new Map(), // what moves lost, by node, in a teaching game
     file_games: null,
   };

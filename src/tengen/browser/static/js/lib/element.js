@@ -21,6 +21,15 @@ export function element(tag, properties = {}, ...children) {
   return node;
 }
 
+/** Load a style sheet of a part of the page that is opened only now; done when it holds. */
+export function needStyle(address) {
+  if (document.querySelector(`link[href="${address}"]`)) return Promise.resolve();
+  return new Promise((done, failed) => {
+    const link = element("link", { rel: "stylesheet", href: address, on: { load: done, error: failed } });
+    document.head.append(link);
+  });
+}
+
 /** The same for SVG. */
 export function drawing(tag, properties = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
@@ -49,12 +58,14 @@ const ICONS = {
   save: ["M12 4v11M7.5 11l4.5 4.5 4.5-4.5M4 19.5h16"],
   bin: ["M5 7h14M10 7V4.5h4V7M7 7l1 13h8l1-13"],
   pen: ["M4 20l1-4.5L16 4.5l3.5 3.5L8.5 19z", "M14 6.5l3.5 3.5"],
+  target: ["M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16z", "M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z"],
   games: ["M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z"],
   setblack: ["M10 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13z", "M19 15v6M16 18h6"],
   setwhite: ["M10 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13z", "M19 15v6M16 18h6"],
   erase: ["M10 20h10", "M5 15l8.5-9.5 5.5 5L10.5 20H8.5z", "M9 10.5l5.5 5"],
   share: ["M14 4h6v6M20 4l-9 9", "M18 13v6.5H4.5V6H11"],
   picture: ["M3.5 5h17v14h-17z", "M3.5 16l5-5 4 4 3-3 5 5", "M15.5 8.5h.01"],
+  down: ["M12 5v14M6 13l6 6 6-6"],
   up: ["M12 19V5M6 11l6-6 6 6"],
   plus: ["M12 5v14M5 12h14"],
   bulb: ["M9.5 18h5M10.5 21h3", "M12 3a6.3 6.3 0 0 0-3.6 11.4V16h7.2v-1.6A6.3 6.3 0 0 0 12 3z"],

@@ -30,10 +30,17 @@ function preferred() {
   return "en";
 }
 
+let loadStrings = fetchStrings; // by the file's name, without its ending
+
 async function fetchStrings(file) {
   const answer = await fetch(`/static/languages/${file}.json`);
   if (!answer.ok) throw new Error(`no strings in ${file}`);
   return answer.json();
+}
+
+/** Take strings from elsewhere than the server: `load(language)` returns or resolves to them. */
+export function stringsFrom(load) {
+  loadStrings = load;
 }
 
 /** Load the strings of `{page}.{language}.json` too, on top of the common ones. */
@@ -41,10 +48,21 @@ export function addStrings(page) {
   prefixes.push(`${page}.`);
 }
 
+/** Load the strings of a part of the page that is opened only now, and keep them with the language. */
+export async function needStrings(page) {
+  const prefix = `${page}.`;
+  if (prefixes.includes(prefix)) return;
+  const code = language;
+  const found = await loadStrings(prefix + code);
+  prefixes.push(prefix);
+  if (code === language) Object.assign(strings, found);
+  else await useLanguage(language);
+}
+
 /** Load a language (by default the remembered or the browser's own) and show the page in it. */
 export async function useLanguage(code = preferred()) {
   try {
-    strings = Object.assign({}, ...(await Promise.all(prefixes.map((prefix) => fetchStrings(prefix + code)))));
+    strings = Object.assign({}, ...(await Promise.all(prefixes.map((prefix) => loadStrings(prefix + code)))));
   } catch {
     return; // keep the language that is shown
   }

@@ -1,6 +1,6 @@
 // The comment and the marks of the node shown, editable.
 
-import { button, panel, press } from "../lib/controls.js";
+import { button, field, panel, press } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
 
@@ -24,10 +24,20 @@ export function createPanel({ store, actions }) {
     const { at, position } = store.state;
     actions.send("set_turn", { node: at, colour: position.to_play === "black" ? "white" : "black" });
   } });
+  // Stones that each side has taken: they count under territory scoring.
+  const captured = Object.fromEntries(["black", "white"].map((colour) =>
+    [colour, element("input", { type: "number", min: 0, max: 9999, step: 1, inputmode: "numeric", on: { change: sendCaptured } })]));
+  const counts = element("div", { class: "field-pair" },
+    ...Object.entries(captured).map(([colour, input]) => field({ label: `edit.captured.${colour}`, id: `captured-${colour}` }, input)));
   const editing = (tool) => ["setblack", "setwhite", "erase"].includes(tool);
-  const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, area, tools, turn);
+  const box = panel({ title: "notes.title", tabs: "analyse review", id: "notes" }, area, tools, turn, counts);
   let node = null; // the node whose comment is in the text area
   let timer = null;
+
+  function sendCaptured() {
+    const [byBlack, byWhite] = ["black", "white"].map((colour) => Math.min(9999, Math.max(0, Math.round(Number(captured[colour].value) || 0))));
+    actions.send("set_captured", { node: store.state.at, black: byWhite, white: byBlack });
+  }
 
   function send() {
     if (timer === null) return;
@@ -47,7 +57,13 @@ export function createPanel({ store, actions }) {
     if (!state.tree) return;
     for (const [name, one] of Object.entries(buttons)) press(one, state.tool === name);
     turn.hidden = !editing(state.tool) || !state.position;
-    if (!turn.hidden) turn.querySelector("span").textContent = t("edit.turn", { colour: t(state.position.to_play) });
+    counts.hidden = turn.hidden;
+    if (!turn.hidden) {
+      turn.querySelector("span").textContent = t("edit.turn", { colour: t(state.position.to_play) });
+      for (const [colour, input] of Object.entries(captured)) {
+        if (document.activeElement !== input) input.value = state.position.captures[colour];
+      }
+    }
     if (state.at !== node) {
       send();
       node = state.at;

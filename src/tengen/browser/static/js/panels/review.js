@@ -2,7 +2,7 @@
 
 import { button, choice, panel } from "../lib/controls.js";
 import { element } from "../lib/element.js";
-import { number, t } from "../lib/i18n.js";
+import { currentLanguage, number, t } from "../lib/i18n.js";
 import { mistakeList } from "../page/mistake_list.js";
 
 export const order = 40;
@@ -56,10 +56,11 @@ export function createPanel({ store, actions }) {
   const box = panel({ title: "review.title", tabs: "review", id: "review" }, words, progress, results, depths, start);
 
   function exportLinks(session) {
-    const link = (id, file, text) =>
-      element("a", { class: "button plain", id, href: `/api/sessions/${session}/${file}`, download: file, text: t(text) });
+    const link = (id, file, text, query = "") =>
+      element("a", { class: "button plain", id, href: `/api/sessions/${session}/${file}${query}`, download: file, text: t(text) });
     return element("div", { class: "actions two" },
-      link("export-sgf", "review.sgf", "review.sgf"), link("export-html", "review.html", "review.html"));
+      link("export-sgf", "review.sgf", "review.sgf"),
+      link("export-html", "review.html", "review.html", `?language=${currentLanguage()}`));
   }
 
   function mistakes(state, colour) {

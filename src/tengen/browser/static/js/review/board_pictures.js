@@ -2,6 +2,7 @@
 
 const SIGNS = [".", "X", "O"];
 const RED = { onBlack: "#ff8a80", onWhite: "#c01f16", onWood: "#b3261e" };
+const GREEN = "#1d7a3a";
 const FILLS = { black: "#191817", white: "#fbfaf7" };
 
 /** The board after some changes: [index, 0 nothing, 1 black, 2 white] each. */
@@ -30,6 +31,17 @@ export function gamePicture(stones, step, isMistake) {
     marks.push({ index: step.bestPlace, kind: "triangle", fill: FILLS[step.color] });
   }
   return { stones, marks };
+}
+
+/** The board before a mistake: where was played, and what was tried instead. */
+export function triedPicture(before, step, tried) {
+  const marks = [];
+  if (step.place !== null && before[step.place] === ".") marks.push({ index: step.place, kind: "cross" });
+  if (tried) {
+    const colour = tried.good === null ? undefined : tried.good ? GREEN : RED.onWood;
+    marks.push({ index: tried.place, kind: "circle", fill: FILLS[step.color], colour });
+  }
+  return { stones: before, marks };
 }
 
 /** The board before a mistake with the first `count` moves of the better line, numbered. */

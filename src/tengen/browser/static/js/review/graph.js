@@ -1,9 +1,11 @@
 // Win rate above, lead below, over the moves of the game; one unit is one pixel.
 
 import { drawing } from "../lib/element.js";
+import { t } from "../lib/i18n.js";
 
 const LAYOUT = { left: 44, right: 12, winrate: [26, 112], lead: [148, 258], height: 282 };
 const DOTTED = 8; // mistakes of a side that have a dot
+const DIGIT = 7.2; // pixels that a digit of a label is wide, about
 const COLORS = ["black", "white"];
 
 const roundUp = (lead) => [5, 10, 20, 30, 50, 75, 100, 150, 200, 300].find((one) => one >= lead) || 400;
@@ -23,8 +25,8 @@ function stretches(known) {
 
 /**
  * The graph of a review in `box`. Calls `onMove(number)` when somebody clicks or drags.
- * Returns {known, setLabel, moveTo}: the standings that are drawn, by move; the text for screen
- * readers; the cursor.
+ * Returns {known, draw, setLabel, moveTo}: the standings that are drawn, by move; draws everything,
+ * once there are words; the text for screen readers; the cursor.
  */
 export function createGraph(box, { start, steps, sides }, onMove) {
   const known = [start, ...steps]
@@ -62,13 +64,16 @@ export function createGraph(box, { start, steps, sides }, onMove) {
   function drawAxes() {
     const label = (left, level, text, attributes) => add("text", { x: left, y: level, text, ...attributes });
     const end = { "text-anchor": "end" };
-    label(LAYOUT.left, 16, "Black’s win rate", { class: "name" });
-    label(LAYOUT.left, LAYOUT.lead[0] - 10, "Lead in points", { class: "name" });
+    label(LAYOUT.left, 16, t("report.graph.winrate"), { class: "name" });
+    label(LAYOUT.left, LAYOUT.lead[0] - 10, t("report.graph.lead"), { class: "name" });
     for (const share of [0, 0.5, 1]) label(LAYOUT.left - 6, winrateY(share) + 4, `${100 * share}%`, end);
     const apart = (lead) => lead === 0 || Math.abs(leadY(lead) - leadY(0)) > 13;
     for (const lead of [most, 0, least].filter(apart)) {
-      const text = lead === 0 ? "even" : `${lead > 0 ? "B" : "W"}+${Math.abs(lead)}`;
+      const text = lead === 0 ? "0" : `+${Math.abs(lead)}`;
       label(LAYOUT.left - 6, leadY(lead) + 4, text, end);
+      if (lead === 0) continue;
+      const cx = LAYOUT.left - 12 - DIGIT * text.length;
+      add("circle", { class: `side-${lead > 0 ? "black" : "white"}`, cx, cy: leadY(lead), r: 4 });
     }
     for (const level of [winrateY(0.5), leadY(0), leadY(most), leadY(least)]) {
       add("line", { class: "axis", x1: LAYOUT.left, x2: width - LAYOUT.right, y1: level, y2: level });
@@ -112,9 +117,8 @@ export function createGraph(box, { start, steps, sides }, onMove) {
   graph.addEventListener("pointermove", (event) => {
     if (graph.hasPointerCapture(event.pointerId)) goByPointer(event);
   });
-  draw();
   new ResizeObserver(() => {
-    if (Math.abs(box.clientWidth - width) >= 1) draw();
+    if (cursor && Math.abs(box.clientWidth - width) >= 1) draw();
   }).observe(box);
-  return { known, moveTo, setLabel: (text) => graph.setAttribute("aria-label", text) };
+  return { known, draw, moveTo, setLabel: (text) => graph.setAttribute("aria-label", text) };
 }

@@ -1,63 +1,61 @@
 // The review of a game as a page of its own: one file, which works without a server.
 
-import { createView } from "../board/view.js";
-import { element } from "../lib/element.js";
+import { createPointBoard } from "../board/point_board.js";
+import { pointIndex, pointName } from "../board/points.js";
+import { languageSelect } from "../lib/appearance.js";
+import { element, icon } from "../lib/element.js";
+import { onLanguage, stringsFrom, t, useLanguage } from "../lib/i18n.js";
 import { onSystemTheme } from "../lib/theme.js";
-import { boardsOf, gamePicture, linePicture } from "./board_pictures.js";
+import { boardsOf, gamePicture, linePicture, triedPicture } from "./board_pictures.js";
 import { createGraph } from "./graph.js";
+import { fillSide, stoneOf } from "./sides.js";
+import { factsText, moveText, points, remarksText, standingText, tryText, verdictText } from "./words.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const { width, height, steps } = data;
 const COLORS = ["black", "white"];
-const NAMES = { black: "Black", white: "White" };
-const LISTED = 5; // mistakes of a side that are listed at first
+const STONE = { black: "X", white: "O" };
 const BAD = 5; // points lost from which a mistake is shown in red
 
 const $ = (id) => document.getElementById(id);
-const stoneOf = (color) => element("span", { class: `stone ${color}`, "aria-hidden": "true" });
-const points = (number) => {
-  const text = number.toFixed(1).replace(/\.0$/, "");
-  return `${text} ${text === "1" ? "point" : "points"}`;
-};
 const isMistake = (step) => step.lost !== undefined && step.lost >= data.mistake;
 
 const boards = boardsOf(data);
 let at = 0; // moves played
 let shown = null; // moves of the better line on the board; null: the game itself
+let quiz = false; // are better moves hidden, to be found?
+let tried = null; // the point that was tried last at this mistake: {place, text, good}
+let mistakeButtons = [];
 
 const lastStep = () => (at > 0 ? steps[at - 1] : null);
 const mistakeHere = () => (lastStep() && isMistake(lastStep()) ? lastStep() : null);
+const asked = () => (quiz && shown === null ? mistakeHere() : null);
 
-const board = createView();
-$("board").append(board.element);
-onSystemTheme(board.repaint);
-const graph = createGraph($("graph"), data, go);
-graph.setLabel(graphText());
-
-function graphText() {
-  const last = graph.known.at(-1);
-  if (!last) return "No move was searched.";
-  const leader = last.lead >= 0 ? "Black" : "White";
-  return `Win rate and lead over ${steps.length} moves. At move ${last.move} ${leader} leads by ${points(Math.abs(last.lead))}.`;
-}
+const board = createPointBoard({ onPoint: tryPoint });
+let graph = null;
 
 // The text next to the board
 
 function tellMove() {
   const step = lastStep();
-  const heading = $("move");
-  $("verdict").className = "";
-  if (!step) {
-    heading.replaceChildren("The start");
-    $("verdict").textContent = "";
+  const question = asked();
+  const [heading, verdict] = [$("move"), $("verdict")];
+  verdict.className = "";
+  if (question) {
+    heading.replaceChildren(stoneOf(question.color), t("report.quiz.title", { number: question.number, colour: t(question.color) }));
+    verdict.textContent = tried?.text ?? t("report.quiz.task", { move: moveText(question.move), points: points(question.lost) });
+    if (tried && tried.good !== null) verdict.className = tried.good ? "good" : "bad";
+  } else if (step) {
+    heading.replaceChildren(stoneOf(step.color), t("report.heading", { number: step.number, colour: t(step.color), move: moveText(step.move) }));
+    verdict.textContent = verdictText(step, data.mistake);
+    if (step.lost !== undefined) verdict.className = isMistake(step) ? (step.lost >= BAD ? "bad" : "slip") : "good";
   } else {
-    heading.replaceChildren(stoneOf(step.color), `Move ${step.number}: ${NAMES[step.color]} ${step.move}`);
-    $("verdict").textContent = step.verdict || "Not reviewed.";
-    if (step.verdict) $("verdict").className = isMistake(step) ? (step.lost >= BAD ? "bad" : "slip") : "good";
+    heading.replaceChildren(t("report.start"));
+    verdict.textContent = "";
   }
   const [black, white] = (step ?? data.start).taken;
-  $("standing").textContent = step?.now ?? "";
-  $("taken").textContent = `Captured: ${black} by Black, ${white} by White.`;
+  $("standing").textContent = step && !question ? standingText(step) : "";
+  $("taken").textContent = t("report.taken", { black, white });
   const comment = (step ?? data).comment;
   $("comment").textContent = comment;
   $("comment").hidden = !comment;
@@ -70,18 +68,18 @@ function tellLine() {
   $("better").disabled = !step;
   $("better").setAttribute("aria-pressed", String(inLine));
   if (!inLine) return;
-  $("line-title").textContent = `Better for ${NAMES[step.color]} than ${step.move}:`;
+  $("line-title").textContent = t("report.better.for", { colour: t(step.color), move: moveText(step.move) });
   const kept = $("line-moves").contains(document.activeElement);
   $("line-moves").replaceChildren(...step.line.map((move, i) => element("li", {}, lineButton(move, i + 1))));
   if (kept && shown) $("line-moves").children[shown - 1].firstChild.focus();
-  $("line-standing").textContent = step.then;
+  $("line-standing").textContent = standingText(step.then);
 }
 
 function lineButton(move, number) {
   return element("button", {
     type: "button",
-    text: `${number} ${move.move}`,
-    "aria-label": `Line to ${number}, ${NAMES[move.color]} ${move.move}`,
+    text: `${number} ${moveText(move.move)}`,
+    "aria-label": t("report.line.to", { number, colour: t(move.color), move: moveText(move.move) }),
     "aria-pressed": String(number === shown),
     on: {
       click: () => {
@@ -94,68 +92,38 @@ function lineButton(move, number) {
 
 function boardText() {
   const step = lastStep();
-  if (shown !== null && step) {
-    const line = step.line.slice(0, shown).map((move) => move.move).join(", ");
-    return `Board before move ${step.number}, with the better line ${line || "to come"}`;
+  if (!step) return t("report.board.start");
+  if (asked()) return t("report.board.before", { number: step.number });
+  if (shown !== null) {
+    const line = step.line.slice(0, shown).map((move) => moveText(move.move)).join(", ");
+    return line ? t("report.board.line", { number: step.number, line }) : t("report.board.before", { number: step.number });
   }
-  const mark = step && isMistake(step) ? `; the triangle marks the better move ${step.best}` : "";
-  return step ? `Board after move ${step.number}, ${NAMES[step.color]} ${step.move}${mark}` : "Board at the start";
+  const values = { number: step.number, colour: t(step.color), move: moveText(step.move), best: moveText(step.best ?? "") };
+  return t(isMistake(step) ? "report.board.mistake" : "report.board.after", values);
 }
 
-function fillSide(color) {
-  const side = data.sides[color];
-  const card = $(`side-${color}`);
-  const name = element("span", { dir: "auto", text: data.players[color] || NAMES[color] });
-  if (data.players[color]) card.setAttribute("aria-label", `${NAMES[color]}, ${data.players[color]}`);
-  card.append(element("h2", {}, stoneOf(color), name));
-  if (!side.moves) {
-    card.append(element("p", { class: "few", text: "No move was reviewed." }));
-    return;
-  }
-  const many = side.mistakes.length;
-  if (side.accuracy === null) {
-    const found = many === 1 ? "One possible mistake" : many ? `${many} possible mistakes` : "Not rated:";
-    card.append(element("p", { class: "few", text: `${found} ${many ? "in " : ""}${side.moves} moves` }));
-  } else {
-    const mistakes = many === 0 ? "no mistakes" : many === 1 ? "one mistake" : `${many} mistakes`;
-    card.append(
-      element("p", { class: "accuracy" }, element("strong", { text: `${Math.round(side.accuracy)}%` }), "accuracy"),
-      element("p", { class: "few", text: `${points(side.meanLoss)} lost per move, ${mistakes} in ${side.moves} moves` }),
-    );
-  }
-  if (!many) return;
-  const items = side.mistakes.map((number) => element("li", {}, mistakeButton(steps[number - 1])));
-  const list = element("ol", { class: "mistakes", "aria-label": "Biggest mistakes" }, ...items.slice(0, LISTED));
-  card.append(list);
-  if (many <= LISTED) return;
-  const more = element("button", { type: "button", class: "more", text: `All ${many} mistakes` });
-  more.addEventListener("click", () => {
-    list.append(...items.slice(LISTED));
-    items[LISTED].firstChild.focus();
-    more.remove();
+function graphText() {
+  const last = graph.known.at(-1);
+  if (!last) return t("report.graph.none");
+  const leader = last.lead >= 0 ? "black" : "white";
+  return t("report.graph.label", {
+    moves: t("mine.moves", { count: steps.length }), number: last.move, colour: t(leader), points: points(Math.abs(last.lead)),
   });
-  card.append(more);
 }
 
-const mistakeButtons = [];
-
-function mistakeButton(step) {
-  const share = step.winrateLost < 0.01 ? "" : `, by ${Math.round(100 * step.winrateLost)}% of win rate`;
-  const button = element(
-    "button",
-    { type: "button" },
-    element("span", { text: `Move ${step.number}: ${step.move}` }),
-    element("span", { class: "loss", text: `−${points(step.lost)}` }),
-    element("span", { class: "instead", text: `${step.best} was better${share}` }),
-  );
-  button.addEventListener("click", () => {
-    at = step.number;
-    shown = step.line.length;
-    show();
-    if (window.matchMedia("(max-width: 899px)").matches) $("board").scrollIntoView({ block: "start" });
-  });
-  mistakeButtons.push([button, step.number]);
-  return button;
+/** Everything that is said once: in another language it is said anew. */
+function tellGame() {
+  document.title = `${data.title} · ${t("report.review")}`;
+  $("facts").textContent = factsText(data);
+  $("remarks").textContent = remarksText(data.left);
+  $("remarks").hidden = !$("remarks").textContent;
+  $("note").textContent = t("report.note", { points: points(data.mistake) });
+  for (const color of COLORS) $(`legend-${color}`).textContent = t("report.legend", { colour: t(color) });
+  mistakeButtons = COLORS.flatMap((color) => fillSide($(`side-${color}`), color, data, goToLine));
+  for (const node of document.querySelectorAll("[data-label]")) node.title ||= t(node.dataset.label);
+  graph.draw();
+  graph.setLabel(graphText());
+  show();
 }
 
 // Moving through the game
@@ -163,11 +131,17 @@ function mistakeButton(step) {
 function show() {
   const step = mistakeHere();
   if (!step) shown = null;
-  const picture = shown === null ? gamePicture(boards[at], lastStep(), step !== null) : linePicture(boards[at - 1], step, shown);
-  board.show({ width, height, picture, label: boardText() });
+  const question = asked();
+  let picture = gamePicture(boards[at], lastStep(), step !== null);
+  if (question) picture = triedPicture(boards[at - 1], question, tried);
+  else if (shown !== null) picture = linePicture(boards[at - 1], step, shown);
+  board.show({ width, height, picture, label: boardText(), ghost: question ? STONE[question.color] : null });
+  board.element.classList.toggle("asking", question !== null);
+  document.body.classList.toggle("quiz", quiz);
   graph.moveTo(at);
   $("slider").value = at;
-  $("slider").setAttribute("aria-valuetext", at ? `Move ${at}, ${NAMES[lastStep().color]} ${lastStep().move}` : "Start");
+  const last = lastStep();
+  $("slider").setAttribute("aria-valuetext", last ? t("report.heading", { number: at, colour: t(last.color), move: moveText(last.move) }) : t("report.start"));
   tellMove();
   tellLine();
   const [atStart, atEnd] = shown === null ? [at === 0, at === steps.length] : [shown === 0, shown === step.line.length];
@@ -175,12 +149,14 @@ function show() {
   $("last").disabled = $("on").disabled = atEnd;
   $("mistake-back").disabled = nextMistake(-1) === null;
   $("mistake-on").disabled = nextMistake(1) === null;
+  $("quiz").setAttribute("aria-pressed", String(quiz));
+  $("quiz").disabled = mistakeButtons.length === 0;
   for (const [button, number] of mistakeButtons) button.setAttribute("aria-current", String(number === at));
 }
 
 function go(move) {
   at = Math.min(steps.length, Math.max(0, move));
-  shown = null;
+  shown = tried = null;
   show();
 }
 
@@ -206,10 +182,40 @@ function goToMistake(direction) {
   if (move !== null) go(move);
 }
 
+/** From the list of mistakes: the better line, or the question. */
+function goToLine(step) {
+  go(step.number);
+  if (!quiz) shown = step.line.length;
+  show();
+  bringBoard();
+}
+
+/** On a narrow screen: the board to the top, with what is said about it below. */
+function bringBoard() {
+  if (window.matchMedia("(max-width: 899px)").matches) $("board").scrollIntoView({ block: "start" });
+}
+
 function toggleLine() {
   const step = mistakeHere();
   if (!step) return;
   shown = shown === null ? step.line.length : null;
+  show();
+}
+
+function toggleQuiz() {
+  quiz = !quiz;
+  shown = tried = null;
+  const first = mistakeHere() ? at : nextMistake(1) ?? nextMistake(-1);
+  if (quiz && first !== null) at = first;
+  show();
+  if (quiz) bringBoard();
+}
+
+function tryPoint(name) {
+  const question = asked();
+  const place = pointIndex(name, width, height);
+  if (!question || boards[at - 1][place] !== ".") return;
+  tried = { place, ...tryText(question, place, pointName(place, width, height), data.mistake) };
   show();
 }
 
@@ -221,6 +227,7 @@ $("slider").addEventListener("input", () => go(Number($("slider").value)));
 $("mistake-back").addEventListener("click", () => goToMistake(-1));
 $("mistake-on").addEventListener("click", () => goToMistake(1));
 $("better").addEventListener("click", toggleLine);
+$("quiz").addEventListener("click", toggleQuiz);
 
 const KEYS = {
   ArrowLeft: () => walk(-1),
@@ -230,22 +237,30 @@ const KEYS = {
   Home: () => walk(-Infinity),
   End: () => walk(Infinity),
   b: toggleLine,
+  t: toggleQuiz,
   Escape: () => go(at),
 };
 document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest?.("select")) return;
   const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!action) return;
   event.preventDefault();
   action();
 });
 
-$("facts").textContent = data.facts.join(" · ");
-$("remarks").textContent = data.remarks.join(" ");
-$("remarks").hidden = !data.remarks.length;
-$("threshold").textContent = points(data.mistake);
-$("slider").max = steps.length;
-for (const color of COLORS) fillSide(color);
-const worst = COLORS.flatMap((color) => data.sides[color].mistakes.slice(0, 1));
-worst.sort((one, other) => steps[other - 1].lost - steps[one - 1].lost);
-go(worst.length ? worst[0] : 0);
+function begin() {
+  $("board").append(board.element);
+  $("choose-language").append(languageSelect());
+  for (const node of document.querySelectorAll("[data-icon]")) node.prepend(icon(node.dataset.icon));
+  onSystemTheme(board.repaint);
+  graph = createGraph($("graph"), data, go);
+  $("slider").max = steps.length;
+  const worst = COLORS.flatMap((color) => data.sides[color].mistakes.slice(0, 1));
+  worst.sort((one, other) => steps[other - 1].lost - steps[one - 1].lost);
+  at = worst.length ? worst[0] : 0;
+  onLanguage(tellGame);
+}
+
+stringsFrom((code) => data.strings[code]);
+begin();
+useLanguage(data.language ?? undefined);

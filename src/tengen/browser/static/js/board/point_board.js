@@ -1,0 +1,68 @@
+// A board of its own whose points can be chosen: for puzzles, away from the game of the page.
+
+import { element } from "../lib/element.js";
+import { t } from "../lib/i18n.js";
+import { createGrid } from "./grid.js";
+import { pointIndex, pointName } from "./points.js";
+import { createView } from "./view.js";
+
+const WORDS = { X: "board.black", O: "board.white", ".": "board.empty" };
+
+/**
+ * A board. Calls `onPoint(name, touched)` when a point is chosen. Returns {element, repaint, show, focus,
+ * cellPixels}; `show({width, height, picture, label, ghost})` paints it: `ghost` is the stone that would be
+ * played, "X" or "O", null where none may be.
+ */
+export function createPointBoard({ onPoint }) {
+  const view = createView();
+  view.element.setAttribute("aria-hidden", "true");
+  const grid = createGrid({ onPoint, onPointed: point, onCursor: move });
+  const box = element("div", { class: "point-board", dir: "ltr" }, view.element, grid.element);
+  let shown = null;
+  let pointed = null;
+  let cursor = null;
+
+  function point(name) {
+    if (name === pointed) return;
+    pointed = name;
+    paint();
+  }
+
+  function move(index) {
+    if (index === cursor) return;
+    cursor = index;
+    paint();
+  }
+
+  function ghost({ width, height, picture, ghost: stone }) {
+    const index = pointed ? pointIndex(pointed, width, height) : cursor;
+    if (picture.ghost) return picture.ghost;
+    const free = index !== null && picture.stones[index] === "." && !picture.marks?.some((mark) => mark.index === index && mark.fill);
+    return stone && free ? { index, stone } : null;
+  }
+
+  function paint() {
+    if (shown) view.show({ ...shown, picture: { ...shown.picture, cursor, ghost: ghost(shown) } });
+  }
+
+  function words(index) {
+    const { width, height, picture } = shown;
+    const label = t(WORDS[picture.stones[index]], { point: pointName(index, width, height) });
+    return picture.last === index ? t("board.last", { label }) : label;
+  }
+
+  return {
+    element: box,
+    repaint: view.repaint,
+    focus: grid.focus,
+    cellPixels: () => box.clientWidth / ((shown?.width ?? 9) + 1),
+    show(wanted) {
+      const { width, height = width } = wanted;
+      const resized = width !== shown?.width || height !== shown?.height;
+      shown = { ...wanted, height };
+      if (resized) grid.build(width, height);
+      paint();
+      grid.label(wanted.label, words);
+    },
+  };
+}
