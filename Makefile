@@ -11,7 +11,7 @@ GNUGO := $(firstword $(shell command -v gnugo) $(wildcard /usr/games/gnugo))
 # Area scoring in which dead stones must be captured, as our matches have it.
 GNUGO_OPTIONS := --mode gtp --level 10 --chinese-rules --capture-all-dead --allow-suicide --positional-superko
 # Half an hour and more, in need of arguments, or no program at all.
-LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py soak.py __init__.py)
+LONG_BENCHMARKS := $(addprefix benchmarks/,learn_5x5.py levels.py precision_price.py strength_curve.py visits_gain.py soak.py against_katago.py __init__.py)
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt
 
 .DEFAULT_GOAL := help

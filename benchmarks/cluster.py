@@ -55,6 +55,7 @@ from tengen.runs.ledger import Ledger
 from tengen.runs.params import RunConfig, RunParams, Session
 from tengen.runs.placement import OpenedRun
 from tengen.runs.replay_writer import ReplayWriter
+from tengen.runs.row_maker import RowMaker
 from tengen.runs.run import MOST_BEHIND
 from tengen.runs.store import FolderStore
 from tengen.selfplay.params import SelfPlayParams
@@ -170,7 +171,7 @@ def measure(count: int, seconds: float, pace: float) -> Measured:
         features = FEATURE_SETS[named_architecture(MODEL).features]
         buffer = ReplayBuffer(300_000, CONFIG.selfplay.expected_rows, features)
         trainer = Trainer(initial_network(named_architecture(MODEL), 1), buffer, PARAMS, 1)
-        replay = ReplayWriter(buffer, features, WindowParams(), 1)
+        replay = ReplayWriter(buffer, RowMaker(features, 1), WindowParams())
         store, ledger = FolderStore(path), Ledger()
         run = OpenedRun(
             RunFolder(path), CONFIG, "cpu", trainer, 0, 0, ledger, {}, lambda: None, lambda: False

@@ -2,7 +2,7 @@
 
 `python benchmarks/gpu_training.py g170-b6c96.bin.gz`: a run that starts from this network, so that
 its games are realistic, with the default visits and 8 samples for each recorded row; ladders by
-option. Adds two outputs that are trained here to KataGo's older networks, which lack them.
+option. Outputs that KataGo's older networks lack begin at random.
 `--fresh-trees` turns tree reuse off: more leaves for a move, so fewer rows for a leaf.
 """
 
@@ -11,35 +11,18 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from tengen.network.data import NetworkData, Scaling
-from tengen.network.files.loading import load_network
-from tengen.network.files.tengen_format import save_network
 from tengen.runs.folder import RunLock
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import Run, open_run_with
 from tengen.selfplay.params import SelfPlayParams
-from tengen.training.initial import SCORE_OUTPUTS
 from tengen.training.params import TrainingParams
 
 NEVER = 10**9  # rows before training begins
 STEPS = 300  # for measuring training alone
-
-
-def with_all_outputs(data: NetworkData) -> NetworkData:
-    """The network with zero weights for the outputs that it lacks."""
-    lacking = SCORE_OUTPUTS - data.architecture.score_outputs
-    weights = dict(data.weights)
-    for name in ("value.score.weight", "value.score.bias"):
-        wider = [(0, lacking)] + [(0, 0)] * (weights[name].ndim - 1)
-        weights[name] = np.pad(weights[name], wider)
-    architecture = replace(data.architecture, score_outputs=SCORE_OUTPUTS)
-    return replace(data, architecture=architecture, weights=weights, scaling=Scaling())
 
 
 def play(run: Run, seconds: float) -> tuple[float, float, float]:
@@ -96,11 +79,9 @@ def main() -> None:
         print("nothing measured: no GPU")
         return
     with tempfile.TemporaryDirectory() as name:
-        start = Path(name) / "start.safetensors"
-        save_network(with_all_outputs(load_network(options.network)), start)
         for games in options.games:
             config = RunConfig(
-                run=RunParams(start=str(start), ladders=options.ladders, device="cuda"),
+                run=RunParams(start=options.network, ladders=options.ladders, device="cuda"),
                 selfplay=SelfPlayParams(
                     games=games,
                     keep_tree=not options.fresh_trees,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tengen import Color, Position, SgfError, SgfGame, Symmetry, load_sgf
-from tengen.reviewing.sources import sgf_files
+from tengen.game.sgf.files import sgf_files
 
 
 def opening(game: SgfGame, moves: int) -> str | None:

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from tengen import Engine, load_sgf
 from tengen.features.feature_set import KATAGO
+from tengen.game.sgf.files import sgf_files
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.reviewing.sources import sgf_files
 
 
 class Module(nn.Module):

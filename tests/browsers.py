@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATIENCE = 60_000  # milliseconds: what takes longer hangs, however busy the machine is
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -41,6 +42,7 @@ def running_browser() -> Iterator[Browser]:
     if executable is None:
         pytest.skip("no browser is installed: apt install chromium")
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    playwright.expect.set_options(timeout=PATIENCE)
     with playwright.sync_playwright() as running:
         launched = running.chromium.launch(executable_path=executable, args=ARGUMENTS)
         yield launched

@@ -65,6 +65,8 @@ assert task.add_all.stats.cache_hits and not task.add_all.stats.cache_misses
 """
 
 
+LIMIT = 240.0  # seconds
+
 Perform: TypeAlias = Callable[[str], tuple[str, str]]
 
 
@@ -80,7 +82,11 @@ def perform(tmp_path: Path) -> Perform:
 
     def run(code: str) -> tuple[str, str]:
         process = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,  # until the last helper has ended, which writes there, too
+            text=True,
+            timeout=LIMIT,
         )
         assert process.returncode == 0, process.stderr
         return process.stdout, process.stderr
@@ -109,6 +115,14 @@ def test_kernels_run_as_plain_python_until_helpers_have_compiled_them(
     assert messages.count("compiling kernels for") == 1
     assert len(list(tmp_path.rglob("task.*.nbc"))) == 2
     assert perform(PERFORM) == ("10.0 4\n", "")
+
+
+def test_helpers_end_with_the_process_that_needs_them(perform: Perform, tmp_path: Path) -> None:
+    with (tmp_path / "tengen" / "task.py").open("a") as file:
+        file.write("import sys, time\n")
+        file.write("if sys.argv[0].endswith('parallel_compiling.py'):\n    time.sleep(1000)\n")
+    end = "import os; os._exit(0)"
+    perform(f"from tengen import task; task.compile_behind(task.task, 'task'); {end}")
 
 
 def test_kernels_are_not_interpreted_for_ever_if_the_disk_is_full(perform: Perform) -> None:

@@ -22,6 +22,8 @@ from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
 
+from tengen.bounded_files import SETTINGS_BYTES, read_bounded
+
 _WIDTH = 100  # of comments in files
 
 Sections: TypeAlias = Mapping[str, type[Any]]  # dataclasses by the names of their sections
@@ -64,7 +66,11 @@ def load_sections(
 
 def parse_sections(text: str, source: str | Path, sections: Sections) -> dict[str, Any]:
     """As `load_sections`, from the text of a file; `source` names it in errors."""
-    keys = _parse_keys(text, source, sections, NO_ALIASES)
+    try:
+        content = _parse_toml(text)
+    except ValueError as error:
+        raise ValueError(f"{source}: not TOML: {error}") from None
+    keys = _typed(content, source, sections, NO_ALIASES)
     return {name: kind(**keys.get(name, {})) for name, kind in sections.items()}
 
 
@@ -76,21 +82,31 @@ def load_keys(
     `aliases` are other names of keys.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        content = read_toml(path)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: not TOML: {error}") from None
-    return _parse_keys(text, path, sections, aliases)
+    return _typed(content, path, sections, aliases)
 
 
-def _parse_keys(
-    text: str, path: str | Path, sections: Sections, aliases: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """What a file of TOML holds; raises OSError, and ValueError that names the file."""
+    content = read_bounded(path, SETTINGS_BYTES)
     try:
-        content = tomllib.loads(text)
+        return _parse_toml(content.decode("utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: not TOML: {error}") from None
+
+
+def _parse_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deep") from None
+
+
+def _typed(
+    content: Mapping[str, Any], path: str | Path, sections: Sections, aliases: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
     found = {}
     for name, values in content.items():
         if name not in sections or not isinstance(values, dict):
@@ -128,7 +144,7 @@ def parse_settings(settings: Iterable[str], sections: Sections) -> dict[str, dic
 def _parsed(text: str) -> Any:
     """A value of TOML, in which quotes may be left out."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return _parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         if match := re.fullmatch(r"\s*\[([^\[\]\"']*)\]\s*", text):
             return [_parsed(item) for item in match[1].split(",")]

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -29,24 +29,50 @@ class Terminated(KeyboardInterrupt):
 
 
 def raise_when_terminated() -> None:
-    """Let the signals that end a program raise `Terminated`, so that it can clean up.
+    """Let the first signal that ends a program raise `Terminated`, so that it can clean up.
 
-    A signal that is ignored stays so: `nohup` relies on it. Only the main thread may do this.
+    A second one ends it at once: raised while it cleans up, it would leave it half ended. A signal
+    that is ignored stays so: `nohup` relies on it. Only the main thread may do this.
     """
+    _handle_usual(_raise)
+
+
+def end_silently() -> None:
+    """Let signals end the process without a word, while it only loads or has done its work."""
+    _handle_usual(signal.SIG_DFL)
+
+
+def _handle_usual(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+    """Have a handler for the signals that end a program, but where somebody else has one."""
     if threading.current_thread() is not threading.main_thread():
         return
-    for number in TERMINATION:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _raise)
+    usual = signal.SIG_DFL, signal.default_int_handler, _raise, _exit
+    for number in (INTERRUPT, *TERMINATION):
+        if signal.getsignal(number) in usual:
+            signal.signal(number, handler)
 
 
 def _raise(number: int, _: FrameType | None) -> NoReturn:
+    _handle_usual(_exit)
     raise Terminated(number)
+
+
+def _exit(number: int, _: FrameType | None) -> NoReturn:
+    os._exit(128 + number)
+
+
+def cause_of(error: Exception) -> KeyboardInterrupt | None:
+    """The interrupt that an import ended by; native modules make an ImportError of it."""
+    seen: BaseException | None = error if isinstance(error, ImportError) else None
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen
 
 
 def end_at_once(error: KeyboardInterrupt) -> NoReturn:
     """End the process after an interrupt, with the status that shells expect."""
-    end_process(128 + (error.number if isinstance(error, Terminated) else INTERRUPT))
+    number = error.number if isinstance(error, Terminated) else INTERRUPT
+    end_process(128 + number)
 
 
 def end_process(status: int = 0) -> NoReturn:

@@ -44,7 +44,7 @@ def compile_for(task: Callable[[], object], name: str) -> None:
     try:
         _compile(shares[0])
         # What a helper failed to compile is compiled where it is called.
-        failed = [helper for helper in helpers if helper.wait()]
+        failed = [helper for helper in helpers if _wait(helper)]
     finally:
         _end(helpers)
     if not failed:
@@ -80,7 +80,7 @@ def _start(task: Callable[[], object], done: Path) -> None:
 
     def finish() -> None:
         try:
-            failed = [helper for helper in helpers if helper.wait()]
+            failed = [helper for helper in helpers if _wait(helper)]
             if not failed:
                 with suppress(OSError):  # a full disk: the next start looks again
                     done.touch()
@@ -137,21 +137,40 @@ def _helper(share: Sequence[WantedKernel], *, shows: bool = False) -> subprocess
         stderr=None if shows else subprocess.DEVNULL,
     )
     assert helper.stdin is not None
-    try:
-        with helper.stdin as pipe:
-            pickle.dump([tuple(each) for each in share], pipe)
-    except OSError:
-        pass  # it has ended already, which is seen when it is waited for
+    with suppress(OSError):  # it has ended already, which is seen when it is waited for
+        pickle.dump([tuple(each) for each in share], helper.stdin)
+        helper.stdin.flush()
     return helper
+
+
+def _wait(helper: subprocess.Popen[bytes]) -> int:
+    """Wait for the end of a process, and close the pipe to it, which stays open until then."""
+    status = helper.wait()
+    assert helper.stdin is not None
+    with suppress(OSError):
+        helper.stdin.close()
+    return status
 
 
 def _end(helpers: Iterable[subprocess.Popen[bytes]]) -> None:
     for helper in helpers:
         helper.kill()
-        helper.wait()
+        _wait(helper)
+
+
+def _help() -> None:
+    """Compile the share that stands on stdin, unless the parent ends: then nobody wants it."""
+    gc.disable()  # the process ends soon
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+    share = [WantedKernel._make(each) for each in pickle.load(sys.stdin.buffer)]
+
+    def end_with_parent() -> None:
+        os.read(0, 1)  # not through sys.stdin, which the end of the process wants to close
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    _compile(share)
 
 
 if __name__ == "__main__":
-    gc.disable()  # the process ends soon
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
-    _compile([WantedKernel._make(each) for each in pickle.load(sys.stdin.buffer)])
+    _help()

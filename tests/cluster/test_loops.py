@@ -1,24 +1,28 @@
-"""Worker, learner and rater as threads of one process, without Ray: they share files alone."""
+"""Worker, learner and rater, without Ray: games go their way, and nobody waits for nobody."""
 
 from __future__ import annotations
 
 import secrets
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tengen.cluster import worker as workers
-from tengen.cluster.driver import prepare
-from tengen.cluster.learner import MOST_GATED_TASKS, MOST_TASKS, RaterQueue, learn
-from tengen.cluster.manifest import ENDED, Manifest, RatingTask, read_manifest, write_manifest
+from tengen.cluster.learner import MOST_GATED_TASKS, MOST_TASKS, RaterQueue
+from tengen.cluster.manifest import (
+    ENDED,
+    TRAINING,
+    Manifest,
+    RatingTask,
+    read_manifest,
+    write_manifest,
+)
 from tengen.cluster.mirror import copy_of
-from tengen.cluster.rater import rate
 from tengen.cluster.worker import WAITING, work
+from tengen.network.decoding import BrokenNetworkError
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.exchange import (
     INCOMING,
@@ -27,88 +31,24 @@ from tengen.runs.exchange import (
     WorkerShard,
     first_game,
     incoming_shards,
-    read_json,
-    session_file,
     sessions,
 )
-from tengen.runs.folder import RunError, RunFolder, read_lines
+from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.ledger import Ledger
-from tengen.runs.params import RunConfig, Session
 from tengen.runs.rating import network_file, network_name, ratings_of
 from tengen.runs.run import train
-from tengen.runs.store import FolderStore, Store, open_store
-from tests.cluster.tiny import TINY, Archive, assert_counted_once
+from tengen.runs.store import FolderStore
+from tengen.selfplay.fleet import Fleet
+from tests.cluster.parts import MOST_SECONDS, Parts
+from tests.cluster.tiny import ENDLESS, TINY, Archive, assert_counted_once
 from tests.frontends.web.run_folders import new_run
 
-pytestmark = [pytest.mark.usefixtures("one_kernel_thread"), pytest.mark.timeout(240)]
+pytestmark = [
+    pytest.mark.usefixtures("one_kernel_thread"),
+    pytest.mark.timeout(2 * MOST_SECONDS),
+]
 
-
-class Parts:
-    """The parts of a run, each in a thread."""
-
-    def __init__(self, location: str, config: RunConfig = TINY) -> None:
-        self.location, self.store = location, open_store(location)
-        prepare(location, config, Session())
-        self.stop, self.stop_learner = threading.Event(), threading.Event()
-        self.results: dict[str, object] = {}
-        self._threads: list[threading.Thread] = []
-
-    def start(self, name: str, call: Callable[[], object]) -> threading.Thread:
-        def run() -> None:
-            try:
-                self.results[name] = call()
-            except Exception as error:
-                self.results[name] = error
-
-        thread = threading.Thread(target=run, name=name, daemon=True)
-        thread.start()
-        self._threads.append(thread)
-        return thread
-
-    def learner(self) -> threading.Thread:
-        self.stop_learner = threading.Event()
-        stop = self.stop_learner
-        return self.start("learner", lambda: learn(self.location, Session(), stop))
-
-    def worker(self, name: str = "worker 1") -> threading.Thread:
-        return self.start(name, lambda: work(self.location, "cpu", name, self.stop.is_set))
-
-    def rater(self) -> threading.Thread:
-        return self.start("rater", lambda: rate(self.location, self.stop.is_set))
-
-    def close(self) -> None:
-        self.stop.set()
-        self.stop_learner.set()
-        for thread in self._threads:
-            thread.join(60)
-            assert not thread.is_alive(), thread.name
-
-
-@pytest.fixture
-def run_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Parts]]:
-    monkeypatch.setenv("TENGEN_RUNS_DIR", str(tmp_path / "copies"))
-    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.1)
-    monkeypatch.setattr(workers, "BEAT_SECONDS", 0.2)
-    monkeypatch.setattr("tengen.cluster.rater.LOOK_SECONDS", 0.1)
-    monkeypatch.setattr("tengen.cluster.rater.NICENESS", 0)
-    monkeypatch.setattr("tengen.cluster.worker_games.WATCH_SECONDS", 0.2)
-    monkeypatch.setattr("tengen.cluster.worker_games.BEAT_SECONDS", 0.2)
-    opened: list[Parts] = []
-
-    def open_parts(location: str, config: RunConfig = TINY) -> Parts:
-        opened.append(Parts(location, config))
-        return opened[-1]
-
-    yield open_parts
-    for parts in opened:
-        parts.close()
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
+BOTH_SIZES = replace(TINY, selfplay=replace(TINY.selfplay, board_sizes=(3, 4)))
 
 
 def test_a_run_goes_from_one_process_to_workers_and_back(
@@ -120,11 +60,9 @@ def test_a_run_goes_from_one_process_to_workers_and_back(
     archive = Archive(path, tmp_path / "archive")
     parts.worker()
     parts.rater()
-    learner = parts.learner()
-    learner.join(120)
-    assert parts.results["learner"] is True
-    wait_for(lambda: {"worker 1", "rater"} <= set(parts.results))
-    assert parts.results["worker 1"] == parts.results["rater"] == ENDED
+    parts.learner()
+    assert parts.result("learner") is True
+    assert parts.result("worker 1") == parts.result("rater") == ENDED
     folder = RunFolder(path)
     checkpoint = load_latest(folder)
     assert checkpoint is not None
@@ -154,26 +92,58 @@ def test_a_run_behind_a_url_goes_on_on_another_machine(
     parts = run_at(f"memory://{secrets.token_hex(4)}/run")
     parts.worker()
     parts.rater()
-    learner = parts.learner()
-    wait_for(lambda: len(parts.store.names("checkpoints")) >= 2 or not learner.is_alive())
+    parts.learner()
+    parts.wait_for(lambda: len(parts.store.names("checkpoints")) >= 2, "two checkpoints")
     parts.stop_learner.set()
-    learner.join(60)
-    assert not parts.results.pop("learner")
+    assert not parts.result("learner")
+    assert parts.result("worker 1") == parts.result("rater") == "stopped"
     here = copy_of(parts.store)
     assert load_latest(here) is not None
     monkeypatch.setenv("TENGEN_RUNS_DIR", str(tmp_path / "another machine"))
     assert not copy_of(parts.store).path.exists()
-    parts.stop.clear()
+    parts.results.clear()
     parts.worker("worker 2")
     parts.rater()
-    parts.learner().join(120)
-    assert parts.results["learner"] is True
+    parts.learner()
+    assert parts.result("learner") is True
     there = load_latest(copy_of(parts.store))
     assert there is not None
     assert there.facts["iteration"] == 4
     names = [name for name in parts.store.names("shards") if name.endswith(".games")]
     assert len(names) == there.facts["last_shard"]
     assert set(ratings_of(copy_of(parts.store))) >= {"000002", "000004"}
+
+
+def test_workers_of_different_speed_play_boards_of_several_sizes(
+    run_at: Callable[..., Parts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "run"
+    monkeypatch.setattr(Fleet, "tick", every_other_one_slowly(Fleet.tick))
+    parts = run_at(str(path), replace(BOTH_SIZES, rating=replace(TINY.rating, every=0)))
+    archive = Archive(path, tmp_path / "archive")
+    parts.worker("a quick one")
+    parts.worker("a slow one")
+    parts.learner()
+    assert parts.result("learner") is True
+    assert parts.result("a quick one") == parts.result("a slow one") == ENDED
+    assert_counted_once(path, archive)
+    games = archive.games()
+    assert set(games["width"].tolist()) == {3, 4}
+    assert len(set((games["number"] >> 32).tolist())) == 2
+
+
+def every_other_one_slowly(tick: Callable[[Fleet], None]) -> Callable[[Fleet], None]:
+    """A fleet's tick, which takes longer in every second fleet."""
+    known: list[Fleet] = []
+
+    def call(fleet: Fleet) -> None:
+        if not any(fleet is each for each in known):
+            known.append(fleet)
+        if fleet is not known[0]:
+            time.sleep(0.001)
+        tick(fleet)
+
+    return call
 
 
 @pytest.mark.parametrize(
@@ -186,106 +156,123 @@ def test_a_worker_pauses_while_nobody_counts_its_shards(
     config = replace(TINY, run=short, rating=replace(TINY.rating, every=0))
     parts = run_at(str(tmp_path / "run"), config)
     parts.worker()
-    parts.learner().join(120)
-    wait_for(lambda: parts.results.get("worker 1"))
+    parts.learner()
+    assert parts.result("worker 1") == ENDED
+    assert parts.result("learner") is True
     # The learner is killed: the manifest says that it trains, and it counts nothing more.
-    _pretend_learner(parts.store, waiting)
-    parts.worker("worker 2")
+    pretended = parts.manifest._replace(state=TRAINING, counted={}, waiting=waiting)
+    write_manifest(parts.store, pretended)
     session = max(sessions(parts.store)) + 1
-
-    def beat() -> dict[str, Any]:
-        return read_json(parts.store, session_file(session))
-
-    wait_for(lambda: beat().get("state") == WAITING)
-    shards, ticks = beat()["shards"], beat()["ticks"]
+    parts.worker("worker 2")
+    parts.wait_for(lambda: parts.beat(session).get("state") == WAITING, "a pause")
+    shards, ticks = parts.beat(session)["shards"], parts.beat(session)["ticks"]
     assert shards == most
-    time.sleep(1.0)
-    assert beat()["state"] == WAITING
-    assert (beat()["shards"], beat()["ticks"]) == (shards, ticks)
-
-
-def _pretend_learner(store: Store, waiting: int) -> None:
-    manifest = read_manifest(store)
-    write_manifest(store, manifest._replace(state="training", counted={}, waiting=waiting))
+    beats = parts.beat(session)["beat"]
+    parts.wait_for(lambda: parts.beat(session)["beat"] > beats + 2, "more heartbeats")
+    assert parts.beat(session)["state"] == WAITING
+    assert (parts.beat(session)["shards"], parts.beat(session)["ticks"]) == (shards, ticks)
+    # Once its shards are counted it goes on.
+    counted = {str(session): shards}
+    write_manifest(parts.store, pretended._replace(counted=counted, waiting=0))
+    parts.wait_for(lambda: parts.beat(session)["shards"] > shards, "another shard")
 
 
 def test_a_worker_with_broken_games_is_set_aside_and_named(
     run_at: Callable[..., Parts], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "run"
-    parts = run_at(str(path), replace(TINY, run=replace(TINY.run, iterations=0)))
+    parts = run_at(str(path), ENDLESS)
     parts.learner()
     parts.worker("the good one")
     parts.worker("the bad one")
-    wait_for(lambda: len(read_manifest(parts.store).workers) == 2)
-    bad = next(
-        int(each["session"])
-        for each in read_manifest(parts.store).workers
-        if each["label"] == "the bad one"
-    )
+    bad = session_named(parts, "the bad one")
     parts.store.write(f"{INCOMING}/{WorkerShard(bad, 900).file}", b"nonsense")
-    wait_for(lambda: "the bad one" in parts.results)
-    assert str(parts.results["the bad one"]).startswith("set aside: a shard is not a shard")
+    assert str(parts.result("the bad one")).startswith("set aside: a shard is not a shard")
+    parts.wait_for(lambda: WorkerShard(bad, 900).file in parts.store.names(REJECTED), "a move")
     assert f"the bad one (session {bad} on" in capsys.readouterr().err
-    assert WorkerShard(bad, 900).file in parts.store.names(REJECTED)
     assert "the good one" not in parts.results
-    iterations = len(read_lines(RunFolder(path).metrics))
-    wait_for(lambda: len(read_lines(RunFolder(path).metrics)) > iterations + 1)
+    parts.wait_for_iterations()
     parts.close()
     checkpoint = load_latest(RunFolder(path))
     assert checkpoint is not None
     assert list(checkpoint.facts["aside"]) == [str(bad)]
 
 
-def test_files_that_are_out_of_reach_for_a_while_cost_nothing(
+def session_named(parts: Parts, label: str) -> int:
+    """The session of a worker, as soon as it is known."""
+    parts.wait_for(lambda: label in labels(parts), f"the session of {label}")
+    return labels(parts)[label]
+
+
+def labels(parts: Parts) -> dict[str, int]:
+    beats = {each: parts.beat(each) for each in sessions(parts.store)}
+    return {str(beat["label"]): each for each, beat in beats.items() if "label" in beat}
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (BrokenNetworkError("net 7: its value output is not finite"), "set aside: net 7"),
+        (MemoryError("no room"), None),
+    ],
+)
+def test_a_worker_that_fails_tells_the_learner_why(
+    run_at: Callable[..., Parts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    result: str | None,
+) -> None:
+    def fail(_: Fleet) -> None:
+        raise error
+
+    parts = run_at(str(tmp_path / "run"), ENDLESS)
+    parts.learner()
+    with monkeypatch.context() as patch:
+        patch.setattr(Fleet, "tick", fail)
+        parts.worker("the bad one")
+        found = parts.result("the bad one")
+    assert found is error if result is None else str(found).startswith(result)
+    parts.wait_for(lambda: [each["state"] for each in parts.manifest.workers] == ["left"], "it")
+    said = capsys.readouterr().err
+    assert "the bad one (session 1 on" in said
+    assert f"has ended: {result or 'MemoryError: no room'}" in said
+    parts.worker("the good one")  # and the run goes on
+    parts.wait_for_iterations(1)
+
+
+def test_a_learner_whose_talk_to_the_workers_ends_fails(
     run_at: Callable[..., Parts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    away = threading.Event()
-    for name in ("read", "write", "names", "remove", "create"):
-        monkeypatch.setattr(FolderStore, name, unless(away, getattr(FolderStore, name)))
-    monkeypatch.setattr(workers, "RETRY_SECONDS", (0.1, 0.2))
-    path = tmp_path / "run"
-    parts = run_at(str(path), replace(TINY, run=replace(TINY.run, iterations=0)))
-    archive = Archive(path, tmp_path / "archive")
-    lines = RunFolder(path).metrics
-    parts.worker()
-    parts.rater()
+    broken = ZeroDivisionError("a fault of ours")
+
+    def fail(*_: object) -> None:
+        raise broken
+
+    parts = run_at(str(tmp_path / "run"), ENDLESS)
     parts.learner()
-    for _ in range(2):
-        ended = len(read_lines(lines))
-        wait_for(lambda at=ended: len(read_lines(lines)) > at + 1)  # type: ignore[misc]
-        away.set()
-        time.sleep(2.0)
-        away.clear()
-    ended, begun = len(read_lines(lines)), sessions(parts.store)
-    wait_for(lambda: len(read_lines(lines)) > ended + 1)
-    assert parts.results == {}
-    assert sessions(parts.store) == begun == [1]
-    parts.close()
-    assert_counted_once(path, archive)
+    parts.wait_for(lambda: parts.manifest.version, "weights")
+    monkeypatch.setattr("tengen.cluster.worker_games.incoming_shards", fail)
+    assert parts.result("learner") is broken
 
 
-def unless(away: threading.Event, method: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*arguments: Any, **options: Any) -> Any:
-        if away.is_set():
-            raise OSError("Network is unreachable")
-        return method(*arguments, **options)
-
-    return call
-
-
-def test_a_learner_that_was_replaced_writes_nothing_more(
-    run_at: Callable[..., Parts], tmp_path: Path
+def test_networks_that_cannot_be_rated_do_not_keep_a_run_from_its_end(
+    run_at: Callable[..., Parts],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = tmp_path / "run"
-    parts = run_at(str(path), replace(TINY, run=replace(TINY.run, iterations=0)))
-    parts.worker()
-    learner = parts.learner()
-    wait_for(lambda: load_latest(RunFolder(path)))
-    parts.store.write("cluster/learner.json", b'{"token": "of another"}')
-    learner.join(60)
-    assert isinstance(parts.results["learner"], RunError)
-    assert "another learner has taken over" in str(parts.results["learner"])
+    def fail(*_: object) -> bool:
+        raise ValueError("nobody to play against")
+
+    monkeypatch.setattr("tengen.cluster.rater.rate_network", fail)
+    short = replace(TINY.run, iterations=1)
+    parts = run_at(str(tmp_path / "run"), replace(TINY, run=short))
+    for start in (parts.worker, parts.rater, parts.learner):
+        start()
+    assert parts.result("learner") is True
+    assert "000001 is not rated: nobody to play against" in capsys.readouterr().err
 
 
 def test_a_torn_or_foreign_manifest_is_no_manifest(tmp_path: Path) -> None:

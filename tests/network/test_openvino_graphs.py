@@ -111,6 +111,37 @@ def test_graphs_are_bounded_in_bytes(core: WatchfulCore, monkeypatch: pytest.Mon
     assert core.kept == [(-1, 7, 7), (-1, 8, 8)]  # two boards in turns are not compiled each time
 
 
+def test_a_large_network_gets_graphs_by_batch_only_for_attention_and_only_where_they_pay(
+    core: WatchfulCore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openvino_evaluator, "LARGEST_BY_BATCH", 100)  # weights
+    monkeypatch.setattr(openvino_evaluator, "PAYS_FROM_WITH_ATTENTION", 5)
+    batch = random_batch((4, 4))
+    for kind, expected in (("ordinary", []), ("attention", [(1, 4, 4)])):
+        core.compiled.clear()
+        evaluator = OpenVinoEvaluator(
+            random_network(BLOCKS[kind], Activation.RELU), Precision.FLOAT32
+        )
+        first = evaluate(evaluator, batch)
+        for _ in range(3):
+            evaluate(evaluator, batch)
+        assert core.compiled == [(-1, 4, 4)]
+        for _ in range(6):
+            assert_same(evaluate(evaluator, batch), first)
+        assert core.compiled == [(-1, 4, 4), *expected]
+
+
+def test_graphs_by_batch_take_no_room_from_others(
+    core: WatchfulCore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator = opened(core)
+    evaluate(evaluator, random_batch((4, 4)))
+    monkeypatch.setattr(openvino_evaluator, "GRAPH_BYTES", evaluator._graphs.n_bytes * 3 // 2)
+    for _ in range(6):
+        evaluate(evaluator, random_batch((4, 4)))
+    assert core.compiled == core.kept == [(-1, 4, 4)]
+
+
 def test_graphs_can_be_dropped(core: WatchfulCore) -> None:
     evaluator = opened(core)
     batch = random_batch((4, 4))

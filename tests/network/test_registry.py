@@ -48,16 +48,20 @@ def data() -> NetworkData:
 
 
 @pytest.mark.parametrize("device", [CPU, ONNX_RUNTIME, "torch"])
-def test_outputs_that_are_not_finite_are_an_error_with_the_network_s_name(
-    device: str, data: NetworkData
+@pytest.mark.parametrize(
+    ("part", "complaint"), [("conv", "not finite"), ("value.score.bias", "beyond")]
+)
+def test_outputs_that_are_no_numbers_to_play_by_are_an_error_with_the_network_s_name(
+    device: str, part: str, complaint: str, data: NetworkData
 ) -> None:
-    large = {name: np.full_like(w, 1e30) for name, w in data.weights.items() if "conv" in name}
+    large = {name: np.full_like(w, 1e30) for name, w in data.weights.items() if part in name}
+    assert large
     broken = replace(data, name="overflowing", weights=data.weights | large)
     if device == "torch":
         evaluator: Evaluator = TorchEvaluator(broken, "cpu")
     else:
         evaluator = open_evaluator(broken, device, "float32" if device == CPU else AUTO)
-    with pytest.raises(BrokenNetworkError, match=r"^overflowing: its .* not finite"):
+    with pytest.raises(BrokenNetworkError, match=rf"^overflowing: its .* {complaint}"):
         evaluate(evaluator, encode(evaluator.features, [Position(5)]))
 
 

@@ -14,6 +14,7 @@ from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.replay.shard import read_or_set_aside, shard_files
 from tengen.selfplay.record import (
+    BY_AGREEMENT,
     BY_DECISION,
     BY_MOVE_LIMIT,
     BY_PASSES,
@@ -24,9 +25,12 @@ from tengen.selfplay.record import (
     SETUP,
     TARGET,
     TURN,
+    UNFINISHED,
     Games,
     joined,
 )
+
+ENDS = (BY_MOVE_LIMIT, BY_DECISION, BY_AGREEMENT, UNFINISHED)
 
 
 def random_games(
@@ -95,7 +99,7 @@ def random_game(choice: random.Random, side: int | tuple[int, int], number: int)
     game["terms"] = terms_of(rules, komi)
     game["move_limit"] = limit
     game["n_turns"], game["n_targets"] = len(turns), len(targets)
-    game["end"] = BY_PASSES if position.is_over else choice.choice([BY_MOVE_LIMIT, BY_DECISION])
+    game["end"] = BY_PASSES if position.is_over else choice.choice(ENDS)
     game["no_result"] = choice.random() < 0.1
     game["score"] = choice.choice([0.0, choice.randrange(-80, 80) / 2])
     owners = [choice.choice([-1, 0, 1]) for _ in range(area)]

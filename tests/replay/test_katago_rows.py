@@ -245,11 +245,13 @@ def test_ownership_and_weights(arrays: dict[str, NDArray[Any]], rows: TrainingRo
     spatial, targets = arrays["valueTargetsNCHW"], arrays["globalTargetsNC"]
     counted = games["no_result"] == 0
     np.testing.assert_array_equal(targets[:, 27], counted)
-    np.testing.assert_array_equal(spatial[counted, 0], rows.ownership[counted])
+    np.testing.assert_array_equal(spatial[counted, 0], rows.ownership[counted] // 100)
     assert not spatial[~counted][:, [0, 1, 4]].any()
     np.testing.assert_array_equal(targets[:, 34], counted)
     plain = counted & (games["terms"]["tax"] != TAX_ON_GROUPS)
-    np.testing.assert_array_equal(spatial[plain, 4], 120 * rows.ownership[plain].astype(int))
+    np.testing.assert_array_equal(
+        spatial[plain, 4], 120 * (rows.ownership[plain] // 100).astype(int)
+    )
     assert not arrays["qValueTargetsNCMove"].any()  # these records have none
 
 

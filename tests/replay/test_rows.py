@@ -25,7 +25,17 @@ from tengen.replay.rows import (
     encode_games,
     encode_padded,
 )
-from tengen.selfplay.record import FAST, FULL, Games, joined, no_games, split_games
+from tengen.selfplay.record import (
+    BY_AGREEMENT,
+    BY_DECISION,
+    FAST,
+    FULL,
+    UNFINISHED,
+    Games,
+    joined,
+    no_games,
+    split_games,
+)
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games
 
@@ -122,6 +132,13 @@ def short_term(played: Played, t: int, scale: float) -> NDArray[np.float64]:
     return mean + left * outcome_of(played.game)
 
 
+def known(game: Any) -> list[int]:
+    """Whether value, score, lead and ownership are known."""
+    has_score = game["end"] not in (BY_DECISION, UNFINISHED) and not game["no_result"]
+    has_owners = has_score and game["end"] != BY_AGREEMENT
+    return [game["end"] != UNFINISHED, has_score, has_score, has_owners]
+
+
 def reference_rows(
     games: Games, features: FeatureSet, copies: NDArray[np.int32]
 ) -> Iterator[dict[str, Any]]:
@@ -154,7 +171,9 @@ def reference_rows(
                     "short_scores": short[:, 3],
                     "search_value": search[:3],
                     "lead": turn["score"] if color == BLACK else -turn["score"],
-                    "ownership": played.ownership * (1 if color == BLACK else -1),
+                    "ownership": played.ownership * (100 if color == BLACK else -100),
+                    "known": known(played.game),
+                    "uncertainty": np.zeros(3),
                 }
                 for _ in range(copies[at]):
                     yield row
@@ -201,6 +220,7 @@ def test_the_samples_hold_what_could_go_wrong() -> None:
     games = random_games(GAMES, seed=len(KATAGO.planes), sides=SIDES)
     turns, played = games.turns, games.games
     assert played["no_result"].any()
+    assert {BY_DECISION, BY_AGREEMENT, UNFINISHED} < set(played["end"].tolist())
     assert ((played["score"] == 0) & (played["no_result"] == 0)).any()
     assert (turns["kind"] == 0).any()
     assert len(set(zip(played["width"], played["height"], strict=True))) == len(SIDES)

@@ -11,6 +11,7 @@ import pytest
 from tengen.network.architecture import named_architecture
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.torch.model import Network
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import open_run_with, train
 from tengen.selfplay.params import SelfPlayParams
@@ -32,6 +33,20 @@ def saved_network(path: Path, **changes: object) -> NetworkData:
     data = replace(data, **changes)  # type: ignore[arg-type]
     save_network(data, path)
     return data
+
+
+def for_one_board_alone() -> NetworkData:
+    """A network whose heads are fully connected."""
+    architecture = replace(named_architecture("b2c32"), board_size=4)
+    weights = {
+        name: np.zeros(tensor.shape, np.float32)
+        for name, tensor in Network(architecture).state_dict().items()
+    }
+    weights = {
+        name: values + 1 if name.endswith((".variance", ".epsilon")) else values
+        for name, values in weights.items()
+    }
+    return NetworkData("older", architecture, weights)
 
 
 def config_from(start: Path, iterations: int) -> RunConfig:
@@ -95,20 +110,20 @@ def test_it_goes_on_when_its_start_is_gone(
     assert last.provenance["started_from"] == "older, 18.5 minutes, 464464 games"
 
 
-def test_a_start_with_other_outputs_is_refused(tmp_path: Path) -> None:
+def test_a_start_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:
     start = tmp_path / "older.safetensors"
-    saved_network(start, scaling=Scaling(halved_errors=False))
-    with pytest.raises(ValueError, match="older cannot be trained on"):
+    save_network(for_one_board_alone(), start)
+    with pytest.raises(ValueError, match="older is for 4x4, and such networks are not trained"):
         train(tmp_path / "run", config_from(start, 1))
     assert not (tmp_path / "run").exists()
 
 
 def test_a_refused_start_leaves_a_folder_as_it_was(tmp_path: Path) -> None:
     start, run = tmp_path / "older.safetensors", tmp_path / "run"
-    saved_network(start, scaling=Scaling(halved_errors=False))
+    save_network(for_one_board_alone(), start)
     (run / "games").mkdir(parents=True)
     (run / "games" / "mine.sgf").write_text("(;GM[1])")
-    with pytest.raises(ValueError, match="cannot be trained on"):
+    with pytest.raises(ValueError, match="such networks are not trained"):
         train(run, config_from(start, 1))
     assert [path.name for path in run.rglob("*.sgf")] == ["mine.sgf"]
 

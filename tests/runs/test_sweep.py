@@ -151,7 +151,8 @@ def test_a_run_of_a_sweep_is_stopped_by_one_signal(
     code = (
         "import signal, sys, time\n"
         "heard = []\n"
-        "signal.signal(signal.SIGINT, lambda *_: heard.append(1))\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # as in the background
+        "signal.signal(signal.SIGTERM, lambda *_: heard.append(1))\n"
         "open('ready', 'w').close()\n"
         "while not heard: time.sleep(0.01)\n"
         "time.sleep(0.5)\n"

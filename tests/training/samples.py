@@ -12,6 +12,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.evaluator import encode
+from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 
 
@@ -64,7 +65,8 @@ def rows_of_size(positions: Sequence[Position], seed: int) -> TrainingRows:
         short_scores=draw.normal(0, 10, (n, HORIZONS)).astype(np.float32),
         search_value=value.copy(),
         lead=draw.normal(0, 10, n).astype(np.float32),
-        ownership=draw.integers(-1, 2, (n, size.height, size.width)).astype(np.int8),
+        ownership=SURE * draw.integers(-1, 2, (n, size.height, size.width)).astype(np.int8),
+        known=np.ones((n, 4), np.float32),
     )
 
 

@@ -16,6 +16,7 @@ from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.torch.model import Outputs
+from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, new_rows
 from tengen.training.heads_and_losses import (
     LOSSES,
@@ -55,7 +56,8 @@ def new_batch(seed: int = 1) -> TrainingBatch:
         short_scores=10 * torch.randn(ROWS, HORIZONS, generator=draw),
         search_value=chances(ROWS, 3),
         lead=10 * torch.randn(ROWS, generator=draw),
-        ownership=owners,
+        ownership=SURE * owners,
+        known=torch.ones(ROWS, 4),
     )
 
 
@@ -149,7 +151,7 @@ def test_points_are_learned_as_they_are_decoded(fitted: Fitted) -> None:
 def test_ownership_is_learned(fitted: Fitted) -> None:
     heads, batch, _ = fitted
     owned = decoded(heads, batch).ownership
-    np.testing.assert_allclose(owned, batch.ownership.numpy(), atol=0.05)
+    np.testing.assert_allclose(owned, batch.ownership.numpy() / SURE, atol=0.05)
 
 
 def test_variance_time_is_left_alone(fitted: Fitted) -> None:
@@ -229,6 +231,55 @@ def test_a_loss_moves_its_own_head_alone_and_falls(name: str) -> None:
     assert moved == OWN.get(name, {name})
     after = learned(heads, batch, weights, steps=30)
     assert after[LOSSES.index(name)] < before.heads[LOSSES.index(name)]
+
+
+# What each column of `known` is about.
+OF_KNOWN = (
+    {"value", "short_value", "value_error"},
+    {"score", "spread", "short_score", "score_error"},
+    {"lead"},
+    {"ownership"},
+)
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_what_a_record_does_not_tell_costs_nothing(column: int) -> None:
+    heads, batch = new_heads(), new_batch()
+    full = losses_of(*heads, batch, torch.ones(len(LOSSES)), 0.25).heads
+    half = batch.known.clone()
+    half[: ROWS // 2, column] = 0
+    spoiled = batch._replace(
+        known=half,  # what is not known may be anything
+        score=torch.where(half[:, 1] > 0, batch.score, 500.0),
+        lead=torch.where(half[:, 2] > 0, batch.lead, 500.0),
+        value=torch.where(half[:, :1] > 0, batch.value, torch.tensor([0.0, 1.0, 0.0])),
+    )
+    found = losses_of(*heads, spoiled, torch.ones(len(LOSSES)), 0.25).heads
+    changed = {name for k, name in enumerate(LOSSES) if found[k] != full[k]}
+    assert changed == OF_KNOWN[column]
+    known = TrainingBatch(*(field[ROWS // 2 :] for field in batch))
+    rest = Heads(
+        Outputs(*(o[ROWS // 2 :] for o in heads.outputs)),
+        TrainingOutputs(*(o[ROWS // 2 :] for o in heads.training)),
+    )
+    alone = losses_of(*rest, known, torch.ones(len(LOSSES)), 0.25).heads
+    for name in OF_KNOWN[column]:
+        k = LOSSES.index(name)
+        assert found[k].item() == pytest.approx(alone[k].item() / 2, rel=1e-5)
+
+
+def test_a_teacher_tells_how_uncertain_it_is() -> None:
+    heads, batch = new_heads(), new_batch()
+    taught = batch._replace(uncertainty=torch.tensor([7.0, 0.3**2, 4.0**2]).expand(ROWS, 3))
+    weights = torch.zeros(len(LOSSES))
+    for name, weight in (("spread", 1.0), ("value_error", 1.0), ("score_error", 1e-3)):
+        weights[LOSSES.index(name)] = weight
+    learned(heads, taught, weights)
+    evaluation = decoded(heads, taught)
+    np.testing.assert_allclose(evaluation.value_error, 0.3, rtol=0.05)
+    np.testing.assert_allclose(evaluation.score_error, 4, rtol=0.05)
+    raw = heads.outputs.score.detach()[:, 1]
+    np.testing.assert_allclose(20 * torch.nn.functional.softplus(raw), 7, rtol=0.05)
 
 
 def test_the_total_weighs_the_losses() -> None:

@@ -4,6 +4,7 @@ All that is true lies in the run's folder (see `tengen.runs.exchange`), so that 
 killed at any time. The loops of worker, learner and rater need no Ray; `actors` starts them on it.
 
 - `manifest`: what the learner tells the others
+- `outage`: what is out of reach for a while
 - `worker`: plays games and writes shards
 - `worker_games`: shards as they appear, for the learner; weights for the workers
 - `worker_watch`: heartbeats, rates and losses of contact

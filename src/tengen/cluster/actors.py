@@ -43,11 +43,11 @@ class LearnerActor:
 
     def run(self) -> dict[str, Any]:
         """Learn until the run ends or `stop`: whether it has ended, or an error for people."""
-        from tengen.cluster.learner import learn
+        from tengen.cluster.learner import learn_patiently
 
         use_threads(self._threads)
         try:
-            return {"ended": learn(self._location, self._session, self._stop)}
+            return {"ended": learn_patiently(self._location, self._session, self._stop)}
         except (RunError, ValueError) as error:
             return {"error": str(error)}
 

@@ -12,12 +12,14 @@ import time
 from typing import Any
 
 from tengen.cluster.actors import LearnerActor, RaterActor, WorkerActor
+from tengen.cluster.manifest import SET_ASIDE
 from tengen.cluster.mirror import copy_of
+from tengen.cluster.outage import lock_soon
 from tengen.cluster.ray_setup import LOCAL, connect
 from tengen.cluster.resources import Node, Plan, plan
 from tengen.interrupt import interruptible
 from tengen.runs.exchange import FOLDER
-from tengen.runs.folder import RunError, RunFolder, RunLock
+from tengen.runs.folder import RunError, RunFolder
 from tengen.runs.pack import unpack_run
 from tengen.runs.pack_file import check_target, read_pack
 from tengen.runs.params import RunConfig, Session
@@ -29,7 +31,11 @@ LOOK_SECONDS = 0.5
 GROW_SECONDS = 5.0  # between two looks for machines that have joined
 AGAIN_SECONDS = 10.0  # before a worker that failed is started again
 STOP_SECONDS = 120.0  # for the learner to save
+LOCK_SECONDS = 20.0  # for the learner of a driver that was killed a moment ago to end
+MOST_FAILURES = 3  # of the learner, each soon after it was started; then the run is given up
+SOON_SECONDS = 600.0
 FOREVER = -1  # Ray's word for it
+LEARNER = "learner"
 
 
 def local_folder(location: str) -> RunFolder:
@@ -75,7 +81,7 @@ def prepare(location: str, wanted: RunConfig | None, session: Session) -> RunCon
     if session.pack is not None:
         check_target(session.pack)
     store, folder = open_store(location), local_folder(location)
-    with RunLock(folder.path):
+    with lock_soon(folder.path, LOCK_SECONDS, lambda: False):
         if session.origin is not None:
             if not isinstance(store, FolderStore):
                 raise RunError(f"{location}: a pack is unpacked into a folder, not behind a URL")
@@ -110,26 +116,35 @@ class _Driver:
         self._ray, self._location, self._plan = ray, location, division
         self._may_grow = workers is None
         self._stop = threading.Event()
+        self._pack = str(session.pack or "")
         self._labels: dict[Any, str] = {}  # of calls under way
         self._actors: dict[str, Any] = {}
-        self._again: dict[str, float] = {}  # labels of workers to be started, and when
-        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-            ray.get_runtime_context().get_node_id(), soft=True
-        )
+        self._again: dict[str, float] = {}  # labels of parts to be started, and when
+        self._aside: dict[str, str] = {}  # labels of workers that are not, and why
+        self._failures, self._learner_began = 0, 0.0
         # Learners may be lost and started again, so the time of the session is the driver's.
         self._deadline = None
         if session.minutes is not None:
             self._deadline = time.monotonic() + 60 * session.minutes
-        self._start(
-            "learner",
-            LearnerActor,
-            (location, str(session.pack or ""), division.threads),
-            num_gpus=division.learner_gpus,
-            scheduling_strategy=here,
-        )
+        self._start_learner()
         self._start("rater", RaterActor, (location,))
         for _ in range(division.workers):
             self._add_worker()
+
+    def _start_learner(self) -> None:
+        """On this machine, if it has room."""
+        ray, division = self._ray, self._plan
+        here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+            ray.get_runtime_context().get_node_id(), soft=True
+        )
+        self._learner_began = time.monotonic()
+        self._start(
+            LEARNER,
+            LearnerActor,
+            (self._location, self._pack, division.threads),
+            num_gpus=division.learner_gpus,
+            scheduling_strategy=here,
+        )
 
     def _start(self, label: str, kind: type, arguments: tuple[Any, ...], **options: Any) -> None:
         actor = self._ray.remote(kind).options(
@@ -142,8 +157,7 @@ class _Driver:
         self._labels[self._actors[label].run.remote()] = label
 
     def _add_worker(self, label: str = "") -> None:
-        count = sum(each.startswith("worker") for each in self._actors)
-        label = label or f"worker {count + 1}"
+        label = label or f"worker {self._count_workers() + 1}"
         division = self._plan
         self._start(
             label,
@@ -162,39 +176,66 @@ class _Driver:
         grown = time.monotonic()
         message = "stopping and saving; once more to end at once, losing the last minute"
         with interruptible(self._stop, message):
-            while "learner" in self._labels.values() and not self._stop.is_set():
+            while self._is_expected(LEARNER) and not self._stop.is_set():
                 self._look()
                 if self._deadline is not None and time.monotonic() >= self._deadline:
                     break
                 if self._may_grow and time.monotonic() - grown >= GROW_SECONDS:
                     grown = time.monotonic()
                     self._grow()
+                if len(self._aside) == self._count_workers():
+                    break
             self._end()
+        if len(self._aside) == self._count_workers():
+            why = "; ".join(f"{label} is {reason}" for label, reason in self._aside.items())
+            raise RunError(f"{self._location}: has no worker left: {why}")
+
+    def _is_expected(self, label: str) -> bool:
+        """Whether a part works, or will soon."""
+        return label in self._labels.values() or label in self._again
+
+    def _count_workers(self) -> int:
+        """All workers of the session, those that were set aside included."""
+        return sum(each.startswith("worker") for each in self._actors)
 
     def _look(self) -> None:
         """Wait a moment for calls that end."""
         for call in self._ended(list(self._labels), LOOK_SECONDS):
             label = self._labels.pop(call)
-            if label == "learner":
+            if label == LEARNER:
                 self._learner_ended(call)
                 return
             self._other_ended(label, call)
         for label in [label for label, at in self._again.items() if at <= time.monotonic()]:
             del self._again[label]
-            if label == "rater":
+            if label == LEARNER:
+                self._start_learner()
+            elif label == "rater":
                 self._start(label, RaterActor, (self._location,))
             else:
                 self._add_worker(label)
 
     def _ended(self, calls: list[Any], seconds: float) -> list[Any]:
+        if not calls:
+            time.sleep(seconds)
+            return []
         ended: list[Any] = self._ray.wait(calls, num_returns=1, timeout=seconds)[0]
         return ended
 
     def _learner_ended(self, call: Any) -> None:
+        """The run or the session has ended, or the learner failed and is started again."""
         try:
             result = self._ray.get(call)
-        except self._ray.exceptions.RayError as error:
-            raise RunError(f"{self._location}: the learner failed: {_first_line(error)}") from None
+        except self._ray.exceptions.RayError as error:  # such as out of memory
+            soon = time.monotonic() - self._learner_began < SOON_SECONDS
+            self._failures = self._failures + 1 if soon else 1
+            what = f"{self._location}: the learner failed: {_first_line(error)}"
+            if self._failures >= MOST_FAILURES:
+                raise RunError(f"{what}; {self._failures} times in a row") from None
+            say(f"{what}; it is started again")
+            self._ray.kill(self._actors[LEARNER])
+            self._again[LEARNER] = time.monotonic() + AGAIN_SECONDS
+            return
         if "error" in result:
             raise RunError(result["error"])
 
@@ -206,7 +247,8 @@ class _Driver:
             why = ""
             say(f"{label} failed, and is started again: {_first_line(error)}")
         self._ray.kill(self._actors[label])
-        if why.startswith("set aside"):
+        if why.startswith(SET_ASIDE):
+            self._aside[label] = why
             say(f"{label} is {why}; it is not started again in this session")
         else:
             self._again[label] = time.monotonic() + AGAIN_SECONDS
@@ -214,19 +256,19 @@ class _Driver:
     def _grow(self) -> None:
         """Add workers for machines that have joined."""
         room = self._plan.room(nodes_of(self._ray))
-        for _ in range(room - sum(each.startswith("worker") for each in self._actors)):
+        for _ in range(room - self._count_workers()):
             self._add_worker()
 
     def _end(self) -> None:
         """Let the learner save, if it is still there; then all actors end with the driver."""
-        learner = next((call for call, label in self._labels.items() if label == "learner"), None)
+        learner = next((call for call, label in self._labels.items() if label == LEARNER), None)
         if learner is not None:
-            self._actors["learner"].stop.remote()
+            self._actors[LEARNER].stop.remote()
             if self._ended([learner], STOP_SECONDS):
                 self._learner_ended(learner)
-        calls = [call for call, label in self._labels.items() if label != "learner"]
+        calls = [call for call, label in self._labels.items() if label != LEARNER]
         for label, actor in self._actors.items():
-            if label != "learner":
+            if label != LEARNER:
                 actor.stop.remote()
         if calls:  # workers write what they have
             self._ray.wait(calls, num_returns=len(calls), timeout=5.0)

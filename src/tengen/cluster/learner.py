@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from tengen.closeable import Closeable
 from tengen.cluster.manifest import ENDED, STOPPED, RatingTask
 from tengen.cluster.mirror import Mirror, copy_of
-from tengen.cluster.worker import patiently
+from tengen.cluster.outage import Outage, lock_soon, patiently
 from tengen.cluster.worker_games import WorkerGames
 from tengen.runs.exchange import (
     FOLDER,
@@ -25,35 +24,60 @@ from tengen.runs.exchange import (
     sessions,
     write_json,
 )
-from tengen.runs.folder import RunError, RunFolder, RunLock, append_line, forget_lines
+from tengen.runs.folder import (
+    RunError,
+    RunFolder,
+    UnreachableError,
+    append_line,
+    forget_lines,
+    is_away,
+)
 from tengen.runs.ledger import Ledger
 from tengen.runs.params import Session
 from tengen.runs.placement import OpenedRun
 from tengen.runs.rating import network_file, network_name
 from tengen.runs.run import Run, open_run_with
-from tengen.runs.store import FolderStore, Store, open_store
+from tengen.runs.store import FolderStore, Store, is_url, open_store
 from tengen.training.trainer import DivergedError
 from tengen.user_messages import say
 
-LOCK_SECONDS = 60.0  # to wait for the lock of a learner that was lost
+LOCK_SECONDS = 180.0  # for a learner that was replaced to notice it, or for its lock to expire
 LEARNER = f"{FOLDER}/learner.json"
 MOST_TASKS, MOST_GATED_TASKS = 8, 2  # networks that wait to be rated, the one at hand included
+
+
+def learn_patiently(location: str, session: Session, stop: threading.Event) -> bool:
+    """As `learn`, and again from the last checkpoint if the run's files were out of reach."""
+
+    def attempt() -> bool:
+        try:
+            return learn(location, session, stop)
+        except UnreachableError as error:
+            raise OSError(str(error)) from None
+        except OSError as error:
+            if is_url(location) or is_away(error):
+                raise
+            raise RunError(f"{location}: {error}") from error
+
+    return bool(patiently(location, attempt, stop.is_set))
 
 
 def learn(location: str, session: Session, stop: threading.Event) -> bool:
     """Learn for the run at a path or URL until it ends or `stop`; returns whether it has ended.
 
-    Raises RunError.
+    Raises RunError, and OSError if the run's files are out of reach.
     """
     store = open_store(location)
     folder = RunFolder(store.path) if isinstance(store, FolderStore) else copy_of(store)
-    with _lock(folder, stop):
+    # Before the lock, which another learner may hold that does not know yet that it was replaced.
+    token = take_over(store)
+    with lock_soon(folder.path, LOCK_SECONDS, stop.is_set):
         mirror = None
         if not isinstance(store, FolderStore):
             mirror = Mirror(store, folder)
             mirror.pull()
         (folder.path / FOLDER).mkdir(exist_ok=True)  # by which a run knows that it is shared
-        with OnWorkers(store, mirror) as placement:
+        with OnWorkers(store, token, mirror) as placement:
             opened, config = open_run_with(folder.path, None)
             try:
                 with Run(opened, config, session, placement) as run:
@@ -74,19 +98,14 @@ def _push_all(mirror: Mirror, stop: threading.Event) -> None:
         mirror.push()
         return True
 
-    patiently(push, stop.is_set)
+    patiently(mirror.location, push, stop.is_set)
 
 
-def _lock(folder: RunFolder, stop: threading.Event) -> RunLock:
-    """The lock of the folder; a learner that was lost may hold it for a while."""
-    deadline = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            return RunLock(folder.path)
-        except RunError as error:
-            if time.monotonic() >= deadline or stop.wait(1.0):
-                raise
-            say(f"waiting: {error}")
+def take_over(store: Store) -> str:
+    """Become the run's only learner; returns the token by which it is known. Raises OSError."""
+    token = secrets.token_hex(8)
+    write_json(store, LEARNER, {"token": token}, durable=True)
+    return token
 
 
 class OnWorkers(Closeable):
@@ -94,20 +113,20 @@ class OnWorkers(Closeable):
 
     plays_here = False
 
-    def __init__(self, store: Store, mirror: Mirror | None = None) -> None:
-        self._store, self._mirror = store, mirror
-        self._token = secrets.token_hex(8)
+    def __init__(self, store: Store, token: str, mirror: Mirror | None = None) -> None:
+        """`token` is of `take_over`."""
+        self._store, self._token, self._mirror = store, token, mirror
+        self._unsaved = Outage(store.location, "what a checkpoint changed cannot be written")
         self._cleared: Ledger | None = None  # what the checkpoint before the last had counted
         self._games: WorkerGames | None = None
         self.has_ended = False
-        write_json(store, LEARNER, {"token": self._token}, durable=True)
 
     def open_games(self, run: OpenedRun) -> WorkerGames:
         """Shards as they appear."""
         known = max([run.ledger.last_session, session_of(run.numbers_from)])
         if known and known not in sessions(self._store):  # of the folder that a pack came from
             claim_session(self._store, {"kind": "before this folder"}, known)
-        self._games = WorkerGames(self._store, run)
+        self._games = WorkerGames(self._store, run, self.check_ours)
         return self._games
 
     def open_rater(self, run: OpenedRun) -> RaterQueue:
@@ -117,26 +136,31 @@ class OnWorkers(Closeable):
         return RaterQueue(self._store, run.folder, self._games.set_tasks, push)
 
     def check(self) -> None:
+        """Raise RunError if it was seen lately that another learner has taken over."""
+        if self._games is not None:
+            self._games.check()
+
+    def check_ours(self) -> None:
         """Raise RunError if another learner has taken over: Ray believed this one dead."""
         try:
             found = read_json(self._store, LEARNER).get("token")
-        except OSError as error:
-            say(f"{self._store.location}: cannot be read now: {error}")
-            return
+        except OSError:
+            return  # nobody can know; what is written next fails, too
         if found != self._token:
             raise RunError(f"{self._store.location}: another learner has taken over; this one ends")
 
+    def saving(self) -> None:
+        """Raise RunError if another learner has taken over until now."""
+        self.check_ours()
+
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
-        try:
+        with self._unsaved.bearing():  # the next checkpoint's files include these
             if self._mirror is not None:
                 self._mirror.push()
             if self._cleared is not None:
                 clear_counted(self._store, self._cleared)
-        except OSError as error:
-            say(f"{self._store.location}: cannot be written now, the next checkpoint will: {error}")
-            return
-        self._cleared = Ledger(facts["counted"])
+            self._cleared = Ledger(facts["counted"])
 
     def close(self) -> None:
         """Tell the workers that the session is over."""
@@ -157,6 +181,7 @@ class RaterQueue:
         self._store, self._folder, self._ask, self._push = store, folder, ask, push
         self._tasks: list[RatingTask] = []
         self._gone: list[int] = []  # iterations whose networks cannot be rated any more
+        self._unsent = Outage(store.location, "networks cannot be sent")
 
     def rate(self, iteration: int, playing: str) -> None:
         """Ask for the matches of a network."""
@@ -166,7 +191,8 @@ class RaterQueue:
             self._gone.append(iteration)
             return
         if self._push is not None:
-            self._push(path)
+            with self._unsent.bearing():  # the next checkpoint's files include it
+                self._push(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         self._tasks.append(RatingTask(iteration, checksum, playing))
         # Raters may be slow or away. A gate cares for the newest network alone.
@@ -189,6 +215,8 @@ class RaterQueue:
             _forget(self._folder, task.iteration)
             for match in found["matches"]:
                 append_line(self._folder.ratings, match)
+            if failure := found.get("failure"):
+                say(f"{network_name(task.iteration)} is not rated: {failure}")
             self._tasks.remove(task)
             done.append(task.iteration)
         if done:

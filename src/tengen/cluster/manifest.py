@@ -9,6 +9,7 @@ from tengen.runs.exchange import MANIFEST, read_json, write_json
 from tengen.runs.store import Store
 
 TRAINING, STOPPED, ENDED = "training", "stopped", "ended"
+SET_ASIDE = "set aside"  # how the reason begins why a worker must not be started again
 
 
 class RatingTask(NamedTuple):

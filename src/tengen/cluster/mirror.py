@@ -34,6 +34,7 @@ class Mirror:
 
     def __init__(self, store: Store, folder: RunFolder) -> None:
         self._store, self._folder = store, folder
+        self.location = store.location
         self._known: dict[str, tuple[int, int]] = {}  # size and time of files that are alike
 
     def pull(self) -> None:

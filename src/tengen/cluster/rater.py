@@ -6,6 +6,7 @@ import os
 import socket
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.cluster.manifest import TRAINING, Manifest, RatingTask, read_manifest
-from tengen.cluster.worker import patiently
+from tengen.cluster.outage import patiently
 from tengen.config import parse_sections
 from tengen.network.backends.registry import CPU
 from tengen.runs.exchange import FOLDER, RATINGS, write_json
@@ -26,6 +27,7 @@ from tengen.user_messages import say
 
 NICENESS = 15  # of 19: whatever else the machine does comes first
 LOOK_SECONDS = 1.0
+MOST_FAILURES = 3  # of a network's matches, before the learner is told that they cannot be played
 
 
 def rate(location: str, should_stop: Callable[[], bool]) -> str:
@@ -34,45 +36,63 @@ def rate(location: str, should_stop: Callable[[], bool]) -> str:
         os.nice(NICENESS)
     store = open_store(location)
     facts = {"node": socket.gethostname(), "pid": os.getpid()}
-    patiently(lambda: write_json(store, f"{FOLDER}/rater.json", facts), should_stop)
+    patiently(location, lambda: write_json(store, f"{FOLDER}/rater.json", facts), should_stop)
     started = False
+    failures: Counter[RatingTask] = Counter()
     while not should_stop():
-        manifest = patiently(lambda: read_manifest(store), should_stop)
+        manifest = patiently(location, lambda: read_manifest(store), should_stop)
         if manifest is not None:
             started = started or manifest.state == TRAINING
             if started and manifest.state != TRAINING:
                 return manifest.state
             if manifest.state == TRAINING and manifest.tasks:
-                _rate(store, manifest.tasks[0], should_stop)
+                _try_to_rate(store, manifest.tasks[0], failures, should_stop)
         time.sleep(LOOK_SECONDS)
     return "stopped"
 
 
-def _rate(store: Store, task: RatingTask, should_stop: Callable[[], bool]) -> None:
-    """Play the matches of a task, and write them as one file."""
-    asked = _Asked(store, task, should_stop)
+def _try_to_rate(
+    store: Store, task: RatingTask, failures: Counter[RatingTask], should_stop: Callable[[], bool]
+) -> None:
+    """Rate a network; if that fails again and again, tell the learner, which would wait for ever.
+
+    Files that are out of reach are no reason to give up.
+    """
     try:
-        text = store.read("config.toml").decode()
-        config = RunConfig(**parse_sections(text, "config.toml", SECTIONS))
-        matches: list[dict[str, Any]] = []
-        with ExitStack() as opened:
-            played = rate_network(
-                _with_networks(store, config, task, opened),
-                task.iteration,
-                config.rating,
-                config.selfplay,
-                partial(evaluator_on, CPU),
-                task.playing,
-                asked.is_over,
-                matches.append,
-            )
-        if played:
-            values = {"checksum": task.checksum, "matches": matches}
-            name = f"{RATINGS}/{network_name(task.iteration)}.json"
-            write_json(store, name, values, durable=True)
+        _rate(store, task, should_stop)
     except (OSError, ValueError) as error:
         say(f"{network_name(task.iteration)} cannot be rated now: {error}")
-        time.sleep(10 * LOOK_SECONDS)
+        failures[task] += not isinstance(error, OSError)
+        if failures[task] < MOST_FAILURES:
+            time.sleep(10 * LOOK_SECONDS)
+            return
+        values = {"checksum": task.checksum, "matches": [], "failure": str(error)}
+        patiently(store.location, partial(_write, store, task, values), should_stop)
+
+
+def _rate(store: Store, task: RatingTask, should_stop: Callable[[], bool]) -> None:
+    """Play the matches of a task, and write them as one file; raises OSError or ValueError."""
+    asked = _Asked(store, task, should_stop)
+    text = store.read("config.toml").decode()
+    config = RunConfig(**parse_sections(text, "config.toml", SECTIONS))
+    matches: list[dict[str, Any]] = []
+    with ExitStack() as opened:
+        played = rate_network(
+            _with_networks(store, config, task, opened),
+            task.iteration,
+            config.rating,
+            config.selfplay,
+            partial(evaluator_on, CPU),
+            task.playing,
+            asked.is_over,
+            matches.append,
+        )
+    if played:
+        _write(store, task, {"checksum": task.checksum, "matches": matches})
+
+
+def _write(store: Store, task: RatingTask, values: dict[str, Any]) -> None:
+    write_json(store, f"{RATINGS}/{network_name(task.iteration)}.json", values, durable=True)
 
 
 def _with_networks(

@@ -11,19 +11,21 @@ import os
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 
 from tengen.closeable import Closeable
-from tengen.cluster.manifest import TRAINING, Manifest, read_manifest
+from tengen.cluster.manifest import SET_ASIDE, TRAINING, Manifest, read_manifest
+from tengen.cluster.outage import Outage, patiently
 from tengen.config import parse_sections
 from tengen.network.backends.registry import CPU
 from tengen.network.data import NetworkData
+from tengen.network.decoding import BrokenNetworkError
 from tengen.network.files.tengen_format import load_network_file
 from tengen.network.torch.model import network_from
 from tengen.replay.shard import shard_bytes
@@ -48,12 +50,9 @@ LEAST_ROWS = 50  # of a shard that is written sooner
 MOST_WAITING = 8  # shards that were not counted yet, before the worker pauses
 LOOK_SECONDS = 1.0  # between two looks at the manifest
 BEAT_SECONDS = 2.0
-RETRY_SECONDS = 1.0, 10.0  # first and longest pause while the store cannot be reached
 TICKS = 16  # between two looks at the clock
 
 PLAYING, WAITING, LEAVING = "playing", "waiting", "left"
-
-T = TypeVar("T")
 
 
 def work(
@@ -67,14 +66,23 @@ def work(
     `label` names the worker to people.
     """
     store = open_store(location)
-    text = patiently(lambda: _config_text(store), should_stop)
+    text = patiently(location, lambda: _config_text(store), should_stop)
     if text is None:
         return "stopped"
     config = RunConfig(**parse_sections(text, f"{location}/config.toml", SECTIONS))
-    manifest = _first_manifest(store, should_stop)
-    if manifest is None:
+    facts = {
+        "kind": "worker",
+        "label": label,
+        "node": socket.gethostname(),
+        "pid": os.getpid(),
+        "device": device,
+        "began": time.time(),
+    }
+    found = _first_weights(store, should_stop)
+    session = found and patiently(location, lambda: claim_session(store, facts), should_stop)
+    if not found or not session:
         return "stopped"
-    with Worker(store, config, device, label, manifest) as worker:
+    with Worker(store, config, session, facts, found) as worker:
         return worker.go(should_stop)
 
 
@@ -88,37 +96,58 @@ def _config_text(store: Store) -> str:
         ) from None
 
 
-def _first_manifest(store: Store, should_stop: Callable[[], bool]) -> Manifest | None:
-    """The manifest as soon as there are weights to play with; None if stopped before."""
+class _Weights(NamedTuple):
+    """Weights that were announced."""
+
+    manifest: Manifest  # that announced them
+    data: NetworkData
+
+
+def _first_weights(store: Store, should_stop: Callable[[], bool]) -> _Weights | None:
+    """Weights as soon as there are some to play with; None if stopped before."""
+
+    def look() -> _Weights | None:
+        manifest = read_manifest(store)
+        if not manifest.version or manifest.state != TRAINING:
+            return None
+        return _weights(store, manifest)
+
     while not should_stop():
-        manifest = patiently(lambda: read_manifest(store), should_stop)
-        if manifest is not None and manifest.version and manifest.state == TRAINING:
-            return manifest
+        if (found := patiently(store.location, look, should_stop)) is not None:
+            return found
         time.sleep(LOOK_SECONDS / 4)
     return None
+
+
+def _weights(store: Store, manifest: Manifest) -> _Weights:
+    """Fetch the weights of a manifest; raises OSError or NetworkFileError."""
+    content = store.read(manifest.file)
+    with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+        path = Path(folder) / "weights.safetensors"
+        path.write_bytes(content)
+        return _Weights(manifest, load_network_file(path))
 
 
 class Worker(Closeable):
     """One session of a worker."""
 
     def __init__(
-        self, store: Store, config: RunConfig, device: str, label: str, manifest: Manifest
+        self,
+        store: Store,
+        config: RunConfig,
+        session: int,
+        facts: Mapping[str, Any],
+        found: _Weights,
     ) -> None:
-        self._store, self._config, self._device = store, config, device
-        self._manifest = manifest
+        """`facts` tell people who has the session."""
+        self._store, self._config, self.session, self._facts = store, config, session, facts
+        self._device = device = str(facts["device"])
+        self._manifest, data = found
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="weights")
-        self._coming: Future[tuple[Manifest, NetworkData]] | None = None
-        self._facts: dict[str, Any] = {
-            "kind": "worker",
-            "label": label,
-            "node": socket.gethostname(),
-            "pid": os.getpid(),
-            "device": device,
-            "began": time.time(),
-        }
-        data = self._weights(manifest)[1]
-        self.session = claim_session(store, self._facts)
-        self._version, self._beats, self._written, self._games_written = manifest.version, 0, 0, 0
+        self._coming: Future[_Weights] | None = None
+        self._unheard = Outage(store.location, "heartbeats cannot be written")
+        self._version = self._manifest.version
+        self._beats = self._written = self._games_written = 0
         self._state = PLAYING
         self._fresh: list[Games] = []
         rows = config.run.iteration_rows or DEFAULTS[device].iteration_rows
@@ -127,7 +156,7 @@ class Worker(Closeable):
         at_a_time = games.games or DEFAULTS[device].games
         network = data if device == CPU else network_from(data).cuda().eval()
         self._network = SelfPlayNetwork(network, games.halves(at_a_time))
-        if manifest.steps:  # as in a run that goes on, see `LocalFleet`
+        if self._manifest.steps:  # as in a run that goes on, see `LocalFleet`
             games = replace(games, stagger=False)
         self._fleet = Fleet(
             self._network.buffers,
@@ -136,14 +165,30 @@ class Worker(Closeable):
             config.run.seed,
             first_game=first_game(self.session),
         )
-        self._fleet.set_step(manifest.steps)
+        self._fleet.set_step(self._manifest.steps)
 
     def close(self) -> None:
         """End the thread that fetches weights."""
         self._pool.shutdown(cancel_futures=True)
 
     def go(self, should_stop: Callable[[], bool]) -> str:
-        """Play until the run ends, the worker is set aside, or `should_stop`; returns which."""
+        """Play until the run ends, the worker is set aside, or `should_stop`; returns which.
+
+        Whatever the reason, the last heartbeat tells it to the learner.
+        """
+        try:
+            why = self._play(should_stop)
+        except BrokenNetworkError as error:  # the weights are broken, or what computes with them
+            why = f"{SET_ASIDE}: {error}"
+        except Exception as error:
+            self._beat(LEAVING, f"{type(error).__name__}: {error}")
+            raise
+        self._beat(LEAVING, why if why.startswith(SET_ASIDE) else "")
+        if self._device != CPU:
+            torch.cuda.synchronize()
+        return why
+
+    def _play(self, should_stop: Callable[[], bool]) -> str:
         now = time.monotonic()
         looked, beaten, shipped = now, now - BEAT_SECONDS, now
         why = ""
@@ -161,37 +206,28 @@ class Worker(Closeable):
             if fresh and (now - shipped >= SHARD_SECONDS or fresh >= self._shard_rows or why):
                 shipped = now
                 why = self._ship(should_stop) or why or self._wait_for_learner(should_stop)
-            if now - beaten >= BEAT_SECONDS or why:
+            if now - beaten >= BEAT_SECONDS:
                 beaten = now
-                self._beat(LEAVING if why else PLAYING)
-        if self._device != CPU:
-            torch.cuda.synchronize()
+                self._beat(PLAYING)
         return why
 
     def _why_to_end(self, should_stop: Callable[[], bool]) -> str:
         manifest = self._manifest
         if reason := manifest.aside.get(str(self.session)):
-            return f"set aside: a shard {reason}"
+            return f"{SET_ASIDE}: a shard {reason}"
         if manifest.state != TRAINING:
             return manifest.state
         return "stopped" if should_stop() else ""
 
     def _look(self, should_stop: Callable[[], bool]) -> None:
         """Read the manifest, and begin to fetch weights that are new."""
-        found = patiently(lambda: read_manifest(self._store), should_stop)
+        store = self._store
+        found = patiently(store.location, lambda: read_manifest(store), should_stop)
         if found is None or not found.version:
             return
         self._manifest = found
         if self._coming is None and found.version != self._version:
-            self._coming = self._pool.submit(self._weights, found)
-
-    def _weights(self, manifest: Manifest) -> tuple[Manifest, NetworkData]:
-        """Fetch the weights of a manifest; raises OSError or NetworkFileError."""
-        content = self._store.read(manifest.file)
-        with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-            path = Path(folder) / "weights.safetensors"
-            path.write_bytes(content)
-            return manifest, load_network_file(path)
+            self._coming = self._pool.submit(_weights, store, found)
 
     def _take_weights(self) -> None:
         """Play with new weights as soon as they have come; if they cannot be read, look again."""
@@ -221,14 +257,14 @@ class Worker(Closeable):
         try:
             content = shard_bytes(games, provenance)
         except ValueError as error:  # such as NaN, of a broken GPU
-            return f"set aside: in its games {error}"
+            return f"{SET_ASIDE}: in its games {error}"
         shard = WorkerShard(self.session, self._written + 1)
 
         def write() -> bool:  # again and again, if need be: the same content to the same name
             self._store.write(f"{INCOMING}/{shard.file}", content)
             return True
 
-        if patiently(write, should_stop):
+        if patiently(self._store.location, write, should_stop):
             self._written += 1
             self._games_written += len(games.games)
         return ""
@@ -260,7 +296,7 @@ class Worker(Closeable):
         enough = mine >= 1 and self._manifest.waiting >= SHARDS_OF_AN_ITERATION
         return enough or mine >= MOST_WAITING
 
-    def _beat(self, state: str) -> None:
+    def _beat(self, state: str, failure: str = "") -> None:
         """Write the heartbeat, if the store can be reached."""
         self._state = state
         self._beats += 1
@@ -268,6 +304,7 @@ class Worker(Closeable):
         values = {
             **self._facts,
             "state": state,
+            "failure": failure,
             "beat": self._beats,
             "version": self._version,
             "shards": self._written,
@@ -276,21 +313,5 @@ class Worker(Closeable):
             "evals": counts.rows,
             "moves": counts.moves,
         }
-        try:
+        with self._unheard.bearing():
             write_json(self._store, session_file(self.session), values)
-        except OSError as error:
-            say(f"{self._store.location} cannot be written: {error.strerror or error}")
-
-
-def patiently(attempt: Callable[[], T], should_stop: Callable[[], bool]) -> T | None:
-    """Repeat an attempt while it raises OSError; None if `should_stop` first."""
-    seconds, longest = RETRY_SECONDS
-    while True:
-        try:
-            return attempt()
-        except OSError as error:
-            say(f"the run's files cannot be reached, trying again: {error}")
-        if should_stop():
-            return None
-        time.sleep(seconds)
-        seconds = min(2 * seconds, longest)

@@ -22,11 +22,11 @@ from tengen.cluster.manifest import (
     read_manifest,
     write_manifest,
 )
+from tengen.cluster.outage import Outage
 from tengen.cluster.worker_watch import WorkerWatch
 from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.network.files.tengen_format import save_network
-from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.exchange import (
     WEIGHTS,
     BrokenShardError,
@@ -35,7 +35,8 @@ from tengen.runs.exchange import (
     read_worker_shard,
     reject,
 )
-from tengen.runs.placement import OpenedRun
+from tengen.runs.folder import RunError
+from tengen.runs.placement import OpenedRun, PlayedGames
 from tengen.runs.progress import Counters
 from tengen.runs.store import FolderStore, Store
 from tengen.selfplay.fleet import Counts
@@ -48,7 +49,6 @@ LIST_SECONDS = 0.25  # between two looks for shards
 PUBLISH_SECONDS = 10.0  # between two announcements within an iteration
 BEAT_SECONDS = 1.0
 WATCH_SECONDS = 2.0
-MOST_SESSIONS = 500  # of earlier learners' workers, which may still be there
 KEPT_WEIGHTS = 3  # versions, for workers that are slow to fetch
 
 
@@ -60,44 +60,53 @@ class _Fetched(NamedTuple):
     broken: str = ""
 
 
-class WorkerGames:
+class WorkerGames(PlayedGames):
     """Reads shards as they appear, each once, and announces weights by version."""
 
-    def __init__(self, store: Store, run: OpenedRun) -> None:
-        self._store, self._run = store, run
+    def __init__(
+        self, store: Store, run: OpenedRun, check_ours: Callable[[], None] = lambda: None
+    ) -> None:
+        """`check_ours` raises RunError if this learner must not write any more."""
+        self._store, self._run, self._check_ours = store, run, check_ours
         self.overlapped = run.device == CUDA
         self.watch = WorkerWatch(store)
         self._lock = threading.Lock()  # of the manifest
         before = read_manifest(store)
         who = {"node": socket.gethostname(), "pid": os.getpid(), "device": run.device}
-        recent = run.ledger.sessions()[-MOST_SESSIONS:]
+        # Of all sessions so far; the manifest tells of those that may still play.
+        self._counted = {each: run.ledger.count(each) for each in run.ledger.sessions()}
+        self._playing = set[int]()
         self._manifest = before._replace(
             state=TRAINING,
             learner=who,
-            counted={str(session): run.ledger.count(session) for session in recent},
+            counted={},
             aside=dict(run.aside),
             tasks=(),
             workers=(),
             losses=0,
         )
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="reading shards")
-        self._announcing = BackgroundThread("announcing")
         self._fetching: Future[_Fetched | None] | None = None
         self._queue: deque[WorkerShard] = deque()  # of the reading thread
         self._listed = 0.0
         self._waiting = 0  # shards that are not counted yet
         self._announced: tuple[str, int] | None = None  # name and steps of what plays
-        self._has_announced = False  # anything in this session
         self._announced_at = time.monotonic()
-        self._closing = threading.Event()
-        self._beating = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
-        self._beating.start()
+        self._unwritten_weights: NetworkData | None = None  # announced and not written yet
+        self._unread = Outage(store.location, "shards cannot be read")
+        self._unmoved = Outage(store.location, "a refused shard cannot be moved")
+        self._unseen = Outage(store.location, "heartbeats cannot be read")
+        self._untold = Outage(store.location, "weights and manifest cannot be written")
+        self._failure: Exception | None = None  # of the thread that follows
+        self._closing, self._news = False, threading.Event()
+        self._talking = threading.Thread(target=self._talk, name="to workers", daemon=True)
+        self._talking.start()
 
     # Games
 
     def collect(self, learn: Callable[[], bool]) -> Games:
         """The next shard, unless the learner is behind with those it has."""
-        if not self._has_announced:
+        if self._announced is None:
             self.publish(self._run.trainer)
         deadline = time.monotonic() + COLLECT_SECONDS
         while True:
@@ -114,10 +123,8 @@ class WorkerGames:
         if self._fetching is not None:
             if not self._fetching.done():
                 return None
-            try:
+            with self._unread.bearing():
                 found = self._fetching.result()
-            except OSError as error:
-                say(f"{self._store.location}: shards cannot be read now: {error}")
         games = None if found is None else self._count(found)
         self._fetching = self._reading.submit(self._fetch)
         return games
@@ -132,8 +139,8 @@ class WorkerGames:
             return None
         ledger.add(*shard)
         with self._lock:
-            counted = {**self._manifest.counted, str(shard.session): ledger.count(shard.session)}
-            self._manifest = self._manifest._replace(counted=counted)
+            self._counted[shard.session] = ledger.count(shard.session)
+            self._playing.add(shard.session)
         return found.games
 
     def _set_aside(self, shard: WorkerShard, reason: str) -> None:
@@ -143,10 +150,8 @@ class WorkerGames:
         with self._lock:
             self._run.aside.setdefault(session, reason)
             self._manifest = self._manifest._replace(aside=dict(self._run.aside))
-        try:
+        with self._unmoved.bearing():  # it is found again
             reject(self._store, shard, reason)
-        except OSError as error:  # it is found again
-            say(f"{self._store.location}: {shard.file} cannot be moved now: {error}")
 
     def _fetch(self) -> _Fetched | None:
         """Read the next shard, in a thread of its own; None if there is none. Raises OSError."""
@@ -156,21 +161,17 @@ class WorkerGames:
             self._queue.extend(self._uncounted())
         if not self._queue:
             return None
-        shard = self._queue[0]
+        shard = self._queue.popleft()  # which is listed again, unless it is counted
         if (aside := self._run.aside.get(str(shard.session))) is not None:
-            self._queue.popleft()
             return _Fetched(shard, None, aside)
         try:
             games = read_worker_shard(
                 self._store, shard, self._run.config.selfplay, self._manifest.last_step
             )
         except FileNotFoundError:  # cleared away since it was listed
-            self._queue.popleft()
             return None
         except BrokenShardError as error:
-            self._queue.popleft()
             return _Fetched(shard, None, str(error))
-        self._queue.popleft()
         return _Fetched(shard, games)
 
     def _uncounted(self) -> list[WorkerShard]:
@@ -183,7 +184,7 @@ class WorkerGames:
                 waiting.append((seen[shard.session], shard))
         return [shard for _, shard in sorted(waiting)]
 
-    # Weights
+    # Weights and tasks
 
     def wants_weights(self) -> bool:
         """Every few seconds."""
@@ -200,68 +201,82 @@ class WorkerGames:
 
     def _announce(self, data: NetworkData) -> None:
         self._announced = data.name, int(data.provenance["steps"])
-        self._has_announced = True
         self._announced_at = time.monotonic()
-        self._announcing.start(self._write_weights, data, self._announced[1])
-
-    def _write_weights(self, data: NetworkData, steps: int) -> None:
-        version = self._manifest.version + 1
-        file = f"{WEIGHTS}/{version:08}.safetensors"
-        with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
-            path = Path(folder) / "weights.safetensors"
-            save_network(data, path, half=True)
-            content = path.read_bytes()
-        try:
-            self._store.write(file, content)
-            for name in self._store.names(WEIGHTS)[:-KEPT_WEIGHTS]:
-                self._store.remove(f"{WEIGHTS}/{name}")
-        except OSError as error:
-            say(f"{self._store.location}: weights cannot be announced now: {error}")
-            self._announced = None  # so that the next ones are, whichever they are
-            return
         with self._lock:
-            last = max(self._manifest.last_step, steps)
-            self._manifest = self._manifest._replace(
-                version=version, file=file, steps=steps, last_step=last
-            )
-        self._write_manifest()
-
-    # Manifest
+            self._unwritten_weights = data
+        self._news.set()
 
     def set_tasks(self, tasks: tuple[RatingTask, ...]) -> None:
         """Ask for these ratings."""
         with self._lock:
             self._manifest = self._manifest._replace(tasks=tasks)
-        self._write_manifest()
+        self._news.set()
 
-    def _beat(self) -> None:
-        """Write the manifest and look at the workers again and again, in a thread of its own."""
+    # What workers are told, by a thread of its own
+
+    def check(self) -> None:
+        """Raise what has ended the thread: without it workers and learner would wait for ever."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _talk(self) -> None:
+        """Look at the workers, and write weights and the manifest, again and again.
+
+        Whatever cannot be read or written now is tried again at the next beat.
+        """
         looked = -WATCH_SECONDS
-        while not self._closing.wait(BEAT_SECONDS):
-            try:
-                if time.monotonic() - looked >= WATCH_SECONDS:
-                    self.watch.look()
-                    looked = time.monotonic()
-                shards = incoming_shards(self._store)
-                self._waiting = sum(shard not in self._run.ledger for shard in shards)
-            except OSError as error:
-                say(f"{self._store.location}: heartbeats cannot be read now: {error}")
-            self._write_manifest()
+        try:
+            while not self._closing:
+                self._check_ours()
+                with self._unseen.bearing():
+                    if time.monotonic() - looked >= WATCH_SECONDS:
+                        looked = time.monotonic()
+                        self.watch.look()
+                    shards = incoming_shards(self._store)
+                    self._waiting = sum(shard not in self._run.ledger for shard in shards)
+                with self._untold.bearing():
+                    self._write_weights()
+                    self._write_manifest()
+                self._news.wait(BEAT_SECONDS)
+                self._news.clear()
+        except Exception as error:
+            self._failure = error
+
+    def _write_weights(self) -> None:
+        """Write the weights that were announced last, if they are not there yet."""
+        if (data := self._unwritten_weights) is None:
+            return
+        version, steps = self._manifest.version + 1, int(data.provenance["steps"])
+        file = f"{WEIGHTS}/{version:08}.safetensors"
+        with tempfile.TemporaryDirectory(prefix="tengen-") as folder:
+            path = Path(folder) / "weights.safetensors"
+            save_network(data, path, half=True)
+            content = path.read_bytes()
+        self._store.write(file, content)
+        with self._lock:
+            last = max(self._manifest.last_step, steps)
+            self._manifest = self._manifest._replace(
+                version=version, file=file, steps=steps, last_step=last
+            )
+            if self._unwritten_weights is data:  # and not newer ones meanwhile
+                self._unwritten_weights = None
+        for name in self._store.names(WEIGHTS)[:-KEPT_WEIGHTS]:
+            self._store.remove(f"{WEIGHTS}/{name}")
 
     def _write_manifest(self) -> None:
         with self._lock:
-            self._manifest = self._manifest._replace(
+            self._playing.update(self.watch.sessions)
+            counted = {str(each): self._counted.get(each, 0) for each in sorted(self._playing)}
+            self._manifest = manifest = self._manifest._replace(
                 beat=self._manifest.beat + 1,
+                counted=counted,
                 waiting=self._waiting,
                 workers=tuple(self.watch.table()),
                 losses=self.watch.losses,
             )
-            try:
-                write_manifest(self._store, self._manifest)
-                if not isinstance(self._store, FolderStore):  # for the page of the run
-                    write_manifest(FolderStore(self._run.folder.path), self._manifest)
-            except OSError as error:
-                say(f"{self._store.location}: the manifest cannot be written now: {error}")
+        write_manifest(self._store, manifest)
+        if not isinstance(self._store, FolderStore):  # for the page of the run
+            write_manifest(FolderStore(self._run.folder.path), manifest)
 
     # The rest of a source of games
 
@@ -294,10 +309,15 @@ class WorkerGames:
 
     def close(self, state: str = STOPPED) -> None:
         """Tell the workers that the learner has ended, and why; end the threads."""
-        self._closing.set()
-        self._beating.join()
+        self._closing = True
+        self._news.set()
+        self._talking.join()
         self._reading.shutdown(cancel_futures=True)
-        self._announcing.close()
+        try:
+            self._check_ours()
+        except RunError:
+            return  # another learner speaks to them
         with self._lock:
             self._manifest = self._manifest._replace(state=state, tasks=())
-        self._write_manifest()
+        with self._untold.bearing():
+            self._write_manifest()

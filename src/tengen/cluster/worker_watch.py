@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ LOST_SECONDS = 15.0  # without a heartbeat, which comes every 2 seconds
 STARTING_SECONDS = 600.0  # until the first one: kernels may have to be compiled
 SHOWN_SECONDS = 300.0  # how long a worker is shown after it left or was lost
 GIVEN_UP_SECONDS = 3600.0
+QUIET_SECONDS = 60.0  # without any worker, before people are told
 _COUNTS = ("ticks", "evals", "moves", "games")
 
 
@@ -30,6 +32,10 @@ class _Watched:
     rates: dict[str, float] = field(default_factory=dict)  # per second
     lost: bool = False
 
+    def made(self, name: str) -> int:
+        """How much of something it did in this watch."""
+        return int(self.values.get(name, 0)) - self.first[name]
+
 
 class WorkerWatch:
     """Follows the heartbeats of all workers."""
@@ -37,29 +43,58 @@ class WorkerWatch:
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
         self._watched: dict[int, _Watched] = {}
-        self._old: set[int] = set()  # sessions that had ended before, and are not read again
+        self._old: set[int] = set()  # sessions that have ended, and are not read again
+        self._ended = dict.fromkeys(_COUNTS, 0)  # what those did in this watch
         self._looked = False
+        self._heard = clock()  # when a worker was last there
+        self._told = False  # that none is
         self.losses = 0  # of contact, so far
+        self.counts = Counts()  # what all workers have done since the watch began
 
     def look(self) -> None:
         """Read the heartbeats; says who is lost and who is back. Raises OSError."""
         now = self._clock()
         for session in sessions(self._store):
-            if session in self._old or self._is_over(session, now):
+            if session in self._old or self._has_left(session):
                 continue
             values = read_json(self._store, session_file(session))
+            if not values:
+                continue  # it is being written: the name comes first
             if values.get("kind") != "worker":
                 self._old.add(session)
                 continue
             self._note(session, values, now)
         self._looked = True
+        self._forget_ended(now)
+        sums = {name: self._ended[name] + self._made_by_watched(name) for name in _COUNTS}
+        self.counts = Counts(sums["ticks"], sums["evals"], sums["moves"], sums["games"])
+        self._tell_if_nobody_plays(now)
 
-    def _is_over(self, session: int, now: float) -> bool:
-        """Whether a session has ended, or was lost so long ago that it is not looked for."""
+    def _has_left(self, session: int) -> bool:
         watched = self._watched.get(session)
-        if watched is None:
-            return False
-        return _left(watched) or now - watched.changed > GIVEN_UP_SECONDS
+        return watched is not None and _left(watched)
+
+    def _made_by_watched(self, name: str) -> int:
+        return sum(each.made(name) for each in self._watched.values())
+
+    def _forget_ended(self, now: float) -> None:
+        """Drop sessions that ended, or were lost, so long ago that they are not looked for."""
+        for session, each in list(self._watched.items()):
+            quiet = now - each.changed
+            if quiet > (SHOWN_SECONDS if _left(each) else GIVEN_UP_SECONDS):
+                self._old.add(session)
+                for name in _COUNTS:
+                    self._ended[name] += each.made(name)
+                del self._watched[session]
+
+    def _tell_if_nobody_plays(self, now: float) -> None:
+        """Say once that there is no worker, neither playing nor starting."""
+        if any(_is_there(each) or _starts(each, now) for each in self._watched.values()):
+            self._heard, self._told = now, False
+        elif not self._told and now - self._heard >= QUIET_SECONDS:
+            self._told = True
+            where = self._store.location
+            say(f"{where}: no worker for {now - self._heard:.0f} s; it waits until one starts")
 
     def _note(self, session: int, values: dict[str, Any], now: float) -> None:
         before = self._watched.get(session)
@@ -69,6 +104,7 @@ class WorkerWatch:
                 return
             first = {name: int(values.get(name, 0)) if not self._looked else 0 for name in _COUNTS}
             self._watched[session] = _Watched(values, now, first, seen=self._looked)
+            _tell_why_it_ended(session, values)
             return
         if values.get("beat") != before.values.get("beat"):
             span = now - before.changed
@@ -80,6 +116,7 @@ class WorkerWatch:
             if before.lost:
                 before.lost = False
                 say(f"{named(session, values)} is back")
+            _tell_why_it_ended(session, values)
         elif before.seen and not before.lost and now - before.changed > _patience(before):
             before.lost = True
             self.losses += 1
@@ -88,23 +125,22 @@ class WorkerWatch:
     def name(self, session: int) -> str:
         """Which worker a session is, for people."""
         watched = self._watched.get(session)
-        values = watched.values if watched else read_json(self._store, session_file(session))
+        values = watched.values if watched else {}
+        if not watched:
+            with suppress(OSError):
+                values = read_json(self._store, session_file(session))
         return named(session, values)
 
     @property
-    def counts(self) -> Counts:
-        """What all workers have done since the watch began."""
-        sums = dict.fromkeys(_COUNTS, 0)
-        for watched in list(self._watched.values()):
-            for name in _COUNTS:
-                sums[name] += int(watched.values.get(name, 0)) - watched.first[name]
-        return Counts(sums["ticks"], sums["evals"], sums["moves"], sums["games"])
+    def sessions(self) -> list[int]:
+        """The workers that may be playing, even if they are not heard."""
+        watched = list(self._watched.items())
+        return [session for session, each in watched if not _left(each)]
 
     @property
     def present(self) -> int:
         """How many workers are there."""
-        watched = list(self._watched.values())
-        return sum(each.seen and not (each.lost or _left(each)) for each in watched)
+        return sum(_is_there(each) for each in list(self._watched.values()))
 
     def table(self) -> list[dict[str, Any]]:
         """A line for each worker that is there or was lately."""
@@ -138,9 +174,24 @@ def named(session: int, values: dict[str, Any]) -> str:
     return f"{label} (session {session} on {where})"
 
 
+def _tell_why_it_ended(session: int, values: dict[str, Any]) -> None:
+    """Say what a worker's last heartbeat says, if it failed."""
+    if failure := values.get("failure"):
+        say(f"{named(session, values)} has ended: {failure}")
+
+
 def _patience(watched: _Watched) -> float:
     """Seconds without a heartbeat after which a worker is lost."""
     return LOST_SECONDS if "beat" in watched.values else STARTING_SECONDS
+
+
+def _is_there(watched: _Watched) -> bool:
+    return watched.seen and not (watched.lost or _left(watched))
+
+
+def _starts(watched: _Watched, now: float) -> bool:
+    """Whether it may still be compiling kernels."""
+    return "beat" not in watched.values and now - watched.changed < STARTING_SECONDS
 
 
 def _left(watched: _Watched) -> bool:

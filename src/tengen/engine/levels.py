@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -239,7 +240,7 @@ def _drawn(result: SearchResult, level: Level, seed: int) -> Deciding[Point | No
     drawn_from: Iterable[tuple[Point | None, float]] = (
         [(each.move, each.play_weight) for each in result.moves]
         if result.moves
-        else zip(_points(position), result.policy[:-1].tolist(), strict=True)
+        else zip(_points(position.size), result.policy[:-1].tolist(), strict=True)
     )
     weights = {
         move: w for move, w in drawn_from if w > 0 and move is not None and sensible[move.y, move.x]
@@ -283,12 +284,13 @@ def _drawn_in_turn(
 
 def _by_policy(result: SearchResult) -> list[Point | None]:
     """All legal moves, those that come to mind first."""
-    moves: list[Point | None] = [*_points(result.position), None]
+    moves: list[Point | None] = [*_points(result.position.size), None]
     return [moves[k] for k in np.argsort(-result.policy, kind="stable") if result.policy[k] > 0]
 
 
-def _points(position: Position) -> list[Point]:
-    return [Point(x, y) for y in range(position.height) for x in range(position.width)]
+@cache
+def _points(size: Size) -> tuple[Point, ...]:
+    return tuple(Point(x, y) for y in range(size.height) for x in range(size.width))
 
 
 def _sensible(position: Position) -> NDArray[np.bool_]:

@@ -53,6 +53,11 @@ class GtpOpponent:
         # Other programs need options on their own command line to set the rules.
         self._takes_rules = self._knows("kata-set-rules")
 
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -9,7 +9,9 @@ analysis/          KataGo's JSON analysis protocol
 katago_reports     what these two have in common: reports on a search, handicap
 protocol_stdio     stdout for a protocol, and its log file
 loopback           addresses that only this machine can reach
+connection_limit   how many connections a server may have open
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
-terminal, match, review, benchmark, doctor, net, train, sweep, selfplay    the other commands
+train, distil, sweep, selfplay    what learns, and games to learn from
+terminal, match, review, benchmark, doctor, net    the other commands
 """

@@ -20,6 +20,7 @@ from tengen.frontends.command_options import with_options
 from tengen.frontends.options import (
     AnalysisOptions,
     BenchmarkOptions,
+    DistilOptions,
     ExportOptions,
     GtpOptions,
     MatchOptions,
@@ -32,7 +33,7 @@ from tengen.frontends.options import (
     VerifyOptions,
     write_settings,
 )
-from tengen.interrupt import end_at_once, end_process, raise_when_terminated
+from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
@@ -271,10 +272,35 @@ def train(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Learn from nothing by self-play. Ctrl-C saves and stops; the same command resumes."""
+    """Learn from nothing by self-play, or from game records.
+
+    Ctrl-C saves and stops; the same command resumes.
+    """
     from tengen.frontends.train import run_training
 
     run_training(run, options, serve)
+
+
+@app.command()
+@with_options
+def distil(
+    teacher: Annotated[
+        str, typer.Argument(metavar="TEACHER", help="The network that is learned from.")
+    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
+    options: DistilOptions,
+    serve: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
+    ] = None,
+) -> None:
+    """Teach a network what another one, larger as a rule, thinks of positions.
+
+    Ctrl-C saves and stops; the same command resumes, and so does `tengen train RUN`.
+    """
+    from tengen.frontends.distil import run_distillation
+
+    run_distillation(teacher, run, options, serve)
 
 
 @app.command()
@@ -414,6 +440,8 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("TENGEN_TRACEBACK"):
             raise
+        if (interrupt := cause_of(error)) is not None:
+            end_at_once(interrupt)
         message, status = _explained(error)
         say(" ".join(message.split()))
         raise SystemExit(status) from None

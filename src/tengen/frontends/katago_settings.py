@@ -14,6 +14,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tengen.bounded_files import SETTINGS_BYTES, read_bounded
 from tengen.engine.katago_params import (
     ANALYSIS,
     GTP,
@@ -73,7 +74,7 @@ def with_double_hyphens(arguments: Sequence[str]) -> list[str]:
 def read_config(path: str | Path) -> list[Setting]:
     """The parameters in a file of KataGo's, by its lines; raises ValueError that names the line."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = read_bounded(path, SETTINGS_BYTES).decode("utf-8").splitlines()
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except ValueError as error:

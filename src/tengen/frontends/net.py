@@ -54,6 +54,7 @@ from tengen.network.files.loading import (
 )
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.fixed_rules import with_fixed_rules
+from tengen.network.origins import LEARNED_FROM, learned_from
 from tengen.network.trained_on import BOARD_SIZES, RULES
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import tell
@@ -237,10 +238,11 @@ def _facts(data: NetworkData, path: Path) -> Iterator[tuple[str, str]]:
     if a.board_size:
         yield "board size", f"{a.board_size}x{a.board_size} only"
     yield "trained on", f"boards {data.trained_on.boards_text}; rules {data.trained_on.rules_text}"
+    yield "learned from", learned_from(data.provenance)
     yield "outputs", f"{a.policy_outputs} policy, 3 value, {a.score_outputs} score, ownership"
     names = ("score_mean", "score_stdev", "lead", "variance_time", "value_error", "score_error")
     factors = [f"{name} {getattr(scaling, name):g}" for name in names[: a.score_outputs]]
     yield "scaling", ", ".join(factors)
     for title, value in data.provenance.items():
-        if title not in (BOARD_SIZES, RULES):  # which were told above
+        if title not in (BOARD_SIZES, RULES, LEARNED_FROM):  # which were told above
             yield one_line(title), value

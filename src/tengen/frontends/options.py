@@ -26,6 +26,8 @@ CONFIG = "settings file: of Tengen's (`tengen config` writes one), or a .cfg of 
 OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; go before the file"
 LEVEL = "strength, from newcomer to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
+RECORDS = "learn from SGF files, shards or KataGo's rows (.npz) in place of self-play"
+POSITIONS = "take positions from these records in place of self-play"
 SEED = "the same seed makes the same moves; else each game has its own"
 
 
@@ -240,6 +242,7 @@ class TrainOptions:
     workers: int | None = option(
         None, "how many self-play workers; without --cluster all on this machine", low=1
     )
+    records: list[str] = option((), RECORDS, metavar="FILE_OR_FOLDER")
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")
@@ -254,6 +257,30 @@ class TrainOptions:
     allow_commands: bool = option(
         False, "start the programs that the run's rating.outside names (gtp:COMMAND)"
     )
+
+
+@dataclass(frozen=True)
+class DistilOptions:
+    """Options of `tengen distil`; None where the run's own settings are to stay."""
+
+    into: str | None = option(None, "architecture that learns, such as b6c96")
+    minutes: float | None = option(None, "how long the whole run takes")
+    games: int | None = option(None, "or how many games")
+    iterations: int | None = option(None, "or how many iterations")
+    board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
+    records: list[str] = option((), POSITIONS, metavar="FILE_OR_FOLDER")
+    session_minutes: float | None = option(
+        None, "how long this session takes; the run goes on in the next", low=0
+    )
+    pack: Path | None = option(
+        None, "keep all that the run needs to go on elsewhere in files of this name", metavar="FILE"
+    )
+    config: str | None = option(None, "settings file, or the name of a recipe", metavar="FILE")
+    settings: list[str] = option(
+        (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
+    )
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
+    seed: int | None = option(None, "seed of weights and games")
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from tengen.engine.engine import Engine
 from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
 from tengen.game.geometry import point_text
+from tengen.game.sgf.files import WRITTEN, sgf_files
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.interrupt import interruptible
 from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import check_language, html_page
 from tengen.reviewing.review import GameReview, Searched, Turn, main_line, review_game
-from tengen.reviewing.sources import WRITTEN, sgf_files
 from tengen.reviewing.wording import line_text, points_text, remarks, side_text
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say

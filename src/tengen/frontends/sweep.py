@@ -90,7 +90,7 @@ def _train(recipe: str, run: Planned, stop: threading.Event) -> int:
             return child.wait(POLL_SECONDS)
         except subprocess.TimeoutExpired:
             if stop.is_set() and not told and os.name == "posix":
-                child.send_signal(signal.SIGINT)
+                child.send_signal(signal.SIGTERM)  # it may be in the background, without Ctrl-C
                 told = True
         except BaseException:
             child.terminate()

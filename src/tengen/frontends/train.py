@@ -18,11 +18,14 @@ from tengen.runs.params import SECTIONS, RunConfig, Session
 from tengen.runs.run import train
 from tengen.runs.store import is_url
 from tengen.selfplay.params import SelfPlayParams
+from tengen.training.params import TrainingParams, WindowParams
 from tengen.tutorial import recipe as textbook
 from tengen.tutorial.run import is_tutorial
 from tengen.tutorial.run import train as train_by_textbook
 from tengen.user_messages import say
 
+RECORDS, DISTIL = "records", "distil"
+NO_WORKERS = "nobody plays in a run that learns from records: leave out --workers and --cluster"
 TEXTBOOK = "tutorial"  # a preset with another network, loop and sections
 
 # Recipes by name. The defaults are KataGo's: see the comments of the settings.
@@ -31,6 +34,14 @@ PRESETS: dict[str, RunConfig] = {
     # Few visits for every turn, allotted by sequential halving; every turn is learned from.
     "gumbel": RunConfig(
         selfplay=SelfPlayParams(visits=24, fast_visits=24, full_share=1.0, gumbel=12)
+    ),
+    # Each position is used once an epoch; there is no search whose value could have less noise.
+    RECORDS: RunConfig(training=TrainingParams(batch=256, samples_per_row=1.0, search_share=0.0)),
+    # The games only find positions like those of the network's own games. They do not grow old,
+    # since the teacher does not change.
+    DISTIL: RunConfig(
+        selfplay=SelfPlayParams(visits=4, fast_visits=4, full_share=0.5, surprise_share=0.0),
+        window=WindowParams(start=500_000),
     ),
 }
 
@@ -72,6 +83,8 @@ def _train_on_cluster(location: str, path: str, options: TrainOptions) -> None:
     address = options.cluster or LOCAL
     import_ray(address)  # raises before a run is created that cannot be trained
     config, session = _wanted(path, options)
+    if (_stored(path, SECTIONS)["data"] if config is None else config.data).records:
+        raise ValueError(NO_WORKERS)
     train_on_cluster(location, config, session, address, options.workers)
 
 
@@ -98,6 +111,10 @@ def run_config(path: str, options: TrainOptions) -> RunConfig | None:
     given = {"run": {name: getattr(options, name) for name in names}}
     if options.board_size is not None:
         given["selfplay"] = {"board_sizes": (options.board_size,)}
+    if options.records:
+        given["data"] = {"records": tuple(str(Path(each).resolve()) for each in options.records)}
+        if options.board_size is not None:
+            given["data"]["record_sizes"] = (options.board_size,)
     return RunConfig(**_changed(_base(path, options), given, options.settings))
 
 
@@ -106,9 +123,9 @@ def textbook_config(path: str, options: TrainOptions) -> textbook.Config | None:
     if is_run(path) and not is_tutorial(path):
         raise ValueError(f"{path} is a run of another kind; name another folder for the tutorial")
     of_runs = ("config", "model", "minutes", "games", "session_minutes", "pack", "origin")
-    no_flags = (*of_runs, "cluster", "workers")
+    no_flags = (*of_runs, "cluster", "workers", "records")
     for name in no_flags:
-        if getattr(options, name) is not None:
+        if getattr(options, name) not in (None, ()):
             flag = "from" if name == "origin" else name.replace("_", "-")
             raise ValueError(f"--{flag} is not for the tutorial; see --set tutorial.KEY=VALUE")
     if options.preset not in (None, TEXTBOOK):
@@ -155,6 +172,8 @@ def _base(path: str, options: TrainOptions) -> dict[str, Any]:
     if options.config is not None:
         return load_sections(find_recipe(options.config), SECTIONS)
     if options.preset is None:
+        if options.records and not is_run(path):
+            return vars(PRESETS[RECORDS])
         return _stored(path, SECTIONS)
     if options.preset not in PRESETS:
         known = ", ".join((*PRESETS, TEXTBOOK))

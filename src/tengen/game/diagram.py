@@ -15,6 +15,7 @@ from tengen.game.geometry import handicap_points as star_points
 _BLACK_SIGNS = "Xx#@Bb●"
 _WHITE_SIGNS = "OoWw○"
 _EMPTY_SIGNS = ".+,"
+_SIGNS = bytes.maketrans(bytes(range(3)), b".XO")
 _ROW = re.compile(rf"\d*([{_BLACK_SIGNS}{_WHITE_SIGNS}{re.escape(_EMPTY_SIGNS)}]+)\d*")
 
 
@@ -66,7 +67,7 @@ def write_diagram(
 
 def stones_text(stones: NDArray[np.int8]) -> str:
     """stones[height, width] as one character each, from the top: `.`, `X` Black, `O` White."""
-    return "".join(".XO"[stone] for stone in stones.ravel())
+    return stones.tobytes().translate(_SIGNS).decode()
 
 
 def _stars(size: Size) -> set[Point]:

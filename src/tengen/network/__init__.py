@@ -3,6 +3,7 @@
 - architecture: what a network is made of; names such as b6c96; parameters and FLOPs
 - data: a network as architecture, weights and provenance
 - trained_on: the boards and rules that a network was trained on
+- origins: from what it learned: nothing, records, a teacher
 - evaluator: the interface between search and networks, and the encoding of positions
 - decoding: evaluations from a network's raw outputs
 - loaded_network: a network file opened on a device, for front ends

@@ -139,6 +139,11 @@ class Architecture:
         """Is it told who plays, so that it can predict their moves?"""
         return self.metadata_hidden1 > 0
 
+    @property
+    def has_attention(self) -> bool:
+        """Does a block attend to the whole board?"""
+        return _attend(self.blocks)
+
     def seeing(self, features: FeatureSet) -> Architecture:
         """The same architecture for another feature set."""
         planes, globals_ = len(features.planes), len(features.globals)
@@ -189,6 +194,13 @@ class Architecture:
             raise ValueError(f"first_kernel is {self.first_kernel}, which is even")
         if _check_blocks(self.blocks, MAX_NESTING) > MAX_BLOCKS:
             raise ValueError(f"more than {MAX_BLOCKS:,} blocks")
+
+
+def _attend(blocks: tuple[Block, ...]) -> bool:
+    return any(
+        isinstance(block, Attention) or (isinstance(block, Bottleneck) and _attend(block.inner))
+        for block in blocks
+    )
 
 
 def _block_to_dict(block: Block) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation
 
+LARGEST = 1e6  # points, turns and errors that a network may speak of; no board has as many
+
 
 class RawOutputs(NamedTuple):
     """The outputs of a network's heads."""
@@ -31,8 +33,8 @@ def decode(
 ) -> Evaluation:
     """Turn the raw outputs of a network into probabilities and points.
 
-    Raises BrokenNetworkError, with the network's name, where an output is infinite or no number: a
-    search would take such a value for any other and play at random.
+    Raises BrokenNetworkError, with the network's name, where an output is infinite, no number, or
+    speaks of a million points: a search would take such a value for any other and play at random.
     'No result' is impossible under superko with area scoring; elsewhere it counts as no points.
     The policy is the plain one, or if the network has an optimistic one, the batch's mix of both.
     """
@@ -51,7 +53,13 @@ def decode(
         value[decided, 2] = -np.inf
     value = np.exp(value - value.max(1, keepdims=True))
     value /= value.sum(1, keepdims=True)
-    numbers = score_numbers(raw.score, 1 - value[:, 2], scaling, _softplus)
+    with np.errstate(all="ignore"):  # what overflows is refused
+        numbers = score_numbers(raw.score, 1 - value[:, 2], scaling, _softplus)
+    if not (np.abs(np.stack(numbers)) < LARGEST).all():
+        raise BrokenNetworkError(
+            f"{name}: its score output is beyond all that a board can hold; the network is damaged "
+            "or its training diverged, so use another one"
+        )
     return Evaluation._make((policy, value, *numbers, np.tanh(raw.ownership)))
 
 

@@ -19,6 +19,7 @@ from tengen.game.kernels.board import NO_TERRITORY, new_boards
 from tengen.game.kernels.life import new_life_scratch
 from tengen.game.kernels.moves import new_history
 from tengen.replay.kernels.boards import GameBoards, replay_boards
+from tengen.replay.kernels.encode import SURE
 from tengen.replay.network_estimates import Estimates
 from tengen.replay.rows import HORIZONS, TrainingRows, copies_of_turns, encode_padded, game_index
 from tengen.selfplay.record import BY_MOVE_LIMIT, FAST, FULL, SETUP, Games, offsets
@@ -40,9 +41,10 @@ _HASH_BITS = (22, 22, 20)  # each half of a 128-bit hash in three columns of flo
 class Column:
     """Columns of globalTargetsNC that are filled.
 
-    The others are 0 as in KataGo: 23 is unused, 24 and 35 take weight from the values of games
-    that others played, 49 and 50 tell of networks that changed during a game, 56 is the turn of
-    an initial position from elsewhere, 64 and later tell of positions that were searched again.
+    The others are 0 as in KataGo: 23 is unused, 49 and 50 tell of networks that changed during a
+    game, 56 is the turn of an initial position from elsewhere, 64 and later tell of positions that
+    were searched again. Those that begin with LESS take weight from games that others played, and
+    are 0 in ours.
     """
 
     RESULT = 0  # win, loss, no result, score
@@ -51,6 +53,7 @@ class Column:
     SCORE = 20
     LEAD = 21
     ARRIVAL = 22  # of the changes of the value: turns from now, weighted by squared changes
+    LESS_SHORT_TERM = 24
     ROW_WEIGHT = 25
     POLICY_WEIGHT = 26
     OWNERSHIP_WEIGHT = 27
@@ -61,6 +64,7 @@ class Column:
     SEARCH_ENTROPY = 32
     LATER_BOARDS_WEIGHT = 33
     SCORING_WEIGHT = 34
+    LESS_VALUE = 35
     HISTORY = 36  # five masks: 1 shows the move
     GAME = 41  # six parts of a hash that all rows of a game share
     KOMI = 47  # own, with what was won or lost besides
@@ -172,7 +176,7 @@ def _spatial_targets(
     """[rows, 5, side, side]: owners, points lost to seki, two later boards, worth of points."""
     turn, game, number, _, counted = sources
     sign = sources.mine[:, None, None]
-    ownership = rows.ownership * counted[:, None, None].astype(np.int8)
+    ownership = rows.ownership // SURE * counted[:, None, None].astype(np.int8)
     seki = np.where(ownership == 0, boards.area[game] * sign, 0)
     left = games.games["n_turns"][game] - number
     later = [

@@ -69,7 +69,13 @@ class Rows(NamedTuple, Generic[Array]):
     short_scores: Annotated[Array, Field(np.float32, (HORIZONS,))]
     search_value: Annotated[Array, Field(np.float32, (3,))]  # of this turn's search
     lead: Annotated[Array, Field(np.float32, ())]  # final points that the search expects
-    ownership: Annotated[Array, Field(np.int8, Layout.POINTS)]  # 1 own, -1 the opponent's, else 0
+    ownership: Annotated[Array, Field(np.int8, Layout.POINTS)]  # SURE own, -SURE the other's
+    # How far value, score, lead and ownership are known, from 0 to 1: what they say holds if the
+    # game has a result, and records from elsewhere do not tell all of it.
+    known: Annotated[Array, Field(np.float32, (4,))]
+    # The spread of the score, and the squares of the errors of value and score at the shortest
+    # horizon, where a teacher tells them; all 0 where results have to teach them.
+    uncertainty: Annotated[Array, Field(np.float32, (3,))]
 
 
 TrainingRows: TypeAlias = Rows[NDArray[Any]]

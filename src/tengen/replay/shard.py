@@ -152,7 +152,9 @@ def shard_bytes(games: Games, provenance: Mapping[str, Any] | None = None) -> by
     tables = games[: len(_LAYOUT)]
     # Records are transposed into columns of single bytes, which compress better.
     packed = [
-        zlib.compress(array.view(np.uint8).reshape(len(array), -1).T.tobytes(), _LEVEL)
+        zlib.compress(
+            array.view(np.uint8).reshape(len(array), array.dtype.itemsize).T.tobytes(), _LEVEL
+        )
         for array in map(np.ascontiguousarray, tables)
     ]
     header = json.dumps(

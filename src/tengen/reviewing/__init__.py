@@ -5,6 +5,5 @@ reasons.py        why one move is better than another, by what becomes of stones
 annotated_sgf.py  the review as SGF
 html_page.py      the review as one HTML file
 rows.py           reviews as flat rows, for data frames
-sources.py        games of files and folders
 wording.py        verdicts in words
 """

@@ -11,9 +11,9 @@ from tengen.engine.engine import Engine
 from tengen.engine.search_many import OnDone, reporting
 from tengen.game.color import Color
 from tengen.game.geometry import point_text
+from tengen.game.sgf.files import sgf_files
 from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
 from tengen.reviewing.review import DEFAULT_VISITS, GameReview, main_line, review_game
-from tengen.reviewing.sources import sgf_files
 from tengen.user_messages import say
 
 

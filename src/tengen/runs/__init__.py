@@ -5,7 +5,10 @@
 - `folder`: what lies where, opening and locking a run, errors that say what to do, JSON lines
 - `placement`: where games are played and rated: in this process, or elsewhere
 - `selfplay_network`: the network that plays, by device
-- `replay_writer`: finished games into the replay buffer
+- `starting`: the network that a run starts from, and its teacher
+- `records`, `record_source`: game records read into the folder, and learned from
+- `row_maker`: rows of games or files, by results or by a teacher
+- `replay_writer`: these rows into the replay buffer
 - `store`, `exchange`, `ledger`: what several machines share: files, their names, what was counted
 - `checkpoint`: the state of a run in a file, saved in the background
 - `pack`: what goes into files that travel, and going on from them

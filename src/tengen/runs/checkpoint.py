@@ -20,6 +20,7 @@ from safetensors.numpy import save
 from tengen.atomic_files import replace_file, sync_folder
 from tengen.network.files.errors import one_line
 from tengen.network.files.tengen_format import checksum
+from tengen.replay.opinions import ENDING as OPINIONS
 from tengen.replay.shard import shard_files, shard_number, shard_numbers, write_shard
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.folder import RunError, RunFolder, writing
@@ -154,22 +155,40 @@ class CheckpointWriter(BackgroundThread):
         self,
         folder: RunFolder,
         samples: int,
+        before: Callable[[], None] = lambda: None,
         then: Callable[[Mapping[str, Any]], None] = lambda _: None,
     ) -> None:
-        """`then` is called after each save with its facts, in the background."""
+        """`before` is called before anything is written, and `then` after each save, in the
+        background; `then` gets the save's facts, and `before` may raise RunError to prevent it.
+        """
         super().__init__("saving")
-        self._folder, self._samples, self._then = folder, samples, then
+        self._folder, self._samples = folder, samples
+        self._before, self._then = before, then
 
     def write(
-        self, number: int, games: Games, arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]
+        self,
+        number: int,
+        games: Games,
+        arrays: Mapping[str, NDArray[Any]],
+        facts: dict[str, Any],
+        beside: Callable[[Path], None] | None = None,
     ) -> None:
-        """Save a run, to be started in the background; raises RunError."""
+        """Save a run, to be started in the background; raises RunError.
+
+        `beside` writes what else there is about the games, next to their shard, which then holds
+        all of them.
+        """
+        self._before()
+        at_most = GAMES_IN_A_SHARD if beside is None else max(1, len(games.games))
         with writing(self._folder.shards):
-            for part in split_games(games, GAMES_IN_A_SHARD):
-                write_shard(self._folder.shards, part, {"run": self._folder.path.name})
+            for part in split_games(games, at_most):
+                path = write_shard(self._folder.shards, part, {"run": self._folder.path.name})
+                if beside is not None:
+                    beside(path)
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
         facts = facts | {"last_shard": last}
+        self._before()  # large shards take a while
         save_checkpoint(self._folder, number, arrays, facts)
         self._then(facts)
 
@@ -201,3 +220,4 @@ def remove_shards_after(folder: RunFolder, last: int) -> None:
         if shard_number(file) > last:
             with writing(file):
                 file.unlink()
+                file.with_suffix(OPINIONS).unlink(missing_ok=True)

@@ -27,6 +27,12 @@ if sys.platform != "win32":
 LOCK = "lock"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+# What a network file system answers while its server is away.
+_AWAY_NAMES = (
+    *("EIO", "EREMOTEIO", "ESTALE", "ETIMEDOUT", "ENETDOWN", "ENETUNREACH", "EHOSTDOWN"),
+    *("EHOSTUNREACH", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "ENOTCONN"),
+)
+_AWAY = {getattr(errno, name) for name in _AWAY_NAMES if hasattr(errno, name)}
 _BLOCK = 1 << 16  # bytes
 
 
@@ -44,9 +50,11 @@ class RunFolder:
         self.latest = path / "latest.safetensors"  # the network when the run ended or was stopped
         self.shards = path / "shards"
         self.games = path / "games"  # samples as SGF
+        self.records = path / "records"  # that were read; only of runs that learn from such
         self.tensorboard = path / "tensorboard"
         self.ratings = path / "ratings.jsonl"
         self.metrics = path / "metrics.jsonl"
+        # Those that every run has.
         self.folders = self.checkpoints, self.networks, self.shards, self.games, self.tensorboard
 
 
@@ -65,7 +73,7 @@ def create_run(path: str | Path, config: str) -> RunFolder:
         raise RunError(f"{path}: is a run already; resume it, or name another folder")
     with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
-        known = {LOCK, *(each.name for each in folder.folders)}
+        known = {LOCK, folder.records.name, *(each.name for each in folder.folders)}
         found = {each.name for each in folder.path.iterdir()} - known
         if others := [name for name in sorted(found) if not name.endswith(".unfinished")]:
             what = f"holds other files ({others[0]!r} for one) and is no run"
@@ -124,7 +132,7 @@ def removed_if_refused(path: str | Path) -> Iterator[None]:
     """
     folder = RunFolder(Path(path))
     lock = folder.path / LOCK
-    parts = (folder.config, lock, *folder.folders, folder.path)
+    parts = (folder.config, lock, folder.records, *folder.folders, folder.path)
     there = {part for part in parts if part.exists()}
     try:
         yield
@@ -183,6 +191,10 @@ class RunError(ValueError):
     """A run cannot begin or continue; the message says why and what to do."""
 
 
+class UnreachableError(RunError):
+    """The folder of a run is out of reach, perhaps only for a while."""
+
+
 @contextmanager
 def writing(path: Path, needed: int = 0) -> Iterator[None]:
     """Turn an OSError while writing to this path into a RunError; `needed` bytes, if known."""
@@ -206,7 +218,14 @@ def _explained(path: Path, needed: int, error: OSError) -> RunError:
     if error.errno in _FORBIDDEN:
         what = f"may not be written ({error.strerror})"
         return RunError(f"{path}: {what}; change its permissions, or name another folder")
+    if is_away(error):
+        return UnreachableError(f"{path}: is out of reach ({error.strerror}); start the run again")
     return RunError(f"{path}: cannot be written: {error.strerror or error}; name another folder")
+
+
+def is_away(error: OSError) -> bool:
+    """Whether this is what a network file system answers while its server is away."""
+    return error.errno in _AWAY
 
 
 def _free(path: Path) -> str:

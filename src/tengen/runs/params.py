@@ -13,6 +13,8 @@ from tengen.features.feature_set import (
     KATAGO_WITHOUT_LADDERS,
     FeatureSet,
 )
+from tengen.game.geometry import parse_size
+from tengen.game.rules import parse_rules
 from tengen.network.architecture import named_architecture
 from tengen.network.backends.registry import AUTO, check_training_device
 from tengen.runs.observer import RunObserver
@@ -79,6 +81,42 @@ class RunParams:
 
 
 @dataclass(frozen=True)
+class DataParams:
+    """What is learned from, if not from the network's own games and their results alone.
+
+    Raises ValueError for impossible values.
+    """
+
+    # Game records in place of self-play: SGF files, shards of games, rows that KataGo wrote (.npz),
+    # and folders of such. They are read once, into the folder of the run.
+    records: tuple[str, ...] = ()
+    epochs: float = 10.0  # a run ends after it has gone so often through all records; 0: no limit
+    record_rules: str = "japanese"  # rules of records that name none
+    # Sides of boards, or "9x13": records of others are left out; empty: those that are common.
+    record_sizes: tuple[int | str, ...] = ()
+    # A network whose opinion of each position is learned, in place of the moves that were chosen
+    # there and the result of the game.
+    teacher: str = ""
+    # With records or a teacher this share of the games is not learned from; how well the network
+    # knows some of their positions is one of the metrics.
+    held_out: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.held_out <= 0.5:
+            raise ValueError(f"held_out must be from 0 to 0.5, not {self.held_out}")
+        if not 0 <= self.epochs < 1e9:
+            raise ValueError(f"epochs must be 0 or more, not {self.epochs}")
+        parse_rules(self.record_rules)
+        for size in self.record_sizes:
+            parse_size(size)
+
+    @property
+    def holds_out(self) -> float:
+        """The share of the games that is held out, 0 without records and teacher."""
+        return self.held_out if self.records or self.teacher else 0.0
+
+
+@dataclass(frozen=True)
 class RatingParams:
     """How a run's networks are rated. Raises ValueError for impossible values."""
 
@@ -118,6 +156,7 @@ class RunConfig:
     training: TrainingParams = field(default_factory=TrainingParams)
     window: WindowParams = field(default_factory=WindowParams)
     rating: RatingParams = field(default_factory=RatingParams)
+    data: DataParams = field(default_factory=DataParams)
 
 
 @dataclass(frozen=True)
@@ -148,6 +187,7 @@ CHANGEABLE = {
     "training.schedule",
     "training.search_share",
     "training.clip",
+    "data.epochs",
 }
 # Settings that may not change when a run goes on from a pack: they make the network, or how many
 # steps its rows allow. The window, self-play and the rest may, for the next phase of a run.

@@ -6,7 +6,7 @@ who rates its networks; `tengen.cluster` has the other placement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tengen.network.backends.registry import CPU
 from tengen.network.data import NetworkData
+from tengen.replay.shard import shard_files
 from tengen.runs.exchange import (
     claim_session,
     clear_counted,
@@ -27,6 +28,7 @@ from tengen.runs.ledger import Ledger
 from tengen.runs.params import RunConfig
 from tengen.runs.progress import Counters
 from tengen.runs.rating import rate_network
+from tengen.runs.row_maker import Piece, piece_of
 from tengen.runs.selfplay_network import DEFAULTS, SelfPlayNetwork, evaluator_on
 from tengen.runs.store import FolderStore
 from tengen.selfplay.fleet import Counts, Fleet
@@ -52,11 +54,15 @@ class OpenedRun(NamedTuple):
 
 
 class GameSource(Protocol):
-    """Where games come from: a fleet in this process, or workers elsewhere."""
+    """Where games come from: a fleet in this process, workers elsewhere, or files of records."""
 
     overlapped: bool  # whether the device learns while games are played or waited for
 
-    def collect(self, learn: Callable[[], bool]) -> Games:
+    @property
+    def share(self) -> float:
+        """How much of what there is has been used; 0 if there is ever more."""
+
+    def collect(self, learn: Callable[[], bool]) -> Games | Piece:
         """The next games, perhaps none; meanwhile, if overlapped, call `learn` again and again.
 
         `learn` does a step if one is allowed, and returns whether many more are: then games may
@@ -88,6 +94,26 @@ class GameSource(Protocol):
     def left_over(self) -> list[Games]:
         """Games from before this session that nobody has counted; called once, after `load`."""
 
+    def earlier(self, folder: RunFolder) -> Iterator[Piece]:
+        """The files with what was collected before this session, the last first."""
+
+    def first(self, folder: RunFolder) -> Iterator[Piece]:
+        """Files of games in an order that stays, from which some are held out."""
+
+
+class PlayedGames:
+    """Base class of sources of games that are played, and saved as shards in the run's folder."""
+
+    share = 0.0
+
+    def earlier(self, folder: RunFolder) -> Iterator[Piece]:
+        """The shards, the last first."""
+        return map(piece_of, reversed(shard_files(folder.shards)))
+
+    def first(self, folder: RunFolder) -> Iterator[Piece]:
+        """The shards, the first first."""
+        return map(piece_of, shard_files(folder.shards))
+
 
 class Rater(Protocol):
     """Plays the matches of a run's networks, now or later."""
@@ -111,7 +137,10 @@ class Placement(Protocol):
         """Who rates the run's networks."""
 
     def check(self) -> None:
-        """Raise RunError if this process may not write the run any more."""
+        """Raise RunError if this process may not go on; called again and again, so it is cheap."""
+
+    def saving(self) -> None:
+        """Called in the background before a checkpoint; raises RunError to prevent it."""
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Called in the background after each checkpoint, with its facts."""
@@ -134,13 +163,16 @@ class OneProcess:
     def check(self) -> None:
         """The lock of the folder suffices."""
 
+    def saving(self) -> None:
+        """As above."""
+
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away what workers left and the checkpoint has counted."""
         if facts.get("counted"):
             clear_counted(self._store, Ledger(facts["counted"]))
 
 
-class LocalFleet:
+class LocalFleet(PlayedGames):
     """A fleet in this process, on the device that learns."""
 
     def __init__(self, run: OpenedRun) -> None:

@@ -1,68 +1,101 @@
-"""Fills the replay buffer with the rows of finished games, and keeps the games to be saved."""
+"""Fills the replay buffer with the rows of what a run finds, and keeps played games to be saved."""
 
 from __future__ import annotations
 
-import numba
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
-from tengen.features.feature_set import FeatureSet
+import numba
+import numpy as np
+
 from tengen.game.geometry import Size
-from tengen.replay.rows import OrderedRows, encode_games
-from tengen.replay.shard import read_or_set_aside, shard_files
+from tengen.replay.opinions import Opinions
 from tengen.runs.background_thread import BackgroundThread
-from tengen.runs.folder import RunFolder
+from tengen.runs.row_maker import BySize, Piece, RowMaker, joined_rows
 from tengen.selfplay.record import Games, joined
 from tengen.training.params import WindowParams, window_size
 from tengen.training.replay_buffer import ReplayBuffer
 
-_SPARE_ROWS = 1_000  # read more than needed: how many rows a weight becomes is drawn at random
+MOST_HELD_OUT = 1_000  # rows: enough to tell by 1.5% how often the network finds a move
+
+
+class Unsaved(NamedTuple):
+    """Games to be saved, and what a teacher says of their rows."""
+
+    games: Games
+    opinions: Mapping[Size, Opinions] | None
 
 
 class ReplayWriter(BackgroundThread):
-    """Encodes finished games into the replay buffer and moves its window along."""
+    """Adds rows to the replay buffer and moves its window along."""
 
-    def __init__(
-        self, buffer: ReplayBuffer, features: FeatureSet, window: WindowParams, seed: int
-    ) -> None:
+    def __init__(self, buffer: ReplayBuffer, maker: RowMaker, window: WindowParams) -> None:
         super().__init__("encoding")
         self.buffer = buffer
-        self._features, self._window, self._seed = features, window, seed
-        self._unsaved: list[Games] = []
+        self._maker, self._window = maker, window
+        self._unsaved: list[Unsaved] = []
         self._held = 0  # rows in the buffer; fewer than its total if shards were lost
         self.games = 0  # ever added
-        self.last: Games | None = None  # the games added last
+        self.last: Games | None = None  # the games played last
+        self.held_out: ReplayBuffer | None = None  # rows that are not learned from
+        if maker.held_out:
+            self.held_out = ReplayBuffer(
+                MOST_HELD_OUT,
+                dict.fromkeys(buffer.rings, 1.0),
+                maker.features,
+                buffer.device,
+                symmetries=False,
+            )
 
-    def add(self, games: Games) -> None:
-        """Add these games' rows to the replay buffer."""
-        if not len(games.games):
+    def add(self, found: Games | Piece) -> None:
+        """Add the rows of games that were played, or those of a file, to the replay buffer."""
+        if isinstance(found, Piece):
+            made = self._maker.of_file(found)
+        elif len(found.games):
+            # One thread: there are few games, and more take longer to start than to encode.
+            made = self._maker.of_games(found)
+            self._unsaved.append(Unsaved(found, made.opinions))
+            self.last = found
+            self._hold_out(made.held_out)
+        else:
             return
-        # One thread: there are few games, and more threads take longer to start than to encode.
-        self._held += self.buffer.add(self._encoded(games, threads=1))
+        self._held += self.buffer.add(made.rows)
         self.buffer.set_window(min(window_size(self.buffer.total, self._window), self._held))
-        self._unsaved.append(games)
-        self.games += len(games.games)
-        self.last = games
+        self.games += made.games
 
     @property
     def unsaved(self) -> int:
         """How many games were added since they were last taken to be saved."""
-        return sum(len(games.games) for games in self._unsaved)
+        return sum(len(each.games.games) for each in self._unsaved)
 
-    def take_unsaved(self) -> Games:
+    def take_unsaved(self) -> Unsaved:
         """The games added since the last call."""
         self.finish()
-        taken, self._unsaved = joined(self._unsaved), []
-        return taken
+        taken, self._unsaved = self._unsaved, []
+        games = joined([each.games for each in taken])
+        parts = [each.opinions for each in taken if each.opinions is not None]
+        return Unsaved(games, _joined_opinions(parts) if parts else None)
 
-    def restore(self, folder: RunFolder, total: int, games: int) -> None:
-        """Fill the buffer from the shards of a run that has made so many rows and games."""
+    def opinions_saver(self, unsaved: Unsaved) -> Callable[[Path], None] | None:
+        """What keeps the teacher's opinions of games beside their shard; None without any."""
+        games, opinions = unsaved
+        if opinions is None:
+            return None
+        return lambda shard: self._maker.save_opinions(shard, games, opinions)
+
+    def restore(self, earlier: Iterable[Piece], total: int, games: int) -> None:
+        """Fill the buffer from the files, the last first, of a run with so many rows and games."""
         wanted = min(window_size(total, self._window), self.buffer.capacity)
-        found: list[Games] = []
-        count = 0.0
-        for file in reversed(shard_files(folder.shards)):
-            if count < wanted + _SPARE_ROWS and (read := read_or_set_aside(file)) is not None:
-                found.append(read)
-                count += float(read.turns["weight"].sum())
-        rows = self._encoded(joined(found[::-1]), numba.get_num_threads())
+        found: list[BySize] = []
+        count = 0
+        for piece in earlier:
+            if count >= wanted:
+                break
+            made = self._maker.of_file(piece, numba.get_num_threads())
+            found.append(made.rows)
+            count += sum(len(ordered.order) for ordered in made.rows.values())
+        rows = joined_rows(reversed(found))
         self._held = sum(len(ordered.order) for ordered in rows.values())
         self.buffer.total = max(0, total - self._held)
         self.buffer.add(rows)
@@ -70,6 +103,25 @@ class ReplayWriter(BackgroundThread):
         self.buffer.set_window(min(wanted, self._held))
         self.games = games
 
-    def _encoded(self, games: Games, threads: int) -> dict[Size, OrderedRows]:
-        threads = min(threads, max(1, len(games.games)))
-        return encode_games(games, self._features, self._seed, threads=threads)
+    def find_held_out(self, pieces: Iterable[Piece], opinions: Path) -> None:
+        """Hold out rows of these files, as many as are wanted; raises RowsFileError."""
+        if self.held_out is not None:
+            for rows in self._maker.held_out_of(pieces, MOST_HELD_OUT, opinions):
+                self._hold_out(rows)
+
+    def _hold_out(self, rows: BySize) -> None:
+        held_out = self.held_out
+        if held_out is not None and held_out.total < MOST_HELD_OUT:
+            held_out.add(rows)
+            held_out.set_window(MOST_HELD_OUT)
+
+
+def _joined_opinions(parts: list[Mapping[Size, Opinions]]) -> dict[Size, Opinions]:
+    """Opinions of several games, in their order."""
+    sizes = dict.fromkeys(size for part in parts for size in part)
+    return {
+        size: Opinions(
+            *map(np.concatenate, zip(*(part[size] for part in parts if size in part), strict=True))
+        )
+        for size in sizes
+    }

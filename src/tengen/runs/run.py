@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,10 @@ from numpy.typing import NDArray
 from tengen.closeable import Closeable
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
-from tengen.network.architecture import Architecture, named_architecture
 from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
-from tengen.network.files.loading import find_network, load_network
+from tengen.network.evaluator import drop_graphs
+from tengen.network.files.loading import find_network
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import (
@@ -53,11 +52,14 @@ from tengen.runs.params import CHANGEABLE, SECTIONS, RunConfig, RunParams, Sessi
 from tengen.runs.placement import OneProcess, OpenedRun, Placement, own_numbers
 from tengen.runs.progress import Counters, Progress, game_metrics
 from tengen.runs.rating import network_file, network_name, passes, ratings_of
+from tengen.runs.record_source import FromRecords
+from tengen.runs.records import read_records, with_records
 from tengen.runs.replay_writer import ReplayWriter
+from tengen.runs.row_maker import RowMaker
 from tengen.runs.selfplay_network import DEFAULTS, learning_device
+from tengen.runs.starting import learned_with, open_teacher, starting_network
 from tengen.selfplay.fleet import games_saved
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
-from tengen.training.initial import initial_network, resumed_network
 from tengen.training.params import rate_at, steps_allowed
 from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import DivergedError, Trainer
@@ -97,7 +99,11 @@ def train(
             say(pack_run(folder, session.pack))
             return
         try:
-            with Run(folder, config, session) as run:
+            placement = None
+            if config.data.records:
+                read_records(folder, config.data, config.run.feature_set, config.run.seed)
+                config, placement = with_records(folder, config), FromRecords()
+            with Run(folder, config, session, placement) as run:
                 run.go()
         except DivergedError as error:
             raise RunError(f"{folder.path}: {error}") from error
@@ -140,8 +146,9 @@ class Run(Closeable):
         self._playing = network_name(0)  # the network that plays, if there is a gate
         self._stop = threading.Event()
         checkpoint = load_latest(folder)
-        network, self._started_from = _starting_network(config.run, checkpoint)
+        self._start = starting_network(config.run, checkpoint and checkpoint.facts)
         facts = {} if checkpoint is None else checkpoint.facts
+        self._teacher = open_teacher(config.data, self._device, facts)
         self._placement: Placement = placement or OneProcess()
         self._ledger = Ledger(facts.get("counted"))
         self._aside: dict[str, str] = dict(facts.get("aside", {}))
@@ -152,7 +159,7 @@ class Run(Closeable):
         if checkpoint is not None and _has_fleet(checkpoint):  # perhaps of another device
             self._games_at_a_time = games_saved(checkpoint.part("fleet."))
         with ExitStack() as opened:
-            self._open_parts(network, opened)
+            self._open_parts(self._start.network, opened)
             if checkpoint is not None:
                 self._resume(checkpoint)
             else:
@@ -160,9 +167,14 @@ class Run(Closeable):
                 remove_shards_after(folder, 0)
             for games in self._games.left_over():
                 self._replay.add(games)
+            held_out = self._games.first(folder)
+            self._replay.find_held_out(held_out, folder.path / "held-out.opinions")
+            self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
-                CheckpointWriter(folder, config.run.sample_games, self._saved)
+                CheckpointWriter(
+                    folder, config.run.sample_games, self._placement.saving, self._saved
+                )
             )
             self._progress = opened.enter_context(
                 Progress(folder, self.iteration, self._session.observers)
@@ -182,8 +194,10 @@ class Run(Closeable):
             features,
             self._device,
         )
-        self._trainer = Trainer(network, buffer, config.training, seed)
-        self._replay = opened.enter_context(ReplayWriter(buffer, features, config.window, seed))
+        measure = self._start.needs_statistics
+        self._trainer = Trainer(network, buffer, config.training, seed, measure_norms=measure)
+        maker = RowMaker(features, seed, self._teacher, config.data.holds_out, buffer.rings.keys())
+        self._replay = opened.enter_context(ReplayWriter(buffer, maker, config.window))
         run = OpenedRun(
             self._folder,
             config,
@@ -213,6 +227,7 @@ class Run(Closeable):
             while not self._over():
                 self.iterate()
             while self._unrated and not self._stopped():  # only if others rate
+                self._placement.check()
                 time.sleep(WAIT_SECONDS)
                 self._take_ratings()
             self._save()
@@ -271,13 +286,14 @@ class Run(Closeable):
 
     def _play_and_learn(self) -> None:
         """Take the next games and learn from them."""
-        games = self._games.collect(self._learn)
+        self._placement.check()
+        found = self._games.collect(self._learn)
         if self._games.overlapped:
-            self._replay.start(self._replay.add, games)
+            self._replay.start(self._replay.add, found)
             if self._games.wants_weights():
                 self._publish()
             return
-        self._replay.add(games)
+        self._replay.add(found)
         while self._may_learn():
             self._trainer.step(self._rate_now())
             if self._games.wants_weights():
@@ -311,13 +327,19 @@ class Run(Closeable):
     # Progress
 
     @property
+    def _learned_from(self) -> str:
+        """From what the network learned, for its provenance."""
+        return learned_with(self._start.learned_from, self._config.data, self._teacher)
+
+    @property
     def seconds(self) -> float:
         """How long the run has taken, earlier sessions included."""
         return self._seconds_before + time.monotonic() - self._began
 
     def _share(self) -> float:
         """How much of the run is over; 0 if it has no end."""
-        return self._config.run.share_done(self.seconds, self._replay.games, self.iteration)
+        done = self._config.run.share_done(self.seconds, self._replay.games, self.iteration)
+        return max(done, self._games.share)
 
     def _over(self) -> bool:
         return self._stopped() or self._share() >= 1
@@ -359,6 +381,9 @@ class Run(Closeable):
         if (games := self._replay.last) is not None:
             age = float(self._trainer.steps - games.games["step"].mean())
             others |= {**game_metrics(games), "games/age in steps": age}
+        if self._replay.held_out is not None:
+            found = self._trainer.examine(self._replay.held_out)
+            others |= {f"held out/{name}": value for name, value in found.items()}
         self._progress.record_iteration(now, now.rates_since(before), losses, others)
 
     # Rating
@@ -402,8 +427,9 @@ class Run(Closeable):
                 self._config.selfplay.board_sizes, self._config.selfplay.drawn_rules
             ),
         }
-        if self._started_from:
-            facts["started_from"] = self._started_from
+        if self._start.started_from:
+            facts["started_from"] = self._start.started_from
+        facts["learned_from"] = self._learned_from
         return self._trainer.ema_data(name, facts)
 
     def _let_play(self, name: str) -> None:
@@ -416,7 +442,6 @@ class Run(Closeable):
 
     def _save(self) -> None:
         """Start saving a checkpoint in the background."""
-        self._placement.check()
         arrays = {f"fleet.{name}": _as_numbers(array) for name, array in self._games.save().items()}
         for name, tensor in self._trainer.state().items():
             arrays[f"trainer.{name}"] = tensor.numpy()
@@ -430,15 +455,30 @@ class Run(Closeable):
             "playing": self._playing,
             "unrated": self._unrated,
             "architecture": self._trainer.ema.architecture.to_json(),
-            "started_from": self._started_from,
+            "started_from": self._start.started_from,
+            "learned_from": self._start.learned_from,
+            "needs_statistics": self._start.needs_statistics,
             "numbers_from": self._numbers_from,
         }
+        if self._teacher is not None:
+            facts["teacher_sha256"] = self._teacher.sha256
         if was_shared(self._folder):
             facts |= {"counted": self._ledger.to_json(), "aside": dict(self._aside)}
-        self._writer.start(self._writer.write, self.iteration, unsaved, arrays, facts)
+        games, beside = unsaved.games, self._replay.opinions_saver(unsaved)
+        self._writer.start(self._writer.write, self.iteration, games, arrays, facts, beside)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
+        self._refresh_teacher()
         self._last_saved = time.monotonic()
+
+    def _refresh_teacher(self) -> None:
+        """Let the teacher begin anew, here as in a resumed run, so that both go on alike.
+
+        Which graph evaluates a batch, and so the last digits, depends on earlier batches.
+        """
+        if self._teacher is not None:
+            self._replay.finish()
+            drop_graphs(self._teacher.evaluator)
 
     def _saved(self, facts: Mapping[str, Any]) -> None:
         """Called in the background after each checkpoint."""
@@ -468,7 +508,8 @@ class Run(Closeable):
             what = f"shards that its checkpoint refers to are missing (numbers {numbers})"
             say(f"{self._folder.shards}: {what}; the run goes on without their games")
         remove_shards_after(self._folder, last_shard)
-        self._replay.restore(self._folder, int(facts["rows"]), int(facts["games"]))
+        earlier = self._games.earlier(self._folder)
+        self._replay.restore(earlier, int(facts["rows"]), int(facts["games"]))
         if self._config.rating.gate:
             self._let_play(str(facts["playing"]))
         else:
@@ -480,36 +521,6 @@ class Run(Closeable):
 def _has_fleet(checkpoint: Checkpoint | None) -> bool:
     """Whether games under way were saved; after a pack or work on several machines none were."""
     return checkpoint is not None and bool(checkpoint.part("fleet."))
-
-
-def _starting_network(
-    params: RunParams, checkpoint: Checkpoint | None
-) -> tuple[TrainingNetwork, str]:
-    """The network that training starts from, and its origin unless it is random.
-
-    For a resumed run only the architecture matters: its weights are in the checkpoint.
-    """
-    features = params.feature_set
-    if checkpoint is None and params.start:
-        data = load_network(params.start)
-        facts = [f"{data.provenance[name]} {name}" for name in _FACTS if name in data.provenance]
-        seen = FEATURE_SETS[data.architecture.features]
-        if (seen.planes, seen.globals) != (features.planes, features.globals):
-            raise ValueError(
-                f"{data.name} sees {seen.name!r} and the run {features.name!r}; start from another "
-                f"network, or begin with --set run.features={seen.name}"
-            )
-        data = replace(data, architecture=data.architecture.seeing(features))
-        return resumed_network(data, params.seed), ", ".join([data.name, *facts])
-    origin = ""
-    architecture = named_architecture(params.model).seeing(features)
-    if checkpoint is not None and "architecture" in checkpoint.facts:
-        architecture = Architecture.from_json(str(checkpoint.facts["architecture"]))
-        origin = str(checkpoint.facts["started_from"])
-    return initial_network(architecture, params.seed), origin
-
-
-_FACTS = ("minutes", "games", "rows", "steps")  # of a network's provenance, named in its origin
 
 
 def _as_numbers(array: NDArray[Any]) -> NDArray[Any]:

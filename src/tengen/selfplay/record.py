@@ -25,8 +25,9 @@ OPENING = 1  # drawn from the policy without a search
 FAST = 2  # searched with few visits; not learned from
 FULL = 3  # searched in full; learned from
 
-# How a game ended.
-BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION, BY_DECISION = 0, 1, 2, 3
+# How a game ended. The last three are those of records from elsewhere, whose boards nobody counted:
+# there is a winner (the score is 1 or -1), there is a score, there is neither.
+BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION, BY_DECISION, BY_AGREEMENT, UNFINISHED = range(6)
 
 _GAME_FIELDS = [
     ("number", "u8"),  # unique in the run
@@ -129,7 +130,7 @@ def check_games(games: Games) -> None:
     _demand((terms["territory"] >= 0) & (terms["territory"] <= PLAYED_OUT), "a rule (territory)")
     for switch in ("suicide_allowed", "friendly_pass", "button"):
         _demand((terms[switch] == 0) | (terms[switch] == 1), f"a rule ({switch})")
-    _demand((played["end"] >= 0) & (played["end"] <= BY_DECISION), "the end of a game")
+    _demand((played["end"] >= 0) & (played["end"] <= UNFINISHED), "the end of a game")
     _demand(np.isfinite(played["score"]), "the score of a game")
     area = width * height
     for count, array, what in (

@@ -3,6 +3,7 @@
 - `params`: the settings of training, the learning rate over a run, the window of rows
 - `replay_buffer`: the latest rows on the device, and batches drawn from them
 - `heads_and_losses`: the heads that only training uses, and the loss of each head
-- `initial`: the network that training starts from
+- `initial`: random weights, from which training starts
+- `continued`: networks of earlier runs and of KataGo's that learn on
 - `trainer`: steps of the optimizer, averaged weights, roll-backs
 """

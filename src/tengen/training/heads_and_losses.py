@@ -1,8 +1,8 @@
 """The heads that only training uses, and the loss of each head.
 
-Losses are in the units in which `tengen.network.evaluator.decode` reads the outputs. For score,
-lead and ownership a row counts by its chance of having a result, since these heads say what happens
-if there is one. The variance time (score output 3) has no target and is not trained.
+Losses are in the units in which `tengen.network.evaluator.decode` reads the outputs. A row counts
+for a head as far as its target is `known` (replay/rows.py): score, lead and ownership say what
+happens if there is a result. The variance time (score output 3) has no target and is not trained.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ from tengen.network.architecture import Architecture
 from tengen.network.data import Scaling
 from tengen.network.torch.blocks import apply, convolution
 from tengen.network.torch.model import Network, Outputs, PolicyHead, with_pass
+from tengen.replay.kernels.encode import (
+    KNOWS_LEAD,
+    KNOWS_OWNERSHIP,
+    KNOWS_SCORE,
+    KNOWS_VALUE,
+    SURE,
+)
 from tengen.replay.rows import HORIZONS
 from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import TrainingBatch
@@ -27,6 +34,7 @@ _WEIGHTS = [each.name for each in fields(TrainingParams) if each.name.endswith("
 LOSSES = tuple(name.removesuffix("_weight") for name in _WEIGHTS)
 SCALING = Scaling()  # of all networks that are trained here
 SHORTEST = 0  # the horizon whose errors the error heads predict
+SPREAD, VALUE_ERROR, SCORE_ERROR = range(3)  # columns of a row's `uncertainty`
 SOFTNESS = 0.25  # the power that flattens policies, as KataGo's
 # From where on an error counts by its size instead of its square: KataGo's, in points.
 SCORE_BEND, SPREAD_BEND, LEAD_BEND = 12.0, 10.0, 8.0
@@ -98,10 +106,9 @@ def losses_of(
     value = torch.lerp(batch.value, batch.search_value, search_share)
     losses = {
         **_policy_losses(outputs, training, batch),
-        "value": _cross_entropy(outputs.value, value).mean(),
+        "value": (_cross_entropy(outputs.value, value) * batch.known[:, KNOWS_VALUE]).mean(),
         **_score_losses(outputs, batch),
         "ownership": _ownership_loss(outputs, batch),
-        "short_value": _cross_entropy(training.short_term_value, batch.short_values).mean(),
         **_short_term_losses(outputs, training, batch),
     }
     assert len(losses) == len(LOSSES)  # each has its weight
@@ -132,16 +139,26 @@ def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
 def _score_losses(outputs: Outputs, batch: TrainingBatch) -> dict[str, Tensor]:
     """In units of the outputs' scaling."""
-    counted = 1 - batch.value[:, 2]
     mean, spread, lead = outputs.score[:, 0], outputs.score[:, 1], outputs.score[:, 2]
     score = _huber(mean, batch.score / SCALING.score_mean, SCORE_BEND / SCALING.score_mean)
     # The mean of |x| is √(2 / π) times the standard deviation, for a normal distribution.
     miss = (mean.detach() * SCALING.score_mean - batch.score).abs() * math.sqrt(math.pi / 2)
+    miss = _taught(batch, SPREAD, miss)
     stdev = SCALING.score_stdev
     off = _huber(functional.softplus(spread), miss / stdev, SPREAD_BEND / stdev)
     ahead = _huber(lead, batch.lead / SCALING.lead, LEAD_BEND / SCALING.lead)
-    losses = {"score": score, "spread": off, "lead": ahead}
-    return {name: (loss * counted).mean() for name, loss in losses.items()}
+    with_score, with_lead = batch.known[:, KNOWS_SCORE], batch.known[:, KNOWS_LEAD]
+    return {
+        "score": (score * with_score).mean(),
+        "spread": (off * with_score).mean(),
+        "lead": (ahead * with_lead).mean(),
+    }
+
+
+def _taught(batch: TrainingBatch, which: int, found: Tensor) -> Tensor:
+    """[batch] an uncertainty as a teacher tells it; else as it was found."""
+    told = batch.uncertainty[:, which]
+    return torch.where(told > 0, told, found)
 
 
 def _huber(x: Tensor, target: Tensor, bend: float) -> Tensor:
@@ -150,36 +167,61 @@ def _huber(x: Tensor, target: Tensor, bend: float) -> Tensor:
 
 def _ownership_loss(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     """Mean over the points of each board; (1 + tanh x) / 2 is the logistic function of 2 x."""
-    target = (batch.ownership + 1) / 2
+    target = (batch.ownership / SURE + 1) / 2
     points = functional.binary_cross_entropy_with_logits(
         2 * outputs.ownership, target, reduction="none"
     )
-    return (points.mean((1, 2)) * (1 - batch.value[:, 2])).mean()
+    return (points.mean((1, 2)) * batch.known[:, KNOWS_OWNERSHIP]).mean()
 
 
 def _short_term_losses(
     outputs: Outputs, training: TrainingOutputs, batch: TrainingBatch
 ) -> dict[str, Tensor]:
-    """The short-term scores, and the predicted errors at the shortest horizon."""
+    """The short-term values and scores, and the predicted errors at the shortest horizon."""
+    with_value, with_score = batch.known[:, KNOWS_VALUE], batch.known[:, KNOWS_SCORE]
+    value = _cross_entropy(training.short_term_value, batch.short_values).mean(1)
     scores = batch.short_scores / SCALING.score_mean
-    score = _huber(training.short_term_score, scores, SCORE_BEND / SCALING.score_mean).mean()
+    score = _huber(training.short_term_score, scores, SCORE_BEND / SCALING.score_mean).mean(1)
     chances = training.short_term_value[:, SHORTEST].detach().softmax(1)
     real = batch.short_values[:, SHORTEST]
     value_miss = (chances[:, 0] - chances[:, 1]) - (real[:, 0] - real[:, 1])
     points = training.short_term_score[:, SHORTEST].detach() * SCALING.score_mean
     score_miss = points - batch.short_scores[:, SHORTEST]
-    value_error = _squared_error(outputs.score[:, 4], SCALING.value_error)
-    score_error = _squared_error(outputs.score[:, 5], SCALING.score_error)
+    value_error = _huber(
+        _squared_error(outputs.score[:, 4], SCALING.value_error),
+        _taught(batch, VALUE_ERROR, value_miss.square()),
+        VALUE_ERROR_BEND,
+    )
+    score_error = _huber(
+        _squared_error(outputs.score[:, 5], SCALING.score_error),
+        _taught(batch, SCORE_ERROR, score_miss.square()),
+        SCORE_ERROR_BEND,
+    )
     return {
-        "short_score": score,
-        "value_error": _huber(value_error, value_miss.square(), VALUE_ERROR_BEND).mean(),
-        "score_error": _huber(score_error, score_miss.square(), SCORE_ERROR_BEND).mean(),
+        "short_value": (value * with_value).mean(),
+        "short_score": (score * with_score).mean(),
+        "value_error": (value_error * with_value).mean(),
+        "score_error": (score_error * with_score).mean(),
     }
 
 
 def _squared_error(x: Tensor, factor: float) -> Tensor:
     """The square of an error output; see `halved_errors` of Scaling."""
     return functional.softplus(x / 2).square() * factor
+
+
+EXAMINED = ("policy", "value", "same move")
+
+
+def examined(outputs: Outputs, batch: TrainingBatch) -> Tensor:
+    """[len(EXAMINED)] sums over a batch: losses of policy and value, and moves that are the same.
+
+    The losses are those of an outsider: the search has no share in the value.
+    """
+    policy = outputs.policy[:, 0]
+    same = (policy.argmax(1) == batch.policy.argmax(1)) & (batch.policy.sum(1) > 0)
+    value = _cross_entropy(outputs.value, batch.value) * batch.known[:, KNOWS_VALUE]
+    return torch.stack([_cross_entropy(policy, batch.policy).sum(), value.sum(), same.sum()])
 
 
 def _accuracy(outputs: Outputs, batch: TrainingBatch) -> Tensor:

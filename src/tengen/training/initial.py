@@ -1,4 +1,4 @@
-"""The network that training starts from: random weights, or those of an earlier run."""
+"""The network that training starts from if it starts from nothing: random weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture
-from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import (
     AttentionBlock,
     BottleneckBlock,
@@ -15,13 +14,12 @@ from tengen.network.torch.blocks import (
     OrdinaryBlock,
     PoolingBlock,
 )
-from tengen.network.torch.model import PolicyHead, network_from
-from tengen.training.heads_and_losses import SCALING, TrainingNetwork
+from tengen.network.torch.model import PolicyHead
+from tengen.training.heads_and_losses import TrainingNetwork
 
 OUTPUT_SCALE = 0.3  # of the last layers, so that a new network's outputs are nearly even
 POINT_SCALE, BIAS_SCALE = 0.8, 0.6  # of a point's own inputs and of pooled ones: variance 1 in sum
 VARIANCE_TIME = 3  # the score output that is not trained
-SCORE_OUTPUTS = 6  # that have losses
 
 
 def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
@@ -39,28 +37,12 @@ def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
             network.network.globals.weight.mul_(BIAS_SCALE)
         _scale_branches(network.network.blocks)
         _scale_heads(network)
-        _clear_empty_planes(network)
+        clear_empty_planes(network)
     return network
 
 
-def resumed_network(data: NetworkData, seed: int) -> TrainingNetwork:
-    """A trained network that learns on; the heads that only training uses are random.
-
-    Raises ValueError if its outputs are not those that are trained here.
-    """
-    if data.scaling != SCALING or data.architecture.score_outputs < SCORE_OUTPUTS:
-        raise ValueError(
-            f"{data.name} cannot be trained on: its outputs are not those of `tengen train`; start "
-            "from a network that `tengen train` made"
-        )
-    training = initial_network(data.architecture, seed)
-    training.network.load_state_dict(network_from(data).state_dict())
-    with torch.no_grad():
-        _clear_empty_planes(training)
-    return training
-
-
-def _clear_empty_planes(training: TrainingNetwork) -> None:
+def clear_empty_planes(training: TrainingNetwork) -> None:
+    """Set the weights of planes that its feature set never fills to 0."""
     features = FEATURE_SETS[training.network.architecture.features]
     empty = [features.planes.index(plane) for plane in features.empty]
     training.network.conv.weight[:, empty] = 0

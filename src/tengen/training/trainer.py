@@ -19,11 +19,14 @@ from tengen.game.geometry import Size
 from tengen.network.data import NetworkData
 from tengen.network.torch.blocks import Norm, follow_batches, renormalise
 from tengen.network.torch.compiling import compiled
+from tengen.network.torch.model import Outputs
 from tengen.training.heads_and_losses import (
+    EXAMINED,
     LOSSES,
     SCALING,
     Losses,
     TrainingNetwork,
+    examined,
     loss_weights,
     losses_of,
 )
@@ -36,6 +39,8 @@ METRICS = (*LOSSES, "total", "accuracy", "gradient", "spoiled", "steps")  # sums
 SNAPSHOT_STEPS = 200  # between two snapshots to roll back to: seconds on a GPU
 MOST_ROLL_BACKS = 8  # in a row, before training gives up
 WARM_UP_STEPS = 3  # before a graph is captured, while torch chooses its kernels
+_MEASURED = 256  # rows of each board size that the statistics of norms are found from
+_EXAMINED_AT_A_TIME = 256  # rows that are held out
 RENORM_STEPS = 500, 2000  # steps over which batch renormalization replaces batch norm
 
 
@@ -51,11 +56,19 @@ class Trainer:
     """
 
     def __init__(
-        self, network: TrainingNetwork, replay: ReplayBuffer, params: TrainingParams, seed: int
+        self,
+        network: TrainingNetwork,
+        replay: ReplayBuffer,
+        params: TrainingParams,
+        seed: int,
+        *,
+        measure_norms: bool = False,
     ) -> None:
+        """With `measure_norms` the first step finds the statistics of norms that have none."""
         self.replay, self.params, self.device = replay, params, replay.device
         self._sizes = list(replay.rings)
         self.steps = 0
+        self._measure_norms = measure_norms
         self.rate_factor = 1.0  # halved by each roll-back
         self.stream = replay.stream  # None, which changes nothing, unless on CUDA
         self._cuda = self.device.type == "cuda"
@@ -99,6 +112,8 @@ class Trainer:
         rate *= self.rate_factor
         with self.replay.changing, torch.cuda.stream(self.stream):
             size = self.replay.size_at(self.steps)
+            if self._measure_norms and self.steps == 0:
+                self._find_statistics()
             self._newest.fill_(average_weight(self.params, self.steps))
             self._renorm.fill_(renorm_share(self.steps))
             if self._cuda:
@@ -110,6 +125,24 @@ class Trainer:
                     group["lr"] = rate
                 self._step(size)
         self.steps += 1
+
+    def examine(self, held_out: ReplayBuffer) -> dict[str, float]:
+        """How well the averaged network knows rows that are not learned from; waits for the device.
+
+        Mean losses of policy and value, and how often it prefers the same move as the target.
+        """
+        sums, count = torch.zeros(3, device=self.device), 0
+        with torch.no_grad(), torch.cuda.stream(self.stream), self._autocast():
+            for ring in held_out.rings.values():
+                for at in range(0, ring.window, _EXAMINED_AT_A_TIME):
+                    rows = torch.arange(at, min(at + _EXAMINED_AT_A_TIME, ring.window))
+                    rows = rows.to(self.device)
+                    batch = ring.gathered(rows, torch.zeros_like(rows))
+                    outputs = self.ema.on_full_boards(batch.planes, batch.globals)
+                    sums += examined(Outputs(*(each.float() for each in outputs)), batch)
+                    count += len(rows)
+        means: list[float] = (sums / max(1, count)).tolist()
+        return dict(zip(EXAMINED, means, strict=True)) if count else {}
 
     def ready(self) -> bool:
         """Whether the last step has finished."""
@@ -228,12 +261,31 @@ class Trainer:
             rest = (total, losses.accuracy, gradient, spoiled.float(), torch.ones_like(total))
             self._sums[self._sizes.index(size)].add_(torch.cat([losses.heads, torch.stack(rest)]))
 
+    def _autocast(self) -> torch.autocast:
+        """bf16 on CUDA; without a cache of cast weights, which captured graphs never refresh."""
+        return torch.autocast(
+            self.device.type, torch.bfloat16, enabled=self._cuda, cache_enabled=False
+        )
+
+    def _find_statistics(self) -> None:
+        """Measure the inputs of all norms, which so far have none; evaluations stay the same."""
+        seen = [_Moments(norm) for norm in self._norms]
+        self._network.eval()
+        with torch.no_grad(), self._autocast():
+            for size, ring in self.replay.rings.items():
+                if ring.window:
+                    batch = self.replay.rings[size].draw(_MEASURED, self._key)
+                    self._network(batch.planes, batch.globals)
+        self._network.train()
+        for each in seen:
+            each.end()
+        for averaged, average in zip(self._averaged, self._averages, strict=True):
+            average.copy_(averaged)
+        self._keep()
+
     def _losses(self, batch: TrainingBatch) -> Losses:
         """The losses of a batch."""
-        # No cache of cast weights: in a captured graph it would never be refreshed.
-        with torch.autocast(
-            self.device.type, torch.bfloat16, enabled=self._cuda, cache_enabled=False
-        ):
+        with self._autocast():
             outputs, training = self._network(batch.planes, batch.globals)
         return losses_of(outputs, training, batch, self._weights, self.params.search_share)
 
@@ -304,6 +356,27 @@ class Trainer:
             for name, tensor in self._live.items():
                 tensor.copy_(tensors[name])
             self._sums.zero_()
+
+
+class _Moments:
+    """The mean and the variance of what a norm is given, while they are measured."""
+
+    def __init__(self, norm: Norm) -> None:
+        self._norm, self._count = norm, 0
+        self._sums = torch.zeros(2, len(norm.scale), dtype=torch.float64, device=norm.scale.device)
+        self._hook = norm.register_forward_pre_hook(self._see)
+
+    def _see(self, _: nn.Module, arguments: tuple[Any, ...]) -> None:
+        x: Tensor = arguments[0].double()  # [batch, channels, height, width]
+        self._sums += torch.stack([x.sum((0, 2, 3)), x.square().sum((0, 2, 3))])
+        self._count += x.numel() // x.shape[1]
+
+    def end(self) -> None:
+        """Let the norm have what was found."""
+        self._hook.remove()
+        mean, square = self._sums / max(1, self._count)
+        variance = (square - mean.square()).clamp_min(0)
+        self._norm.take_statistics(mean.float(), variance.float())
 
 
 def renorm_share(steps: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from tengen.closeable import Closeable
+from tengen.config import read_toml
 from tengen.game.rules import parse_rules
 from tengen.interrupt import interruptible
 from tengen.network.files.tengen_format import save_network
@@ -43,7 +43,7 @@ def is_tutorial(path: str | Path) -> bool:
     if not is_run(path):
         return False
     try:
-        return "tutorial" in tomllib.loads(RunFolder(Path(path)).config.read_text("utf-8"))
+        return "tutorial" in read_toml(RunFolder(Path(path)).config)
     except (OSError, ValueError):
         return False  # loading it reports the error
 

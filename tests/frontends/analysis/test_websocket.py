@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -11,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.asyncio.client import connect as connect_async
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import InvalidMessage, InvalidStatus
 from websockets.http11 import Request
 from websockets.sync.client import ClientConnection, connect
 
-from tengen.frontends.analysis.websocket import check_listening, why_refused
+from tengen.frontends.analysis.websocket import check_listening, counted_connections, why_refused
 from tengen.frontends.loopback import is_loopback
 from tests.frontends.analysis.conversation import query
 from tests.frontends.analysis.engine import LIMIT, Engine
@@ -139,6 +142,8 @@ def test_pages_of_strangers_are_refused() -> None:
         ("127.0.0.1:2718", "https://evil.example", False),
         ("127.0.0.1:2718", "null", False),
         ("", None, False),
+        ("[::1", None, False),
+        ("127.0.0.1:2718", "http://[", False),
     ],
 )
 def test_who_is_welcome_without_a_token(host: str, origin: str | None, welcome: bool) -> None:
@@ -178,6 +183,27 @@ def test_addresses_that_are_none(listen: str) -> None:
 def test_without_a_token_the_engine_does_not_start_elsewhere() -> None:
     with Engine(listen="0.0.0.0:0", model="some-network") as engine:
         assert engine.process.wait(LIMIT) != 0
+
+
+def test_connections_beyond_the_limit_are_closed_and_those_there_stay() -> None:
+    async def echo(connection: ServerConnection) -> None:
+        async for message in connection:
+            await connection.send(message)
+
+    async def main() -> None:
+        async with serve(echo, "127.0.0.1", 0, create_connection=counted_connections(2)) as server:
+            address = f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
+            async with connect_async(address) as first:
+                async with connect_async(address):
+                    for _ in range(5):
+                        with pytest.raises((InvalidMessage, ConnectionError)):
+                            await connect_async(address)
+                await first.send("still there")
+                assert await first.recv() == "still there"
+                async with connect_async(address):
+                    pass
+
+    asyncio.run(asyncio.wait_for(main(), LIMIT))
 
 
 def test_loopback() -> None:

@@ -180,6 +180,35 @@ def test_a_signal_ends_a_session_cleanly(number: signal.Signals, is_searching: b
     assert b"terminate" not in err
 
 
+def test_a_signal_ends_a_session_that_waits_for_its_network() -> None:
+    code = (
+        "import signal, sys, time; sys.argv[0] = 'tengen'\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from tengen.frontends.gtp import run, session\n"
+        "run._load = lambda _: time.sleep(600)\n"
+        "wait = session.GtpSession.engine\n"
+        "def engine(self):\n"
+        "    print('waiting', file=sys.stderr, flush=True)\n"
+        "    return wait(self)\n"
+        "session.GtpSession.engine = engine\n"
+        "from tengen.frontends.cli import main; main()"
+    )
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", code, "gtp"], stdin=pipe, stderr=pipe)
+    try:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"genmove b\n")
+        process.stdin.flush()
+        assert process.stderr.readline() == b"waiting\n"
+        time.sleep(0.5)  # until it does
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (128 + signal.SIGINT, b"")
+
+
 def test_a_network_that_is_not_there_is_named() -> None:
     with _process("model='/nonexistent.bin.gz'") as process:
         out, err = _end(process, b"1 genmove b\n2 name\n")

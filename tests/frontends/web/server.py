@@ -17,9 +17,10 @@ from tengen.closeable import Closeable
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.app import make_app
+from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy
-from tengen.frontends.web.http.serve import make_engine, server_config
+from tengen.frontends.web.http.serve import make_engine
 from tengen.frontends.web.play.autosave import KEPT_BYTES, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.networks import OfferedNetworks

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from tengen.frontends.web.play import disk_worker
 from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
 from tengen.frontends.web.play.game_state import GameState, new_game_state
-from tengen.frontends.web.play.saved_games import PROPERTY, restored_game, saved_game
+from tengen.frontends.web.play.saved_games import PROPERTY, Snapshot, restored_game, saved_game
 from tengen.game.sgf.records import load_sgf, read_sgf, save_sgf
 from tests.frontends.web.server import Client, serving
 from tests.frontends.web.server_process import ServerProcess
@@ -28,6 +30,10 @@ def kept_files(folder: Path) -> list[Path]:
 def new_game(**terms: object) -> GameState:
     usual: dict[str, object] = {"size": 9, "colour": "both"}
     return new_game_state(NewGame(**(usual | terms)))  # type: ignore[arg-type]
+
+
+def written(content: bytes, nodes: int = 1) -> Snapshot:
+    return Snapshot(lambda: content, nodes)
 
 
 def test_a_game_comes_back_to_its_session_and_to_no_other(port: int) -> None:
@@ -152,7 +158,7 @@ def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> N
 def test_damaged_files_are_no_session(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
         whole = saved_game(new_game())
-        autosave.save(ID, KEY, lambda: whole).result(5)
+        autosave.save(ID, KEY, written(whole)).result(5)
         assert autosave.load(ID) == (KEY, whole)
         assert autosave.load("../sessions/" + ID) is None
         assert autosave.load_game(GameKey("..", KEY.game)) is None
@@ -167,11 +173,51 @@ def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
         for i in range(100):
             content = b"%d" % i
-            done = autosave.save(ID, KEY, lambda content=content: content)  # type: ignore[misc]
+            done = autosave.save(ID, KEY, written(content, nodes=1_000 * (i % 3)))
             assert autosave.load(ID) == (KEY, content)
         done.result(5)
         assert kept_files(tmp_path)[0].read_bytes() == b"99"
         assert not list(tmp_path.glob("**/.*"))
+
+
+def test_a_small_game_is_on_the_disk_at_once_unless_something_of_it_waits(tmp_path: Path) -> None:
+    other = GameKey(KEY.player, "20260101-000000-00000000")
+    with Autosave(tmp_path) as autosave:
+        assert autosave.save(ID, KEY, written(b"1")).done()
+        assert kept_files(tmp_path)[0].read_bytes() == b"1"
+        begun, may_end = threading.Event(), threading.Event()
+
+        def large() -> bytes:
+            begun.set()
+            may_end.wait(60)
+            return b"2"
+
+        waiting = autosave.save(ID, KEY, Snapshot(large, 1_000))
+        begun.wait(60)
+        # The thread is at work: what comes meanwhile waits for it, and nothing is lost.
+        later = [autosave.save(ID, KEY, written(b"3")), autosave.save(ID, other, written(b"4"))]
+        assert not any(each.done() for each in (waiting, *later))
+        may_end.set()
+        for each in (waiting, *later):
+            each.result(60)
+        assert [file.read_bytes() for file in kept_files(tmp_path)] == [b"4", b"3"]
+        assert autosave.save(ID, KEY, written(b"5")).done()
+
+
+def test_nobody_waits_for_a_slow_disk_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_worker, "SLOW", -1.0)
+    with Autosave(tmp_path) as autosave:
+        threads: list[str] = []
+
+        def content() -> bytes:
+            threads.append(threading.current_thread().name)
+            return b"1"
+
+        for _ in range(2):
+            autosave.save(ID, KEY, Snapshot(content, 1)).result(60)
+    assert threads == [threading.current_thread().name, "autosave_0"]
 
 
 def test_a_session_of_an_earlier_version_comes_back(tmp_path: Path) -> None:
@@ -198,7 +244,7 @@ def test_a_disk_that_cannot_be_written_does_not_stop_the_game(
 
 def test_the_game_of_a_session_that_nobody_used_for_long_is_kept(tmp_path: Path) -> None:
     with Autosave(tmp_path) as autosave:
-        autosave.save(ID, KEY, lambda: b"(;GM[1])").result(5)
+        autosave.save(ID, KEY, written(b"(;GM[1])")).result(5)
     long_ago = time.time() - 100 * 24 * 3600
     os.utime(tmp_path / "sessions" / f"{ID}.json", (long_ago, long_ago))
     with Autosave(tmp_path) as autosave:
@@ -226,7 +272,7 @@ def test_games_stay_within_their_bytes_and_the_oldest_finished_one_goes_first(
         ]
         assert 0.8 < autosave.share_used <= 1
         for key, gone in ((keys[5], keys[1]), (keys[6], keys[2])):
-            autosave.save(32 * "c", key, lambda: contents["on"]).result(5)
+            autosave.save(32 * "c", key, written(contents["on"])).result(5)
             assert autosave.load_game(gone) is None
         assert autosave.share_used <= 1
         # Of somebody else who has less, nothing goes.

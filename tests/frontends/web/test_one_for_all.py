@@ -6,11 +6,15 @@ import asyncio
 import json
 import re
 import socket
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import WebSocketException
 
+from tengen.frontends import connection_limit
 from tengen.frontends.web import limits, log_lines
 from tengen.frontends.web.play.connection import Outbox
 from tests.frontends.web.server import Client, serving
@@ -130,6 +134,49 @@ def test_connections_that_stay_silent_are_closed(
         assert closed(half)
         assert closed(socket_)
         client.settle()
+
+
+def drip(connection: socket.socket) -> None:
+    """Send a byte now and then, as long as the server takes it."""
+    with suppress(OSError):
+        for _ in range(100):
+            connection.sendall(b"a")
+            time.sleep(0.1)
+
+
+def test_a_body_that_comes_byte_by_byte_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REQUEST_SECONDS", 0.5)
+    head = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n"
+    with serving(tmp_path) as port:
+        connection = silent(port, head)
+        sender = threading.Thread(target=drip, args=[connection])
+        sender.start()
+        assert closed(connection)
+        sender.join()
+
+
+def test_connections_beyond_the_limit_are_closed_and_disturb_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_limit, "MOST", 3)
+    with serving(tmp_path) as port, Client(port) as client:
+        client.new_game()
+        held = [silent(port, b"GET / HTTP/1.1\r\n") for _ in range(2)]
+        assert all(closed(silent(port, b"")) for _ in range(50))
+        assert client.play("E5")["stones"].count("X") == 1
+        for connection in held:
+            connection.close()
+        assert any(let_in(port) for _ in range(500))  # once the server has seen the ends
+
+
+def let_in(port: int) -> bool:
+    """Is another client welcome?"""
+    with suppress(ConnectionError, WebSocketException), Client(port):
+        return True
+    time.sleep(0.02)
+    return False
 
 
 def test_lines_about_errors_are_few(

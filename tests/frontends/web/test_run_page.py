@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +20,7 @@ import pytest
 
 import tengen.frontends.train as train_command
 from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
+from tengen.frontends import connection_limit
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
@@ -382,6 +385,17 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
         assert port is not None
         with pytest.raises(ValueError, match=f"cannot serve at port {port} .*--serve {port + 1}"):
             RunPage(tmp_path, port)
+
+
+def test_readers_leave_files_to_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_limit, "MOST", 2)
+    with RunPage(tmp_path, 0) as page, ExitStack() as opened:
+        place = "127.0.0.1", urlsplit(page.address).port
+        for _ in range(2):
+            opened.enter_context(socket.create_connection(place, LIMIT))
+        third = opened.enter_context(socket.create_connection(place, LIMIT))
+        with suppress(ConnectionError):
+            assert third.recv(1) == b""
 
 
 def test_training_needs_no_web_server_unless_a_page_is_wanted(tmp_path: Path) -> None:

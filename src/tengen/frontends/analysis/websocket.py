@@ -22,6 +22,7 @@ from websockets.http11 import Request, Response
 from tengen.frontends.analysis.backlog import MOST_ANSWERS, Backlog
 from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.server import AnalysisService
+from tengen.frontends.connection_limit import BACKLOG, most_connections
 from tengen.frontends.loopback import LOOPBACK, is_loopback
 from tengen.frontends.protocol_stdio import Log
 from tengen.user_messages import say
@@ -60,6 +61,8 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
         host,
         port,
         process_request=admit,
+        create_connection=counted_connections(most_connections()),
+        backlog=BACKLOG,
         max_size=LONGEST_LINE,
         logger=logging.Logger("silent", logging.CRITICAL + 1),  # broken connections are normal
     ) as server:
@@ -68,6 +71,24 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
         await asyncio.to_thread(loader.wait)
         if loader.ready:
             await server.serve_forever()
+
+
+def counted_connections(most: int) -> type[ServerConnection]:
+    """Connections of which at most so many are open; those beyond are closed at once."""
+    under_way: set[ServerConnection] = set()
+
+    class Connection(ServerConnection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            under_way.add(self)
+            if len(under_way) > most:
+                self.transport.abort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            under_way.discard(self)
+            super().connection_lost(exc)
+
+    return Connection
 
 
 def why_refused(request: Request, token: str | None) -> str | None:
@@ -82,13 +103,19 @@ def why_refused(request: Request, token: str | None) -> str | None:
         return "the token is missing or wrong: add ?token=... to the address"
     # A page of another site may lead here in two ways: straight, which its origin tells, or by a
     # name of its own for this machine, which the host tells.
-    host = urlsplit(f"//{request.headers.get('Host', '')}").hostname
     origin = request.headers.get("Origin")
-    if not is_loopback(host):
+    if not is_loopback(_host_in(f"//{request.headers.get('Host', '')}")):
         return "this engine serves its own machine: connect to 127.0.0.1 or localhost"
-    if origin is not None and not is_loopback(urlsplit(origin).hostname):
+    if origin is not None and not is_loopback(_host_in(origin)):
         return "pages of other sites are not served without a token"
     return None
+
+
+def _host_in(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
 
 
 async def _converse(connection: ServerConnection, service: AnalysisService, log: Log) -> None:

@@ -138,10 +138,10 @@ class GtpSession:
 
     def engine(self) -> Engine:
         """Wait until the engine is loaded; raises GtpError if it cannot be."""
-        try:
-            return self.loader.engine
-        except BaseException as error:
-            raise GtpError(_loading_error(error)) from None
+        error = self.loader.future.exception()  # waits; a signal meanwhile ends the session
+        if error is not None:
+            raise GtpError(_loading_error(error))
+        return self.loader.engine
 
     def warn(self, position: Position) -> None:
         """Say once on stderr what the network was not trained on of a game; raises GtpError."""

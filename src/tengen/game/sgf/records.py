@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tengen.bounded_files import RECORD_BYTES, read_bounded
 from tengen.game.color import BLACK, EMPTY, WHITE, Color, parse_color
 from tengen.game.geometry import MAX_SIDE, Point, Size, parse_point
 from tengen.game.illegal_moves import IllegalMoveError
@@ -213,7 +214,7 @@ def read_sgf(data: bytes | str, source: str = "SGF") -> list[SgfGame]:
 def load_sgf(path: str | Path) -> list[SgfGame]:
     """Load all games of a file, at least one; raises SgfError, also if the file is unreadable."""
     try:
-        data = Path(path).read_bytes()
+        data = read_bounded(path, RECORD_BYTES)
     except OSError as error:
         raise SgfError(str(path), 0, error.strerror or "cannot be read") from None
     return read_sgf(data, str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -29,9 +30,11 @@ from tengen.user_messages import say
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # Each board size has its own graph: what depends on the size alone is then computed once, in
 # float32. A graph for one batch size saves a small network up to a third of its time at batch 1,
-# and a millisecond or two whenever the batch size changes; it saves a large network little. The
-# batch sizes below get their own graph when they occur for the second time, if there is room or
-# one that has long been idle makes room; batches of a size between are padded to the next of them.
+# and a millisecond or two whenever the batch size changes; a large network of convolutions little,
+# but one with attention a fifth to a third, since OpenVINO joins the steps around its products only
+# where it knows all shapes. The batch sizes below get their own graph when they have occurred so
+# often that compiling it pays, if there is room or one that has long been idle makes room; batches
+# of a size between are padded to the next of them.
 # A graph of a small network takes ten megabytes and more for each stream, one of a large network
 # hundreds, so that their memory is bounded, too.
 ANY = -1
@@ -39,11 +42,14 @@ GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
 GRAPH_BYTES = 2 << 30  # of all graphs of a network, unless two take more
 FEWEST_GRAPHS = 2
 BYTES_PER_WEIGHT = 9  # for each stream: float32 as given, and a copy in the kernels' order
+BYTES_WITH_ATTENTION = 15  # as measured; OpenVINO keeps more copies of linear layers
 LAYERS_AT_A_TIME = 2  # whose outputs are in memory
 LONG_IDLE = 1_000  # evaluations by other graphs
 LARGE_BATCH = 16
 SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
-LARGEST_BY_BATCH = 5_000_000  # weights
+LARGEST_BY_BATCH = 5_000_000  # weights of networks without attention
+PAYS_FROM = 2  # batches of a size, from which on a graph of its own is worth compiling
+PAYS_FROM_WITH_ATTENTION = 40  # it takes a second of a core and saves some 20 ms a batch
 
 
 class Precision(StrEnum):
@@ -93,7 +99,11 @@ class OpenVinoEvaluator:
         self._graphs = _Graphs()
         self._asked: Counter[GraphKey] = Counter()
         self._n_weights = sum(w.size for w in data.weights.values())
-        self._by_batch = self._n_weights <= LARGEST_BY_BATCH
+        attention = data.architecture.has_attention
+        self._bytes_per_weight = BYTES_WITH_ATTENTION if attention else BYTES_PER_WEIGHT
+        self._pays_from: float = PAYS_FROM
+        if self._n_weights > LARGEST_BY_BATCH:
+            self._pays_from = PAYS_FROM_WITH_ATTENTION if attention else math.inf
         self._ranges = ranges or {}
         self._choose(precision)
 
@@ -153,8 +163,8 @@ class OpenVinoEvaluator:
         if (found := self._graphs.get(key)) is not None:
             return found, key.batch
         self._asked[key] += 1
-        wanted = self._by_batch and key.batch in SIZES_BY_BATCH and self._asked[key] > 1
-        if not (wanted and self._graphs.has_room_by_batch()):
+        pays = key.batch in SIZES_BY_BATCH and self._asked[key] >= self._pays_from
+        if not (pays and self._graphs.has_room_by_batch(self._graph_bytes(key.shape))):
             key = GraphKey(masked, (ANY, *board))
         found = self._graphs.get(key)
         if found is None:
@@ -175,7 +185,7 @@ class OpenVinoEvaluator:
         """The memory that a graph takes, about: OpenVINO does not tell."""
         batch = SIZES_BY_BATCH[-1] if shape[0] == ANY else shape[0]
         outputs = batch * shape[-2] * shape[-1] * self._data.architecture.channels * 4
-        each = BYTES_PER_WEIGHT * self._n_weights + LAYERS_AT_A_TIME * outputs
+        each = self._bytes_per_weight * self._n_weights + LAYERS_AT_A_TIME * outputs
         return self.parallel_batches * each
 
     def _compile_as_is(self, masked: bool, shape: Shape) -> Any:
@@ -235,12 +245,12 @@ class _Graphs:
             self.add(key, found)
         return found
 
-    def has_room_by_batch(self) -> bool:
+    def has_room_by_batch(self, n_bytes: int) -> bool:
         """Is there room for another graph of one batch size, or a graph that is not in use?"""
         kept = self._alike(by_batch=True)
-        if len(kept) < GRAPHS_BY_BATCH:
+        if len(kept) < GRAPHS_BY_BATCH and self.n_bytes + n_bytes <= GRAPH_BYTES:
             return True
-        return self._uses - self._kept[kept[0]].last_use > LONG_IDLE
+        return bool(kept) and self._uses - self._kept[kept[0]].last_use > LONG_IDLE
 
     def add(self, key: GraphKey, graph: _Compiled) -> None:
         """Keep a graph that is used now; those of which there is too much are dropped."""

@@ -91,6 +91,15 @@ class Norm(nn.Module):
             self.variance.fill_(1)
             self.epsilon.zero_()
 
+    def take_statistics(self, mean: Tensor, variance: Tensor) -> None:
+        """Use these statistics of the inputs [channels]; evaluations stay the same."""
+        with torch.no_grad():
+            slope = self.scale * torch.rsqrt(self.variance + self.epsilon)
+            self.bias.add_(slope * (mean - self.mean))
+            self.scale.copy_(slope * torch.sqrt(variance + self.epsilon))
+            self.mean.copy_(mean)
+            self.variance.copy_(variance)
+
     def prepare_to_learn(self) -> None:
         """Use `EPSILON`, as training does; evaluations stay the same."""
         with torch.no_grad():

@@ -16,10 +16,13 @@ from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, play, start_anew, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS
 from tengen.jit import kernel
-from tengen.selfplay.record import FAST, FULL, Records
+from tengen.selfplay.record import BY_AGREEMENT, BY_DECISION, FAST, FULL, UNFINISHED, Records
 
 WIN, LOSS, NO_RESULT, SCORE = 0, 1, 2, 3
 HORIZON_SCALES = (0.016, 0.056, 0.176)  # KataGo's; see `short_values` in replay/rows.py
+SURE = 100  # the ownership of a point that one side owns for sure
+# Columns of `known` in replay/rows.py.
+KNOWS_VALUE, KNOWS_SCORE, KNOWS_LEAD, KNOWS_OWNERSHIP = 0, 1, 2, 3
 
 # float16: bits of the fraction that are dropped, and the distance between the exponents' biases.
 _DROPPED = np.uint32(13)
@@ -201,11 +204,17 @@ def _fill_values(game, turn, row, rows):
     rows.score[row] = np.float32(0) if game.no_result else sign * game.score
     # The search's score, not its lead: a lead learned from itself alone would stay at 0.
     rows.lead[row] = sign * turn.score
+    counted = np.float32(1 - game.no_result)
+    has_score = counted * (game.end != BY_DECISION and game.end != UNFINISHED)
+    rows.known[row, KNOWS_VALUE] = game.end != UNFINISHED
+    rows.known[row, KNOWS_SCORE] = has_score
+    rows.known[row, KNOWS_LEAD] = has_score
+    rows.known[row, KNOWS_OWNERSHIP] = has_score * (game.end != BY_AGREEMENT)
 
 
 @kernel(inline=True)
 def _fill_ownership(game, turn, ownership, begin, row, rows):
-    sign = np.int8(1 if turn.color == BLACK else -1)
+    sign = np.int8(SURE if turn.color == BLACK else -SURE)
     for y in range(game.height):
         for x in range(game.width):
             rows.ownership[row, y, x] = sign * ownership[begin + y * game.width + x]

@@ -2,7 +2,7 @@
 
 serve.py        `tengen play`: run the server, open the browser
 app.py          the application: pages, downloads, the WebSocket, static files
-impatient.py    HTTP that closes half-open connections
+impatient.py    HTTP that closes half-open connections, and those beyond a limit
 listening.py    the sockets that servers listen at
 security.py     AccessPolicy: who may connect; security headers
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import socket
 import sys
@@ -23,7 +22,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
-from tengen.frontends.web.http.impatient import ImpatientProtocol
+from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
 from tengen.frontends.web.play.autosave import Autosave
@@ -40,7 +39,6 @@ from tengen.user_messages import say
 MOST_STREAMS = 4
 CACHE_MEGABYTES, TREE_MEGABYTES = 128.0, 1024.0
 SWITCH_SECONDS = 0.0005  # before a searching thread yields the GIL to those that answer people
-GRACE_SECONDS = 2  # for open requests when the server stops
 
 
 def play_in_browser(options: PlayOptions, position: Position, human: Color, level: Level) -> None:
@@ -155,24 +153,6 @@ def _autosave(options: PlayOptions) -> Iterator[Autosave]:
         return
     with autosave:
         yield autosave
-
-
-def server_config(app: Callable[..., object]) -> uvicorn.Config:
-    """The configuration of uvicorn: no logs, messages of limited size, no silent connections."""
-    return uvicorn.Config(
-        app,
-        log_config=None,
-        log_level=logging.CRITICAL,
-        access_log=False,
-        lifespan="on",
-        http=ImpatientProtocol,
-        ws="websockets-sansio",
-        ws_ping_interval=limits.PING_SECONDS,
-        ws_ping_timeout=limits.PING_SECONDS,
-        ws_max_size=limits.MESSAGE_BYTES,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
 
 
 def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socket) -> str:

@@ -14,6 +14,7 @@ game_tree.py        the tree of a game over its SGF
 liberties.py        liberties of groups, and those in atari
 game_clock.py       the clocks of a game
 autosave.py         games on the disk, within a number of bytes
+disk_worker.py      does what touches the disk, in a thread or at once
 saved_games.py      games as files, and back
 kept_games.py       a player's games: listed, opened, renamed, deleted, rated
 even_games.py       a player's strength, and terms that give even chances

@@ -14,20 +14,23 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
-from tengen.frontends.web.play.saved_games import NO_CARD, GameCard, card_of
+from tengen.frontends.web.play.disk_worker import DiskWorker
+from tengen.frontends.web.play.saved_games import NO_CARD, UNREADABLE, GameCard, Snapshot, card_of
 from tengen.user_messages import say
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
 GAME_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 KEPT_BYTES = 256_000_000  # of all games, unless told otherwise
 NEARLY_FULL = 0.9  # from which share on players are told that games will go
+SMALL_NODES, SMALL_BYTES = 500, 20_000  # of a game that is written at once
 _KEEP_SESSIONS_DAYS = 60
 _MOST_SESSIONS = 2_000
 _MOST_PLAYERS = 5_000  # of whom something is noted
@@ -69,7 +72,7 @@ class _File(NamedTuple):
 
 
 class Autosave(Closeable):
-    """Writes the latest state of each game in a thread of its own. Thread-safe; close it."""
+    """Writes the latest state of each game. Thread-safe; close it."""
 
     def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
         self._sessions, self._games = folder / "sessions", folder / "games"
@@ -88,21 +91,25 @@ class Autosave(Closeable):
         self._tidy()
         for file, found in _by_age(self._games, "**/*.sgf"):
             self._count(file, found)
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="autosave")
+        self._disk = DiskWorker("autosave")
 
     # Games of sessions
 
-    def save(self, session: str, key: GameKey, write: Callable[[], bytes]) -> Future[None]:
+    def save(self, session: str, key: GameKey, game: Snapshot) -> Future[None]:
         """Write the game of a session soon; done when this or a newer state is written, or failed.
 
-        `write` is called in the thread.
+        A small game is written at once, if it can be.
         """
         path = self._path(key)
         with self._lock:
-            self._unwritten[path] = write
+            self._unwritten[path] = game.as_sgf
             pointed = self._shows.get(session) == key
             self._shows[session] = key
-        return self._writer.submit(self._write_latest, path, None if pointed else session, key)
+        work = partial(self._write_latest, path, None if pointed else session, key)
+        small = game.nodes <= SMALL_NODES and self._size(path) <= SMALL_BYTES
+        if small and self.share_used <= NEARLY_FULL:
+            return self._disk.submit_small(work, path)
+        return self._disk.submit(work, path)
 
     def load(self, session: str) -> tuple[GameKey, bytes] | None:
         """The game that a session showed last; None if there is none or it cannot be read."""
@@ -116,7 +123,7 @@ class Autosave(Closeable):
                 key = GameKey(str(told["player"]), str(told["game"]))
             saved = self.load_game(key)
             return None if saved is None else (key, saved)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, *UNREADABLE):
             return self._load_older(session)
 
     def _load_older(self, session: str) -> tuple[GameKey, bytes] | None:
@@ -135,7 +142,7 @@ class Autosave(Closeable):
     def forget_session(self, session: str) -> None:
         """A session shows its game no longer, which another one shows now."""
         self.release(session)
-        self._writer.submit(self._remove, self._sessions / f"{session}.json")
+        self._disk.submit(partial(self._remove, self._sessions / f"{session}.json"))
 
     # Games of players
 
@@ -155,18 +162,19 @@ class Autosave(Closeable):
 
     def games(self, player: str) -> Future[list[KeptGame]]:
         """A player's games, the latest first, once all that was saved before is written."""
-        return self._writer.submit(self._list, player)
+        return self._disk.submit(partial(self._list, player))
 
     def write(self, key: GameKey, content: bytes) -> Future[None]:
         """Replace a kept game that no session shows."""
-        return self._writer.submit(self._write_game, self._path(key), content)
+        path = self._path(key)
+        return self._disk.submit(partial(self._write_game, path, content), path)
 
     def delete(self, key: GameKey) -> Future[None]:
         """Delete a kept game."""
         path = self._path(key)
         with self._lock:
             self._unwritten.pop(path, None)
-        return self._writer.submit(self._drop, path)
+        return self._disk.submit_small(partial(self._drop, path), path)
 
     @property
     def share_used(self) -> float:
@@ -177,7 +185,7 @@ class Autosave(Closeable):
 
     def notes(self, player: str, kind: NoteKind) -> Future[bytes]:
         """What was written of a player; empty if nothing was."""
-        return self._writer.submit(self._read_notes, player, kind)
+        return self._disk.submit(partial(self._read_notes, player, kind))
 
     def _read_notes(self, player: str, kind: NoteKind) -> bytes:
         try:
@@ -189,22 +197,23 @@ class Autosave(Closeable):
         self, player: str, kind: NoteKind, change: Callable[[bytes], bytes | None]
     ) -> Future[bytes]:
         """Replace what is noted soon by what `change` makes of it, None: leave it; what is then."""
+        path = self._notes[kind] / f"{player}.json"
 
         def work() -> bytes:
             before = self._read_notes(player, kind)
             content = change(before)
             if content is None:
                 return before
-            self._write_small(self._notes[kind] / f"{player}.json", content)
+            self._write_small(path, content)
             return content
 
-        return self._writer.submit(work)
+        return self._disk.submit_small(work, path)
 
     def close(self) -> None:
         """Write what is queued, and end the thread."""
-        self._writer.shutdown()
+        self._disk.close()
 
-    # In the thread
+    # In the thread, or by whoever may write at once
 
     def _path(self, key: GameKey) -> Path:
         return self._games / key.player / f"{key.game}.sgf"
@@ -229,10 +238,13 @@ class Autosave(Closeable):
                 self._make_room(path)
 
     def _write(self, path: Path, content: bytes) -> bool:
+        name = f".{path.name}.{os.getpid()}"
         try:
-            path.parent.mkdir(exist_ok=True)
-            name = f".{path.name}.{os.getpid()}"
-            replace_file(path, content, name, mode=0o600, durable=False)
+            try:
+                replace_file(path, content, name, mode=0o600, durable=False)
+            except FileNotFoundError:  # a player's first game
+                path.parent.mkdir(exist_ok=True)
+                replace_file(path, content, name, mode=0o600, durable=False)
         except OSError as error:
             if not self._complained:
                 self._complained = True
@@ -241,8 +253,12 @@ class Autosave(Closeable):
         return True
 
     def _count(self, path: Path, file: _File) -> None:
-        self._bytes += file.size - self._files.get(path, _File(0, 0)).size
+        self._bytes += file.size - self._size(path)
         self._files[path] = file
+
+    def _size(self, path: Path) -> int:
+        file = self._files.get(path)
+        return 0 if file is None else file.size
 
     def _drop(self, path: Path) -> None:
         self._remove(path)

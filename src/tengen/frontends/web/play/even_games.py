@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from tengen.engine.level_ranks import MEASURED, BoardRatings, Rank, rank_at
 from tengen.engine.levels import LEVELS
@@ -36,6 +37,7 @@ STONE_POINTS = 14.0  # of one more handicap stone: twice the usual komi
 MOST_KOMI = 13.0  # points from the usual komi, before stones are given
 MOST_RESULTS = 300  # that are remembered
 CURVE = 100  # results that the curve shows
+MOST_POINTS = 1_000.0  # that terms may give; more is a damaged file
 _GRID = np.arange(-2600.0, 2001.0, 20.0)
 
 
@@ -48,6 +50,9 @@ class PlayedGame(NamedTuple):
     level: str
     points: float  # that the terms gave the person, against an even game
     score: float  # 1: won, 0.5, 0: lost
+
+
+_PLAYED_GAME = TypeAdapter(PlayedGame)
 
 
 class Strength(NamedTuple):
@@ -70,9 +75,20 @@ def read_results(content: bytes) -> list[PlayedGame]:
     """The results that were written; what cannot be understood is left out."""
     try:
         told = json.loads(content or b"[]")
-        return [PlayedGame(**each) for each in told if _known(each.get("level"))][-MOST_RESULTS:]
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, RecursionError):
         return []
+    found = [_played(each) for each in told] if isinstance(told, list) else []
+    return [each for each in found if each is not None][-MOST_RESULTS:]
+
+
+def _played(told: object) -> PlayedGame | None:
+    """A result that was read; None if it is none."""
+    try:
+        game = _PLAYED_GAME.validate_python(told)
+    except ValidationError:
+        return None
+    possible = game.score in (0, 0.5, 1) and abs(game.points) < MOST_POINTS
+    return game if possible and _known(game.level) else None
 
 
 def write_results(results: list[PlayedGame]) -> bytes:

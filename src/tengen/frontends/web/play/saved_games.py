@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from tengen.frontends.web.play.game_clock import GameClock
 from tengen.frontends.web.play.game_state import GameState, opponent_named
@@ -17,15 +17,31 @@ from tengen.game.sgf.records import SgfGame, SgfNode, read_sgf, save_sgf
 
 PROPERTY = "TENGEN"  # of the root of a saved game; other programs ignore it
 FORMAT = 1  # of what it holds
+# What reading a file raises that is damaged, or written by somebody else.
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class Snapshot(NamedTuple):
+    """A game as it was."""
+
+    as_sgf: Callable[[], bytes]  # may be called in another thread
+    nodes: int
 
 
 def saved_game(game: GameState) -> bytes:
     """A game as SGF, with its state in a property of the root."""
-    return snapshot(game)()
+    return snapshot(game).as_sgf()
 
 
-def snapshot(game: GameState) -> Callable[[], bytes]:
-    """A function that writes the game as it is now, and may be called in another thread.
+def snapshot(game: GameState) -> Snapshot:
+    """The game as it is now, to be written.
 
     Values of properties are never changed in place, so that copies of the nodes suffice.
     """
@@ -55,11 +71,11 @@ def snapshot(game: GameState) -> Callable[[], bytes]:
         copies[node.id].children = [copies[child.id] for child in node.children]
     root = copies[game.tree.root.id]
 
-    def write() -> bytes:
+    def as_sgf() -> bytes:
         root.set_text(PROPERTY, json.dumps(state))
         return save_sgf(SgfGame(root))
 
-    return write
+    return Snapshot(as_sgf, len(copies))
 
 
 def _last(game: GameState) -> TreeNode:
@@ -74,7 +90,7 @@ def restored_game(saved: bytes) -> GameState | None:
         state = json.loads(record.root.text(PROPERTY))
         del record.root.properties[PROPERTY]
         return _restored(GameTree(record), state)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except UNREADABLE:
         return None
 
 
@@ -160,5 +176,5 @@ def card_of(saved: bytes) -> GameCard:
             under_way=bool(you) and state["result"] is None,
             keep=bool(state.get("keep")),
         )
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except UNREADABLE:
         return NO_CARD

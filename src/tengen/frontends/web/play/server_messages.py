@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 import tengen
 from tengen.engine.engine import Engine
 from tengen.engine.level_ranks import rank_of
-from tengen.engine.levels import LEVELS, Level
+from tengen.engine.levels import LEVELS
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
@@ -40,6 +41,7 @@ _RULE_NAMES = {"aga": "AGA", "aga-button": "AGA with button", "chinese-ogs": "Ch
 def info_view(loader: EngineLoader, has_run: bool, networks: list[str]) -> Json:
     """What clients are told about the server: version, networks, levels, rules, limits."""
     engine = loader.engine_if_ready
+    ranks = _ranks(engine)
     return {
         "version": tengen.__version__,
         "network": {
@@ -49,7 +51,7 @@ def info_view(loader: EngineLoader, has_run: bool, networks: list[str]) -> Json:
         "device": "" if engine is None else engine.device,
         "ready": engine is not None,
         "levels": [
-            {"id": each.id, "name": each.name, "ranks": _ranks(each, engine)} for each in LEVELS
+            {"id": each.id, "name": each.name, "ranks": ranks.get(each.id, {})} for each in LEVELS
         ],
         "rules": [{"id": id_, "name": name, "komi": NAMED[id_][1]} for id_, name in _rule_names()],
         "limits": {
@@ -64,16 +66,25 @@ def info_view(loader: EngineLoader, has_run: bool, networks: list[str]) -> Json:
     }
 
 
-def _ranks(level: Level, engine: Engine | None) -> dict[str, Json]:
-    """About which rank a level has, by the side of the board, where that was measured."""
+def _ranks(engine: Engine | None) -> dict[str, dict[str, Json]]:
+    """By level: its rank, about, by the side of the board, where that was measured."""
     if engine is None:
         return {}
-    sides = range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)
-    boards = {side: Position(side) for side in sides}
-    ranks = {
-        side: rank_of(level, engine.name_for(board), board.size) for side, board in boards.items()
+    names = [(board.size, engine.name_for(board)) for board in _empty_boards()]
+    found = {
+        level.id: {str(size.width): rank_of(level, name, size) for size, name in names}
+        for level in LEVELS
     }
-    return {str(side): rank._asdict() for side, rank in ranks.items() if rank is not None}
+    return {
+        level: {side: rank._asdict() for side, rank in ranks.items() if rank is not None}
+        for level, ranks in found.items()
+    }
+
+
+@cache
+def _empty_boards() -> tuple[Position, ...]:
+    """A board of each size that can be played on: making them takes long for one message."""
+    return tuple(map(Position, range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)))
 
 
 def _rule_names() -> Iterator[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tengen.cluster.manifest import TRAINING, read_manifest
-from tengen.config import load_sections
+from tengen.config import load_sections, read_toml
 from tengen.evaluation.elo import Rating
 from tengen.frontends.web.runs.metrics import GrowingLines, Row, rows_by_step, series_of, short
 from tengen.game.diagram import stones_text
@@ -21,6 +20,7 @@ from tengen.runs.exchange import GAME_BITS, MANIFEST
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import SECTIONS, RunConfig
 from tengen.runs.rating import ratings_of
+from tengen.runs.records import with_records
 from tengen.runs.store import FolderStore
 from tengen.tutorial import recipe as textbook
 
@@ -123,12 +123,12 @@ def stamp_of(path: Path) -> Stamp | None:
 def facts_of(folder: RunFolder) -> RunFacts | None:
     """The settings of a run of either kind; None if there are none that can be read."""
     try:
-        content = tomllib.loads(folder.config.read_text("utf-8"))
+        content = read_toml(folder.config)
         if "tutorial" in content:
             recipe = load_sections(folder.config, textbook.SECTIONS)["tutorial"]
             terms = recipe.side, recipe.side, recipe.rules, recipe.komi
             return RunFacts("tutorial", *terms, 0, 0, recipe.iterations)
-        config = RunConfig(**load_sections(folder.config, SECTIONS))
+        config = with_records(folder, RunConfig(**load_sections(folder.config, SECTIONS)))
     except (OSError, ValueError):
         return None
     run, games = config.run, config.selfplay

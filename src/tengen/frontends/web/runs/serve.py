@@ -14,6 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.frontends.loopback import LOOPBACK
+from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import listening_socket
 from tengen.frontends.web.http.security import AccessMiddleware, access_policy
 from tengen.frontends.web.runs.routes import router
@@ -44,8 +45,7 @@ class RunPage(Closeable):
             what = f"cannot serve at port {port} ({os.strerror(error.errno or 0)})"
             raise ValueError(f"{what}; try another, such as --serve {port + 1}") from None
         self.address = f"http://{LOOPBACK}:{self._socket.getsockname()[1]}/run"
-        config = uvicorn.Config(run_app(folder), log_level="critical", lifespan="off")
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(server_config(run_app(folder)))
         self._thread = threading.Thread(
             target=self._server.run, args=[[self._socket]], name="page of the run", daemon=True
         )

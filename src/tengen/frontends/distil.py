@@ -1,0 +1,41 @@
+"""`tengen distil`: a run that learns what another network thinks, in place of results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tengen.frontends.options import DistilOptions, TrainOptions
+from tengen.frontends.train import DISTIL, run_training
+from tengen.network.files.bundled import BUNDLED
+from tengen.network.files.loading import find_network
+from tengen.runs.folder import is_run
+
+
+def run_distillation(
+    teacher: str, path: str, options: DistilOptions, serve: int | None = None
+) -> None:
+    """Begin or resume a run with a teacher; raises ValueError."""
+    if teacher == BUNDLED:
+        raise ValueError("several networks come with Tengen: name one, such as tengen-9x9")
+    is_new = not is_run(path)
+    if is_new and options.into is None and options.config is None:
+        raise ValueError("say what is to learn, as in --into b6c96 (`tengen net list` has more)")
+    # Where it lies, so that the run goes on from any folder.
+    settings = [f"data.teacher={json.dumps(str(find_network(teacher).resolve()))}"]
+    named = TrainOptions(
+        minutes=options.minutes,
+        games=options.games,
+        iterations=options.iterations,
+        session_minutes=options.session_minutes,
+        pack=options.pack,
+        records=options.records,
+        model=options.into,
+        board_size=options.board_size,
+        preset=DISTIL if is_new and options.config is None else None,
+        config=options.config,
+        settings=[*settings, *options.settings],
+        device=options.device,
+        seed=options.seed,
+    )
+    run_training(str(Path(path)), named, serve)
