@@ -19,6 +19,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
+from tengen.problems.region import neighbours
 
 SIDES = (5, 7, 9)
 RULES = "chinese"
@@ -82,7 +83,7 @@ def _catches(position: Position, move: Point) -> bool:
     after = position.play(move)
     return any(
         is_caught(after, stone)
-        for stone in _around(position, move)
+        for stone in neighbours(move, position.size)
         if after.at(stone) is after.to_play
     )
 
@@ -90,14 +91,8 @@ def _catches(position: Position, move: Point) -> bool:
 def _keeps_all(position: Position, move: Point) -> bool:
     """Are all chains next to a move, and its own, out of danger after it?"""
     after = position.play(move)
-    own = [each for each in _around(position, move) if after.at(each) is position.to_play]
+    own = [each for each in neighbours(move, position.size) if after.at(each) is position.to_play]
     return all(gets_away(after, stone) for stone in (move, *own))
-
-
-def _around(position: Position, point: Point) -> list[Point]:
-    x, y = point
-    near = Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)
-    return [each for each in near if 0 <= each.x < position.width and 0 <= each.y < position.height]
 
 
 def _is_near(position: Position, move: Point) -> bool:

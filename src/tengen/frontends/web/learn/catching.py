@@ -8,6 +8,7 @@ from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
+from tengen.problems.region import neighbours
 
 
 def gets_away(position: Position, stone: Point) -> bool:
@@ -44,19 +45,21 @@ def way_out(position: Position, stone: Point) -> Point | None:
 
 
 def longest_run(position: Position, stone: Point) -> Point | None:
-    """The move of a chain that is caught after which its capture takes longest, it seems."""
+    """The move of a chain that is caught by which it has the most liberties; None if it has none.
+
+    It extends, or captures what attacks it.
+    """
     owner = position.at(stone)
     if owner is None:
         return None
-    more = {
+    chain = position.chain(stone)
+    beside = {near for each in chain for near in neighbours(each, position.size)}
+    found = {
         move: after.liberties(stone)
         for move, after in moves_of(position, owner)
-        if after.at(stone) is owner and after.liberties(stone) > 1
+        if move in beside or after.captured(owner.opponent) > position.captured(owner.opponent)
     }
-    if more:
-        return max(more, key=lambda move: more[move])
-    captures = [move for move, after in moves_of(position, owner) if _captures(position, after)]
-    return captures[0] if captures else None
+    return max(found, key=lambda move: found[move], default=None)
 
 
 def attack(position: Position, stone: Point) -> Point | None:
@@ -89,7 +92,3 @@ def moves_of(position: Position, color: Color) -> Iterator[tuple[Point, Position
                     yield Point(x, y), position.play((x, y), color)
                 except IllegalMoveError:
                     continue
-
-
-def _captures(before: Position, after: Position) -> bool:
-    return any(after.captured(color) > before.captured(color) for color in Color)

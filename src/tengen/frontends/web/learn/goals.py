@@ -94,7 +94,9 @@ def illegal_verdict(error: IllegalMoveError) -> Verdict:
 def _capture(tried: Try) -> Verdict:
     if tried.after.at(tried.board.target) is None:
         return _done("captured", tried)
-    return Verdict(False, "not_captured", way_out(tried.after, tried.board.target))
+    stone = tried.board.target
+    reply = way_out(tried.after, stone) or longest_run(tried.after, stone)
+    return Verdict(False, "not_captured", reply)
 
 
 def _escape(tried: Try) -> Verdict:
@@ -172,7 +174,7 @@ def _choose(tried: Try) -> Verdict:
     refutation = (tried.board.wrong or {}).get(name)
     if refutation is None:
         return Verdict(False, "not_offered")
-    return Verdict(False, f"chosen.{name}", tried.after.point(refutation))
+    return Verdict(False, "chosen_wrong", tried.after.point(refutation))
 
 
 def _done(said: str, tried: Try) -> Verdict:

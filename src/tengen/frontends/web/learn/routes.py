@@ -1,6 +1,6 @@
 """The page for learning, and its HTTP API. Nothing is remembered of who learns but own problems.
 
-A request has all that was tried so far; what follows is computed anew. Answers have codes, the texts
+A request has all that was tried so far; what follows is computed anew. Answers have codes; texts
 are the page's.
 """
 
