@@ -11,7 +11,7 @@ DATA_VARIABLE = "TENGEN_DATA_DIR"
 # What Tengen puts into each of them: these alone may be removed, since a variable may name a folder
 # that holds other things, too.
 CACHES = ("kernels", "networks", "ranges", "runs")
-DATA = ("games", "networks", "results", "sessions")
+DATA = ("born", "games", "networks", "problems", "results", "sessions")
 
 
 def user_cache() -> Path:

@@ -16,6 +16,7 @@ from tengen.engine.engine import Engine
 from tengen.frontends.options import ProblemsOptions
 from tengen.game.geometry import Size, parse_size
 from tengen.game.position import Position
+from tengen.game.sgf.files import sgf_files
 from tengen.interrupt import interruptible
 from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.problems.checking import why_wrong
@@ -24,7 +25,6 @@ from tengen.problems.problem import GRADES, RULES, Problem
 from tengen.problems.problem_files import SHIPPED, read_problems
 from tengen.problems.solver import RegionSolver
 from tengen.problems.workshop import Terms, Workshop
-from tengen.reviewing.sources import sgf_files
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
@@ -47,7 +47,7 @@ def make_problems(folder: Path, games: Sequence[str], options: ProblemsOptions) 
         others = [
             stack.enter_context(_engine(each, options, first)) for each in _second(options, sizes)
         ]
-        names = dict.fromkeys([engine.name, *(each.name for each in others)])
+        names = dict.fromkeys([options.model, *(each.name for each in others)])
         terms = Terms(
             tuple(map(str, sizes)), options.seed, options.batch, options.visits, tuple(names)
         )
