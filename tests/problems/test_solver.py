@@ -165,18 +165,19 @@ def test_whoever_moves_first_in_a_seki_the_stones_are_safe(solver: RegionSolver)
 
 
 def test_a_connection_to_what_is_safe_saves(solver: RegionSolver) -> None:
-    position, question = drawn(
+    position = Position.from_diagram(
         """
-        . X . . . .
+        . . . . . .
         O O X O O .
         . O . O . .
         . O X O . .
         . O O O . .
         . . . . . .
         """,
-        "C3",
+        Color.BLACK,
+        rules="chinese",
     )
-    question = Question(question.region, question.stones, question.defender)
+    question = question_about(position, "C3", lambda at: at != position.point("C3"))
     assert question.region.points == {position.point("C3"), position.point("C4")}
     assert solver.fate(question, position, Color.BLACK) is SAFE
     assert solver.fate(question, position, Color.WHITE) is CAPTURED

@@ -35,6 +35,7 @@ from tengen.runs.folder import RunError, RunFolder, RunLock, is_run
 from tengen.search.request import Limits, SearchRequest
 
 RECIPE, SIDE, RULES, KOMI = "5x5", 5, "tromp-taylor", 10.5
+TRAIN = (sys.executable, "-m", "tengen", "train")
 MINUTES = (1, 5, 20)  # whose networks are played against
 EARLY = 0.97  # share of the minutes from which a network counts as theirs
 VISITS = 16  # of a move against them
@@ -55,9 +56,9 @@ class BornNetwork(NamedTuple):
 class Births(Closeable):
     """The run in a folder. Thread-safe."""
 
-    def __init__(self, folder: Path, *, allowed: bool) -> None:
-        """`allowed`: may people at the page train?"""
-        self._folder, self._allowed = folder, allowed
+    def __init__(self, folder: Path, *, allowed: bool, command: Sequence[str] = TRAIN) -> None:
+        """`allowed`: may people at the page train? `command` does, given the run's folder."""
+        self._folder, self._allowed, self._command = folder, allowed, command
         self._run = RunFolder(folder / "run")
         self._state = RunState(self._run)
         self._lock = threading.Lock()
@@ -134,7 +135,7 @@ class Births(Closeable):
                 raise not_now("training is not possible on this server", f"born_{why}")
             if self._is_running():
                 raise not_now("it is being trained already", "born_running")
-            command = [sys.executable, "-m", "tengen", "train", str(self._run.path)]
+            command = [*self._command, str(self._run.path)]
             if not is_run(self._run.path):
                 command += ["--config", RECIPE]
             self._folder.mkdir(parents=True, exist_ok=True)

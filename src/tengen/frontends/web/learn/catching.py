@@ -45,21 +45,32 @@ def way_out(position: Position, stone: Point) -> Point | None:
 
 
 def longest_run(position: Position, stone: Point) -> Point | None:
-    """The move of a chain that is caught by which it has the most liberties; None if it has none.
+    """The move of a chain that is caught by which it has the most liberties; None if none helps.
 
-    It extends, or captures what attacks it.
+    It gets out of atari, or captures what attacks it.
     """
     owner = position.at(stone)
     if owner is None:
         return None
     chain = position.chain(stone)
     beside = {near for each in chain for near in neighbours(each, position.size)}
+    taken = position.captured(owner.opponent)
     found = {
         move: after.liberties(stone)
         for move, after in moves_of(position, owner)
-        if move in beside or after.captured(owner.opponent) > position.captured(owner.opponent)
+        if after.captured(owner.opponent) > taken
+        or (move in beside and after.at(stone) is owner and after.liberties(stone) > 1)
     }
     return max(found, key=lambda move: found[move], default=None)
+
+
+def extension(position: Position, stone: Point) -> Point | None:
+    """A legal move on a liberty of a chain; None if there is none."""
+    owner = position.at(stone)
+    chain = position.chain(stone)
+    beside = {near for each in chain for near in neighbours(each, position.size)}
+    moves = () if owner is None else moves_of(position, owner)
+    return next((move for move, _ in moves if move in beside), None)
 
 
 def attack(position: Position, stone: Point) -> Point | None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tengen.frontends.web.learn.catching import (
     attack,
+    extension,
     gets_away,
     in_atari,
     is_caught,
@@ -95,7 +96,8 @@ def _capture(tried: Try) -> Verdict:
     if tried.after.at(tried.board.target) is None:
         return _done("captured", tried)
     stone = tried.board.target
-    reply = way_out(tried.after, stone) or longest_run(tried.after, stone)
+    after = tried.after
+    reply = way_out(after, stone) or longest_run(after, stone) or extension(after, stone)
     return Verdict(False, "not_captured", reply)
 
 

@@ -3,6 +3,7 @@
 import { button } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
+import { fillWithTerms } from "./glossary.js";
 import { createStage } from "./stage.js";
 
 /**
@@ -31,7 +32,7 @@ export function createExercise({ head, onPoint, acts, id }) {
     say(kind, first = "", second = "") {
       verdict.className = `verdict ${kind}`;
       verdict.textContent = first;
-      why.textContent = second;
+      fillWithTerms(why, second);
     },
     /** Show these buttons alone. */
     offer(...names) {
