@@ -10,8 +10,22 @@ CACHE_VARIABLE = "TENGEN_CACHE_DIR"
 DATA_VARIABLE = "TENGEN_DATA_DIR"
 # What Tengen puts into each of them: these alone may be removed, since a variable may name a folder
 # that holds other things, too.
-CACHES = ("kernels", "networks", "precisions", "ranges", "runs")
-DATA = ("games", "networks", "results", "sessions")
+CACHES = {
+    "kernels": "compiled kernels",
+    "networks": "converted networks",
+    "precisions": "which precision plays best, by network",
+    "ranges": "calibrations of int8",
+    "runs": "copies of training runs that are kept elsewhere",
+}
+DATA = {
+    "born": "networks that learned in the page",
+    "games": "games of the page",
+    "moments": "moments of games that come back on the page",
+    "networks": "networks that you added",
+    "problems": "results of problems and lessons on the page",
+    "results": "results of games on the page",
+    "sessions": "which game each browser shows",
+}
 
 
 def user_cache() -> Path:

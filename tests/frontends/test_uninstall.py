@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tengen.frontends.uninstall import kept_folders, remove_files
+from tengen.frontends.web.play.autosave import Autosave
 from tengen.user_folders import CACHES, DATA
 
 
@@ -23,15 +25,16 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_folder_that_is_written_to_is_known() -> None:
+def test_every_folder_that_is_written_to_is_known(tmp_path: Path) -> None:
     found: set[str] = set()
     for file in Path("src/tengen").rglob("*.py"):
         text = file.read_text("utf-8")
         found |= set(re.findall(r'user_(?:cache|data)\(\) / "(\w+)"', text))
-        if file.name == "autosave.py":
-            found |= set(re.findall(r'\bfolder / "(\w+)"', text))
-    assert {"kernels", "networks", "games"} <= found
-    assert found <= {*CACHES, *DATA}
+    with closing(Autosave(tmp_path)):
+        made = {path.name for path in tmp_path.iterdir()}
+    assert {"games", "results", "sessions"} <= made
+    assert {"kernels", "networks"} <= found
+    assert found | made <= {*CACHES, *DATA}
 
 
 def left(folder: Path) -> list[str]:

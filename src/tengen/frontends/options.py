@@ -189,6 +189,9 @@ class PlayOptions(PlayerOptions):
         256.0, "room for kept games; the oldest finished ones make room for new ones", low=1
     )
     run: Path | None = option(None, "show a training run, too", metavar="DIR")
+    training: bool | None = option(
+        None, "let people train 5x5 in the page; else only where nobody else can reach it"
+    )
     browser: bool = option(True, "open a browser")
     terminal: bool = option(False, "play in the terminal", flag="--terminal")
     seed: int = drawn_option(any_seed, SEED)
@@ -321,8 +324,8 @@ class ProblemsOptions(NetworkOptions):
     second: list[str] = option(
         (), "another network that must agree; else the other bundled one", metavar="NETWORK"
     )
-    visits: int = option(100, "of each search", low=2)
-    batch: int = option(16, "games that are played side by side", low=1)
+    visits: int = option(64, "of each search", low=2)
+    batch: int = option(8, "games that are played side by side", low=1)
     most_of_a_grade: int | None = option(None, "of each board that are kept", low=1)
     seed: int = option(1, "seed of the games")
 

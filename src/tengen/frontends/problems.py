@@ -47,7 +47,7 @@ def make_problems(folder: Path, games: Sequence[str], options: ProblemsOptions) 
         others = [
             stack.enter_context(_engine(each, options, first)) for each in _second(options, sizes)
         ]
-        names = dict.fromkeys([engine.name, *(each.name for each in others)])
+        names = dict.fromkeys([options.model, *(each.name for each in others)])
         terms = Terms(
             tuple(map(str, sizes)), options.seed, options.batch, options.visits, tuple(names)
         )

@@ -19,18 +19,6 @@ from tengen.terminal_console import TerminalConsole
 from tengen.user_folders import CACHES, DATA, user_cache, user_data
 from tengen.user_messages import tell
 
-_WHAT = {
-    (True, "kernels"): "compiled kernels",
-    (True, "networks"): "converted networks",
-    (True, "precisions"): "which precision plays best, by network",
-    (True, "ranges"): "calibrations of int8",
-    (True, "runs"): "copies of training runs that are kept elsewhere",
-    (False, "games"): "finished games of the page",
-    (False, "networks"): "networks that you added",
-    (False, "results"): "results of games on the page",
-    (False, "sessions"): "games under way on the page",
-}
-
 
 class Kept(NamedTuple):
     """A folder of Tengen's with files in it."""
@@ -42,12 +30,12 @@ class Kept(NamedTuple):
 
 def kept_folders(*, caches_only: bool = False) -> Iterator[Kept]:
     """The folders that are there: those that Tengen itself made, never the one around them."""
-    roots: list[tuple[bool, Path, tuple[str, ...]]] = [(True, user_cache(), CACHES)]
-    roots += [] if caches_only else [(False, user_data(), DATA)]
-    for is_cache, root, names in roots:
-        for name in names:
+    roots = [(user_cache(), CACHES)]
+    roots += [] if caches_only else [(user_data(), DATA)]
+    for root, folders in roots:
+        for name, what in folders.items():
             if (path := root / name).is_dir():
-                yield Kept(path, _WHAT[is_cache, name], _bytes_in(path))
+                yield Kept(path, what, _bytes_in(path))
 
 
 def remove_files(*, caches_only: bool, sure: bool) -> None:

@@ -23,6 +23,8 @@ from tengen.problems.problem import Problem, position_of, rows_of
 from tengen.problems.questions import questions_in
 from tengen.problems.solver import Question, RegionSolver, UnsolvedError
 
+OPINIONS = 2  # networks that have to agree, as far as there are so many
+KOMI_VISITS = 32  # of the searches that find a komi
 LEAST_MOVES = 3  # that can be chosen from
 MOST_TRIES = 3  # in one place of a game, before it is left alone
 SAME_PLACE = 0.4  # share of a region's points from which another one is the same place
@@ -84,7 +86,7 @@ class Maker:
         question = examination.question
         success = examination.outcome(start) is Outcome.SUCCESS
         named = {each.name_for(start): each for each in (self.engine, *self.others)}
-        engines = tuple(named.values()) if success else ()
+        engines = tuple(named.values())[:OPINIONS] if success else ()
         if not all(looks_decisive(each, right, question) for each in engines):
             return None
         margins = {}
@@ -94,7 +96,7 @@ class Maker:
                 return None
             rounded = round(found.right, 2), round(found.wrong, 2)
             margins[engine.name_for(start)] = rounded
-        komi = deciding_komi(self.engine, right, self.visits)
+        komi = deciding_komi(self.engine, right, KOMI_VISITS)
         start = position_of(rows_of(start), start.to_play, komi)
         try:
             answers = examination.turn(start, partial(tastes, self.engine))

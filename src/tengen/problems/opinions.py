@@ -16,7 +16,7 @@ from tengen.problems.solver import Question
 from tengen.search.request import Limits, RootOptions, SearchRequest, allow_only
 from tengen.search.result import SearchResult
 
-LEAST_GLANCE = 0.5  # of ownership, by which a move has to matter at a glance
+LEAST_GLANCE = 0.8  # of ownership, by which a move has to matter at a glance
 TEMPTING = 2  # wrong moves that are searched, those that look best
 # The grade by the weakest level that finds the first move.
 _HARDEST = ("rookie", "learner", "club", "expert", "full")  # of each grade
@@ -67,12 +67,22 @@ def margin(engine: Engine, right: Position, question: Question, visits: int) -> 
     open_ = (each for each in question.region.points if start.is_legal(each))
     wrong = sorted(open_, key=lambda move: -natural[move])
     tempting = [move for move in wrong if played is None or move != played.point][:TEMPTING]
-    positions = [right, _passed(right), *(start.play(move) for move in tempting)]
+    found = Margin(*_owned(engine, [right, _passed(right)], question, visits))
+    if not found.decides:
+        return found
+    others = _owned(engine, [start.play(move) for move in tempting], question, visits)
+    return Margin(found.right, max(found.wrong, *others))
+
+
+def _owned(
+    engine: Engine, positions: Sequence[Position], question: Question, visits: int
+) -> list[float]:
+    """Who owns the stones in question after searches, for who solves the problem."""
     owned = []
     for result in _searched(engine, positions, visits):
         assert result.ownership is not None
         owned.append(-_mean(result.ownership, question))
-    return Margin(owned[0], max(owned[1:]))
+    return owned
 
 
 def _passed(right: Position) -> Position:

@@ -33,7 +33,7 @@ class Terms:
     seed: int
     games: int  # in a part
     visits: int  # of each search
-    networks: tuple[str, ...]  # by name; all of them have to agree
+    networks: tuple[str, ...]  # the one that plays and judges, and those that have to agree
 
 
 class Workshop:

@@ -103,14 +103,27 @@ def read_trained_on(path: str | Path) -> TrainedOn:
     Raises NetworkFileError.
     """
     path = Path(path)
+    metadata = _read_metadata(path)
+    side = _read_architecture(metadata, path).board_size
+    return trained_on(_read_provenance(metadata, path), side)
+
+
+def read_provenance(path: str | Path) -> dict[str, str]:
+    """Where a file says that its network comes from, without reading it whole.
+
+    Raises NetworkFileError.
+    """
+    return _read_provenance(_read_metadata(Path(path)), Path(path))
+
+
+def _read_metadata(path: Path) -> dict[str, str]:
     _check_header_length(path)
     try:
         with safe_open(path, framework="numpy") as file:
             metadata: dict[str, str] = file.metadata() or {}
     except (SafetensorError, OSError) as error:
         raise NetworkFileError(f"{path}: damaged: {one_line(str(error))}; {AGAIN}") from None
-    side = _read_architecture(metadata, path).board_size
-    return trained_on(_read_provenance(metadata, path), side)
+    return metadata
 
 
 def check_network(data: NetworkData, source: str) -> None:

@@ -18,6 +18,8 @@ from starlette.types import Scope
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
+from tengen.frontends.web.learn.routes import Learning
+from tengen.frontends.web.learn.routes import router as learning_routes
 from tengen.frontends.web.play.autosave import GAME_ID, SESSION_ID, Autosave, GameKey
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.connection import serve_connection
@@ -45,9 +47,15 @@ def make_app(
     first_game: NewGame,
     run_folder: Path | None = None,
     networks: OfferedNetworks | None = None,
+    may_train: bool | None = None,
 ) -> FastAPI:
-    """The application; the caller closes what it passes in, but for the offered networks."""
+    """The application; the caller closes what it passes in, but for the offered networks.
+
+    `may_train`: may people train a network at the page? By default those at this machine alone.
+    """
     offered = networks or OfferedNetworks(loader)
+    trainable = access.token is None if may_train is None else may_train
+    learning = Learning(autosave.folder, loader, autosave, may_train=trainable)
     sessions = PlaySessions(offered, autosave, first_game)
 
     def info() -> dict[str, Any]:
@@ -59,6 +67,7 @@ def make_app(
         yield
         telling.cancel()
         sessions.close()
+        await asyncio.to_thread(learning.close)
 
     async def tell() -> None:
         await asyncio.to_thread(loader.wait)
@@ -127,6 +136,7 @@ def make_app(
     async def connection(socket: WebSocket) -> None:
         await serve_connection(socket, sessions, info)
 
+    app.include_router(learning_routes(learning))
     if run_folder is not None:
         from tengen.frontends.web.runs.routes import router
 

@@ -89,7 +89,9 @@ def serve(
         EngineLoader(make, low_priority=True) as loader,
     ):
         networks = OfferedNetworks(loader, offered_folder(options, access), make_other)
-        app = make_app(loader, autosave, access, first_game, options.run, networks)
+        app = make_app(
+            loader, autosave, access, first_game, options.run, networks, options.training
+        )
         server = uvicorn.Server(server_config(app))
 
         def end_if_failed(loading: Future[Engine]) -> None:

@@ -76,6 +76,7 @@ class Autosave(Closeable):
     """Writes the latest state of each game. Thread-safe; close it."""
 
     def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
+        self.folder = folder
         self._sessions, self._games = folder / "sessions", folder / "games"
         self._notes: dict[NoteKind, Path] = {kind: folder / kind for kind in _NOTES}
         for each in (self._sessions, self._games, *self._notes.values()):

@@ -10,13 +10,14 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
  * A grid. Calls `onPoint(name, touched)` when a point is chosen, `onPointed(name)` when the mouse enters
  * one (null: leaves the board), `onCursor(index)` when the keyboard's cursor moves (null: leaves it);
  * `keys` are actions of their own, by key, with the point's name. It is one stop of the tab key.
- * Returns {element, build(width, height), label(words, wordsOf), cells, focus}.
+ * Returns {element, build(width, height), limit(box), label(words, wordsOf), cells, focus}.
  */
 export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {}, keys = {} }) {
   const grid = element("div", { class: "board-grid", role: "grid" });
   let [width, height] = [0, 0];
   let cells = [];
   let home = 0; // where the cursor will be when the board gets the focus
+  let inside = null; // the part that can be reached: {left, top, right, bottom}
 
   const nameOf = (index) => pointName(index, width, height);
   const nameAt = (event) => event.target.closest?.("[data-point]")?.dataset.point ?? null;
@@ -43,7 +44,21 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
     grid.replaceChildren(...rows);
     home = Math.floor(cells.length / 2);
     cells[home].tabIndex = 0;
+    inside = { left: 0, top: 0, right: width - 1, bottom: height - 1 };
     onCursor(null);
+  }
+
+  /** Let only a part of the board be reached, where only that is seen. */
+  function limit(box) {
+    if (Object.keys(box).every((side) => box[side] === inside[side])) return;
+    inside = box;
+    cells.forEach((cell, index) => {
+      const [x, y] = [index % width, Math.floor(index / width)];
+      const seen = x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+      if (seen) cell.removeAttribute("aria-hidden");
+      else cell.setAttribute("aria-hidden", "true");
+    });
+    settle(Math.round((box.top + box.bottom) / 2) * width + Math.round((box.left + box.right) / 2));
   }
 
   /** Call the grid something, and each point what `wordsOf(index)` says. */
@@ -76,8 +91,8 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
     const own = keys[event.key.toLowerCase()];
     if (event.key in STEPS) {
       const [dx, dy] = STEPS[event.key];
-      const x = Math.min(width - 1, Math.max(0, (home % width) + dx));
-      const y = Math.min(height - 1, Math.max(0, Math.floor(home / width) + dy));
+      const x = Math.min(inside.right, Math.max(inside.left, (home % width) + dx));
+      const y = Math.min(inside.bottom, Math.max(inside.top, Math.floor(home / width) + dy));
       settle(y * width + x);
       cells[home].focus({ preventScroll: false });
       onCursor(home);
@@ -97,5 +112,5 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
   });
   grid.addEventListener("focusout", () => onCursor(null));
 
-  return { element: grid, build, label, focus: () => cells[home]?.focus(), cells: () => cells };
+  return { element: grid, build, limit, label, focus: () => cells[home]?.focus(), cells: () => cells };
 }

@@ -10,8 +10,8 @@ const WORDS = { X: "board.black", O: "board.white", ".": "board.empty" };
 
 /**
  * A board. Calls `onPoint(name, touched)` when a point is chosen. Returns {element, repaint, show, focus,
- * cellPixels}; `show({width, height, picture, label, ghost})` paints it: `ghost` is the stone that would be
- * played, "X" or "O", null where none may be.
+ * cellPixels}; `show({width, height, picture, label, ghost, within})` paints it: `ghost` is the stone that
+ * would be played, "X" or "O", null where none may be; `within` the part that can be reached, if not all.
  */
 export function createPointBoard({ onPoint }) {
   const view = createView();
@@ -61,6 +61,7 @@ export function createPointBoard({ onPoint }) {
       const resized = width !== shown?.width || height !== shown?.height;
       shown = { ...wanted, height };
       if (resized) grid.build(width, height);
+      if (wanted.within) grid.limit(wanted.within);
       paint();
       grid.label(wanted.label, words);
     },

@@ -1,0 +1,223 @@
+"""The page for learning, and its HTTP API. Nothing is remembered of who learns but own problems.
+
+A request has all that was tried so far; what follows is computed anew. Answers have codes; texts
+are the page's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, HTTPException, Response
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from tengen.browser import STATIC
+from tengen.closeable import Closeable
+from tengen.engine.loading import EngineLoader
+from tengen.frontends.web.learn import capture_go
+from tengen.frontends.web.learn.births import Births
+from tengen.frontends.web.learn.board_views import Json
+from tengen.frontends.web.learn.lessons import lessons_view, tried_view
+from tengen.frontends.web.learn.own_problems import OwnProblems
+from tengen.frontends.web.learn.problem_play import (
+    ProblemJudge,
+    by_id,
+    problem_view,
+    summary,
+)
+from tengen.frontends.web.limits import RefusedError
+from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
+from tengen.game.color import parse_color
+from tengen.problems.problem import Problem
+from tengen.problems.problem_files import shipped_problems
+
+PROBLEMS, BORN = "problems", "born"  # folders in the user's data
+Answer = TypeVar("Answer")
+PlayerId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
+ProblemId = Annotated[str, InPath(pattern="^[0-9a-f]{12}$")]
+Text = Annotated[str, Field(max_length=8)]
+REFUSED: dict[int | str, dict[str, Any]] = {409: {"description": "Not possible, with a code."}}
+UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such thing."}}
+
+
+class Body(BaseModel):
+    """Data of a request, exactly as declared."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Tries(Body):
+    """What was tried so far, the latest last."""
+
+    tries: Annotated[list[Text], Field(min_length=1, max_length=100)]
+    player: Annotated[str, Field(pattern=f"^{SESSION_ID.pattern}$")] | None = None
+
+
+class CaptureGame(Body):
+    """A game of capture Go so far."""
+
+    side: Annotated[int, Field(ge=2, le=19)]
+    level: Annotated[str, Field(max_length=20)]
+    colour: Literal["black", "white"]
+    moves: Annotated[list[Text], Field(max_length=400)]
+    seed: Annotated[int, Field(ge=0, le=2**31)]
+
+
+class BornGame(Body):
+    """A game against a network of the run so far."""
+
+    minute: Annotated[int, Field(ge=0, le=1000)]
+    colour: Literal["black", "white"]
+    moves: Annotated[list[Text], Field(max_length=400)]
+
+
+class Learning(Closeable):
+    """What the page for learning needs; close it."""
+
+    def __init__(
+        self, folder: Path, loader: EngineLoader, autosave: Autosave, *, may_train: bool
+    ) -> None:
+        """`may_train`: may people at the page train a network on this machine?"""
+        self._autosave = autosave
+        self.births = Births(folder / BORN, allowed=may_train)
+        self.own = OwnProblems(folder / PROBLEMS, autosave, loader)
+        self.judge = ProblemJudge()
+        self._shipped: Mapping[str, Problem] | None = None
+
+    def close(self) -> None:
+        """End training and reading games."""
+        self.births.close()
+        self.own.close()
+
+    def shipped(self) -> Mapping[str, Problem]:
+        """The problems that come with Tengen, by id."""
+        if self._shipped is None:
+            self._shipped = by_id(shipped_problems())
+        return self._shipped
+
+    def problem(self, id_: str, player: str | None) -> Problem:
+        """A problem that comes with Tengen, or one of a player's own; raises HTTPException."""
+        found = self.shipped().get(id_)
+        if found is None and player is not None:
+            found = by_id(self.own.problems(player)).get(id_)
+        if found is None:
+            raise HTTPException(404, "there is no such problem")
+        return found
+
+    async def games_of(self, player: str) -> list[str]:
+        """The games that a player has kept, the latest first."""
+        games = await asyncio.wrap_future(self._autosave.games(player))
+        return [each.id for each in games]
+
+
+async def _answered(work: Callable[[], Answer]) -> Answer | JSONResponse:
+    """The result of work in a thread, or why it is refused."""
+    try:
+        return await asyncio.to_thread(work)
+    except RefusedError as refusal:
+        content = {"code": refusal.code, "message": str(refusal), "data": refusal.data}
+        return JSONResponse(content, 409)
+
+
+def router(learning: Learning) -> APIRouter:
+    """The page and its API."""
+    routes = APIRouter(tags=["learn"])
+
+    @routes.get("/learn", include_in_schema=False)
+    def page() -> Response:
+        return FileResponse(STATIC / "learn.html")
+
+    @routes.get("/api/learn/lessons")
+    def all_lessons() -> Json:
+        """The lessons with their boards."""
+        return lessons_view()
+
+    @routes.post("/api/learn/lessons/{lesson}/{number}", responses=REFUSED, response_model=None)
+    async def try_board(
+        lesson: Annotated[str, InPath(max_length=40)],
+        number: Annotated[int, InPath(ge=1, le=99)],
+        tried: Tries,
+    ) -> Json | JSONResponse:
+        """What becomes of tries at a board of a lesson."""
+        return await _answered(lambda: tried_view(lesson, number, tried.tries))
+
+    @routes.post("/api/learn/capture", responses=REFUSED, response_model=None)
+    async def capture(game: CaptureGame) -> Json | JSONResponse:
+        """A game of capture Go, with the opponent's answer."""
+        color = parse_color(game.colour)
+        return await _answered(
+            lambda: capture_go.played_view(game.side, game.level, color, game.moves, game.seed)
+        )
+
+    _add_problems(routes, learning)
+    _add_births(routes, learning.births)
+    return routes
+
+
+def _add_problems(routes: APIRouter, learning: Learning) -> None:
+    @routes.get("/api/learn/problems")
+    async def problems() -> Json:
+        """The problems that come with Tengen, the easiest of each board first."""
+        known = await asyncio.to_thread(learning.shipped)
+        return {"problems": [summary(each) for each in known.values()]}
+
+    @routes.get("/api/learn/problems/{problem}", responses=UNKNOWN)
+    async def one_problem(problem: ProblemId, player: str | None = None) -> Json:
+        """A problem, before anything is tried."""
+        known = player if player and SESSION_ID.fullmatch(player) else None
+        return problem_view(await asyncio.to_thread(learning.problem, problem, known))
+
+    @routes.post(
+        "/api/learn/problems/{problem}", responses={**REFUSED, **UNKNOWN}, response_model=None
+    )
+    async def try_problem(problem: ProblemId, tried: Tries) -> Json | JSONResponse:
+        """What becomes of tries at a problem."""
+        found = await asyncio.to_thread(learning.problem, problem, tried.player)
+        return await _answered(lambda: learning.judge.tried_view(found, tried.tries))
+
+    @routes.get("/api/learn/players/{player}/problems")
+    async def own_problems(player: PlayerId) -> Json:
+        """A player's own problems, and how many games were not read yet."""
+        games = await learning.games_of(player)
+        found = await asyncio.to_thread(learning.own.problems, player)
+        state = learning.own.view(player, games)
+        return {"problems": [summary(each) for each in found], **state}
+
+    @routes.post("/api/learn/players/{player}/problems", responses=REFUSED, response_model=None)
+    async def make_problems(player: PlayerId) -> Json | JSONResponse:
+        """Look for problems in a player's games, in the background."""
+        games = await learning.games_of(player)
+
+        def begin() -> Json:
+            learning.own.start(player, games)
+            return learning.own.view(player, games)
+
+        return await _answered(begin)
+
+
+def _add_births(routes: APIRouter, births: Births) -> None:
+    @routes.get("/api/learn/born")
+    async def born() -> Json:
+        """How training stands."""
+        return await asyncio.to_thread(births.view)
+
+    @routes.post("/api/learn/born/{act}", responses=REFUSED, response_model=None)
+    async def act(act: Literal["start", "stop", "remove"]) -> Json | JSONResponse:
+        """Begin or go on, stop, or remove the run."""
+
+        def work() -> Json:
+            {"start": births.start, "stop": births.stop, "remove": births.remove}[act]()
+            return births.view()
+
+        return await _answered(work)
+
+    @routes.post("/api/learn/born-game", responses=REFUSED, response_model=None)
+    async def play(game: BornGame) -> Json | JSONResponse:
+        """A game against the network of a minute, with its answer."""
+        color = parse_color(game.colour)
+        return await _answered(lambda: births.played_view(game.minute, color, game.moves))
