@@ -35,6 +35,7 @@ from tests.frontends.gtp.opponents import surveyor
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import Client, serving
 from tests.reviewing.games import BOTH_LEFT, two_points_network
+from tests.reviewing.test_html_page import data_of
 
 SMALL = SearchParams(megabytes=8)
 SENTENCE = "was not trained for"
@@ -199,7 +200,9 @@ def test_a_review_says_so_and_rates_nobody(
     written = (tmp_path / "game.review.sgf").read_text("utf-8")
     assert SENTENCE in written
     assert "accuracy" not in written
-    assert SENTENCE in (tmp_path / "game.review.html").read_text("utf-8")
+    page = data_of((tmp_path / "game.review.html").read_text("utf-8"))
+    assert page["left"]["unfamiliar"]["board"] == "7x7"  # said in words by the page's script
+    assert {side["accuracy"] for side in page["sides"].values()} == {None}
 
 
 def test_the_terminal_says_so_before_the_game() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tengen.reviewing.html_page import languages
+from tengen.network.loaded_network import LoadedNetwork
+from tengen.network.trained_on import trained_on
+from tengen.reviewing.html_page import html_page, languages
 from tests.browsers import running_browser
 from tests.frontends.web.browser.visit import check_access
-from tests.reviewing.games import BOTH_LEFT
+from tests.reviewing.games import BOTH_LEFT, only_game, review_by, two_points_network
 from tests.reviewing.test_html_page import HOSTILE, page_of
 
 
@@ -71,6 +73,20 @@ def test_a_player_walks_through_the_game(browser: Browser, tmp_path: Path, both_
     graph.click(position={"x": box["width"] - 12, "y": 60})
     assert heading.inner_text() == "Move 5: Black A1"
     assert complaints == []
+
+
+def test_a_network_that_was_not_trained_for_the_board_rates_nobody(
+    browser: Browser, tmp_path: Path
+) -> None:
+    known = trained_on({"board_sizes": "19", "rules": "chinese"})
+    network = LoadedNetwork(two_points_network(), "fake.safetensors", trained_on=known)
+    game = only_game(BOTH_LEFT)
+    page, _ = opened(browser, tmp_path, html_page(game, review_by(network, game, 20)))
+    assert "was not trained on 7×7" in page.locator("#remarks").inner_text()
+    assert "Nobody is rated by it" in page.locator("#remarks").inner_text()
+    for side in ("black", "white"):
+        assert "Not rated" in page.locator(f"#side-{side}").inner_text()
+        assert page.locator(f"#side-{side} .accuracy").count() == 0
 
 
 def test_the_better_line_is_shown_on_the_board(

@@ -13,5 +13,5 @@ connection_limit   how many connections a server may have open
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
 train, distil, sweep, selfplay    what learns, and games to learn from
-terminal, match, review, benchmark, precision_benchmark, doctor, net    the other commands
+terminal, match, review, problems, benchmark, precision_benchmark, doctor, net    the others
 """
