@@ -3,8 +3,9 @@
 Three servers run as processes of their own with a bundled network. Load goes on without a pause, so
 that an hour of it has the moves, queries and reviews of half a day of use. Each minute, or oftener
 in a short run, all connections are closed, then memory, threads and open files of each server are
-read. The baseline is the same server after the first third of the time: graphs are compiled, and
-there are as many sessions in memory as are kept.
+read. The baseline is the same server after the first third of the time: graphs are compiled, there
+are as many sessions in memory as are kept, and caches are full, which are smaller than usual for
+that: 100 MB take longer to fill than a short run lasts, and would look like a leak.
 
     python benchmarks/soak.py [--minutes 60] [--browsers 50]
 
@@ -25,7 +26,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,10 +37,13 @@ from tests.frontends.web.server_process import ServerProcess
 
 from tengen.engine.levels import LEVELS
 from tengen.network.files.bundled import bundled_networks
+from tengen.problems.problem_files import shipped_problems
 
 MOST_GROWTH = 0.05
 FEWEST_ROUNDS = 18
+CACHE_MEGABYTES = 16.0
 REST = 3.0  # seconds after which a server has put away what ended connections left
+LEARNERS_REST = 0.2  # seconds between tries
 COLUMNS = "ABCDEFGHJ"
 GAME = "(;SZ[9]KM[7];B[ee];W[cg];B[gc];W[gg];B[cc];W[ec];B[ce];W[ge])"
 
@@ -48,6 +53,16 @@ LEVEL = LEVELS[len(LEVELS) // 2].id
 
 def address(port: int) -> str:
     return f"ws://127.0.0.1:{port}/ws"
+
+
+def posted(port: int, path: str, body: object) -> int:
+    """The status of the answer to a request, on a connection of its own."""
+    with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
 
 
 class Use(NamedTuple):
@@ -85,7 +100,12 @@ class Load:
 
     def round(self, port: int, browsers: int, seconds: float) -> None:
         until = time.monotonic() + seconds
-        works = (self._speak_gtp, self._ask_analysis, lambda until: self._review(port, until))
+        works = (
+            self._speak_gtp,
+            self._ask_analysis,
+            lambda until: self._review(port, until),
+            lambda until: self._learn(port, until),
+        )
         threads = [threading.Thread(target=self._guarded, args=[work, until]) for work in works]
         for thread in threads:
             thread.start()
@@ -155,6 +175,22 @@ class Load:
                 client.hear("review", timeout=120)
             self.done["reviews"] += 1
 
+    def _learn(self, port: int, until: float) -> None:
+        """Solve problems, and play capture Go."""
+        problems = [each.id for each in shipped_problems()]
+        while time.monotonic() < until:
+            tries = [f"{self._draw.choice(COLUMNS)}{self._draw.randint(1, 9)}" for _ in range(5)]
+            game = {"side": 9, "level": "sharp", "colour": "white", "moves": [], "seed": 1}
+            for path, body in (
+                (f"problems/{self._draw.choice(problems)}", {"tries": tries}),
+                ("capture", game | {"seed": self._draw.randrange(10**6)}),
+            ):
+                answer = posted(port, f"/api/learn/{path}", body)
+                if answer not in (200, 409):  # 409: off the board, or solved before
+                    self.errors.append(f"{path}: {answer}")
+                self.done["tries of learners"] += 1
+            time.sleep(LEARNERS_REST)
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -165,7 +201,7 @@ def main() -> None:
     network = bundled_networks()[0]
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        web = opened.enter_context(ServerProcess(folder, 0, network))
+        web = opened.enter_context(ServerProcess(folder, 0, network, CACHE_MEGABYTES))
         gtp = opened.enter_context(piped("gtp", "--visits", "20"))
         analysis = opened.enter_context(piped("analysis"))
         servers = {"web": web.process.pid, "gtp": gtp.pid, "analysis": analysis.pid}

@@ -13,16 +13,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from tengen.features.feature_set import KATAGO, FeatureSet
 from tengen.game.geometry import MAX_SIDE, Size
+from tengen.network.files.errors import one_line
 from tengen.replay.katago_rows import POLICY_SUM, Column
 from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 
 ENDING = ".npz"
-MOST_BYTES = 8 << 30  # of an array, unpacked; KataGo's shuffled files have some hundred MB
+# Of all arrays, unpacked: against zip bombs. KataGo's files shrink by some 10 to 30 times.
+FREE_GROWTH, GROWTH = 64 << 20, 200
+MOST_WEIGHT, MOST_COPIES = 1000.0, 10.0  # of a row, and of all rows in the mean
+MOST_TARGET = 10_000.0  # points, and all else that is learned
 _LEAST_COLUMNS = 64  # of globalTargetsNC, in every version
 _AT_A_TIME = 4096  # rows whose planes are unpacked together
 
@@ -85,28 +90,48 @@ def read_katago_rows(path: Path, features: FeatureSet, seed: int) -> FoundRows:
 
 def _read(path: Path) -> _Arrays:
     try:
+        most = FREE_GROWTH + GROWTH * path.stat().st_size
         with zipfile.ZipFile(path) as archive:
-            large = [info for info in archive.infolist() if info.file_size > MOST_BYTES]
-        if large:
-            raise RowsFileError(f"{path}: {large[0].filename[:80]!r} is too large to be rows")
-        with np.load(path, allow_pickle=False) as file:
-            if missing := [name for name in _NAMES if name not in file]:
+            infos = {info.filename: info for info in archive.infolist()}
+            if missing := [name for name in _NAMES if f"{name}.npy" not in infos]:
                 what = f"has no array {missing[0]}"
                 raise RowsFileError(f"{path}: {what}; name a file of KataGo's training rows")
-            arrays = _Arrays(*(file[name] for name in _NAMES))
+            named = [infos[f"{name}.npy"] for name in _NAMES]
+            if sum(info.file_size for info in named) > most:
+                what = f"its arrays grow past {most:,} bytes, as rows do not"
+                raise RowsFileError(f"{path}: {what}; do not trust this file")
+            arrays = _Arrays(*(_array(archive, info) for info in named))
+    except RowsFileError:
+        raise
     except OSError as error:
         raise RowsFileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError) as error:
-        if isinstance(error, RowsFileError):
-            raise
-        raise RowsFileError(f"{path}: is no file of arrays, or damaged: {error}") from None
+    except Exception as error:  # zipfile and numpy raise anything for what is damaged
+        what = one_line(str(error))[:200] or type(error).__name__
+        raise RowsFileError(f"{path}: is no file of arrays, or damaged: {what}") from None
     _check(path, arrays)
     return arrays
 
 
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """An array of a file; its head may promise anything, so the bytes are counted first."""
+    with archive.open(info) as file:
+        if npy.read_magic(file) == (1, 0):
+            shape, by_columns, dtype = npy.read_array_header_1_0(file)
+        else:
+            shape, by_columns, dtype = npy.read_array_header_2_0(file)
+        if dtype.hasobject:
+            raise ValueError(f"{info.filename} is a pickle, which can run code and is never opened")
+        if dtype.kind not in "uif":
+            raise ValueError(f"{info.filename} holds {dtype}, which is no kind of number")
+        content = file.read()
+    if len(content) != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"{info.filename} has {len(content):,} bytes, which is not {shape}")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if by_columns else "C")
+
+
 def _check(path: Path, arrays: _Arrays) -> None:
     """Raise RowsFileError unless types and shapes are those of KataGo's rows."""
-    n, moves = len(arrays.planes), arrays.policy.shape[-1]
+    (n, *_), (*_, moves) = arrays.planes.shape or (0,), arrays.policy.shape or (0,)
     side = math.isqrt(max(0, moves - 1))
     shapes: dict[str, tuple[int, ...]] = {
         "planes": (n, len(KATAGO.planes), (side * side + 7) // 8),
@@ -128,9 +153,18 @@ def _check(path: Path, arrays: _Arrays) -> None:
         )
         what = f"its arrays are not those of V7 inputs on boards of up to 19x19: {found}"
         raise RowsFileError(f"{path}: {what}")
-    weight = targets[:, Column.ROW_WEIGHT]
-    if not (np.isfinite(targets).all() and (weight >= 0).all() and (weight < 1000).all()):
+    weight, learned = targets[:, Column.ROW_WEIGHT], targets[:, : Column.LEAD + 1]
+    possible = (
+        np.isfinite(targets).all()
+        and (np.abs(learned) <= MOST_TARGET).all()
+        and (arrays.policy >= 0).all()
+        and ((weight >= 0) & (weight < MOST_WEIGHT)).all()
+        and weight.sum() <= MOST_COPIES * (n + MOST_WEIGHT)
+    )
+    if not possible:
         raise RowsFileError(f"{path}: has targets or weights that are impossible")
+    if not (np.abs(arrays.globals) <= MOST_TARGET).all():
+        raise RowsFileError(f"{path}: has inputs that are impossible")
 
 
 def _sizes(path: Path, arrays: _Arrays, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

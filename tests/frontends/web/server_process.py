@@ -1,6 +1,7 @@
 """The web server as a process of its own, for tests; run as a program, with a made-up network.
 
-What follows is the folder for its games, the port, and a network file if it is to be a real one.
+What follows is the folder for its games, the port, and a network file if it is to be a real one,
+then the megabytes of its cache, if it is to be smaller than usual.
 """
 
 from __future__ import annotations
@@ -22,16 +23,24 @@ LIMIT = 60.0  # seconds
 class ServerProcess(Closeable):
     """A process, and its port."""
 
-    def __init__(self, folder: Path, port: int = 0, network: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int = 0,
+        network: Path | None = None,
+        cache_megabytes: float | None = None,
+    ) -> None:
         program = [
             sys.executable,
             "-m",
             "tests.frontends.web.server_process",
             str(folder),
             str(port),
+            *([] if network is None else [str(network)]),
+            *([] if cache_megabytes is None else [str(cache_megabytes)]),
         ]
         self.process = subprocess.Popen(
-            program if network is None else [*program, str(network)],
+            program,
             cwd=Path(__file__).parents[3],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -77,12 +86,15 @@ class ServerProcess(Closeable):
 def main() -> None:
     from tengen.engine.engine import Engine
     from tengen.frontends.options import PlayOptions
+    from tengen.frontends.web.http import serve as serving
     from tengen.frontends.web.http.serve import make_engine, serve
     from tengen.frontends.web.play.client_messages import NewGame
     from tengen.network.loaded_network import LoadedNetwork
     from tests.frontends.web.made_up import slow_halves
 
     folder, port, *real = sys.argv[1:]
+    if len(real) > 1:
+        serving.CACHE_MEGABYTES = float(real[1])
     options = PlayOptions(port=int(port), browser=False, data=Path(folder))
     first_game = NewGame(size=9, colour="black", level="beginner")
 

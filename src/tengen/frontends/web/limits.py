@@ -6,6 +6,7 @@ SMALLEST_BOARD, LARGEST_BOARD = 5, 19
 MOST_HANDICAP = 9
 UPLOAD_BYTES = 1_000_000  # of one SGF file
 MESSAGE_BYTES = 4 * UPLOAD_BYTES  # JSON may write a character as several
+BODY_BYTES = 64_000  # of a request that is no message: the moves of a game, and little else
 GAME_BYTES = 2 * UPLOAD_BYTES  # of the text of one game with what was added to it
 NODES = 20_000  # of one game's tree
 LINE = 2_000  # nodes from the root to a leaf

@@ -17,6 +17,7 @@ from starlette.types import Scope
 
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.web.http.bounded_bodies import BoundedBodies
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.learn.routes import Learning
 from tengen.frontends.web.learn.routes import router as learning_routes
@@ -75,6 +76,7 @@ def make_app(
             sessions.network_ready(info())
 
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_middleware(BoundedBodies)
     app.add_middleware(AccessMiddleware, access=access)
 
     @app.get("/", include_in_schema=False)

@@ -60,7 +60,7 @@ def impatient_protocol(most: int) -> type[H11Protocol]:
         def _look(self) -> None:
             if self.transport.is_closing() or self.transport.get_protocol() is not self:
                 return  # it is gone, or a WebSocket, which is asked for signs of life
-            # No request has a body that is read, so one that goes on and on is not waited for.
+            # Bodies are a few kB (see `bounded_bodies`): one that goes on and on is not waited for.
             half = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
             if half and self.timeout_keep_alive_task is None:
                 self.transport.close()

@@ -30,6 +30,7 @@ from tengen.frontends.web.learn.problem_play import (
     problem_view,
     summary,
 )
+from tengen.frontends.web.learn.work import LearningWork
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
 from tengen.game.color import parse_color
@@ -87,10 +88,12 @@ class Learning(Closeable):
         self.births = Births(folder / BORN, allowed=may_train)
         self.own = OwnProblems(folder / PROBLEMS, autosave, loader)
         self.judge = ProblemJudge()
+        self._work = LearningWork()
         self._shipped: Mapping[str, Problem] | None = None
 
     def close(self) -> None:
         """End training and reading games."""
+        self._work.close()
         self.births.close()
         self.own.close()
 
@@ -109,19 +112,18 @@ class Learning(Closeable):
             raise HTTPException(404, "there is no such problem")
         return found
 
+    async def answered(self, work: Callable[[], Answer]) -> Answer | JSONResponse:
+        """The result of work in a thread, or why it is refused."""
+        try:
+            return await self._work.do(work)
+        except RefusedError as refusal:
+            content = {"code": refusal.code, "message": str(refusal), "data": refusal.data}
+            return JSONResponse(content, 409)
+
     async def games_of(self, player: str) -> list[str]:
         """The games that a player has kept, the latest first."""
         games = await asyncio.wrap_future(self._autosave.games(player))
         return [each.id for each in games]
-
-
-async def _answered(work: Callable[[], Answer]) -> Answer | JSONResponse:
-    """The result of work in a thread, or why it is refused."""
-    try:
-        return await asyncio.to_thread(work)
-    except RefusedError as refusal:
-        content = {"code": refusal.code, "message": str(refusal), "data": refusal.data}
-        return JSONResponse(content, 409)
 
 
 def router(learning: Learning) -> APIRouter:
@@ -144,49 +146,56 @@ def router(learning: Learning) -> APIRouter:
         tried: Tries,
     ) -> Json | JSONResponse:
         """What becomes of tries at a board of a lesson."""
-        return await _answered(lambda: tried_view(lesson, number, tried.tries))
+        return await learning.answered(lambda: tried_view(lesson, number, tried.tries))
 
     @routes.post("/api/learn/capture", responses=REFUSED, response_model=None)
     async def capture(game: CaptureGame) -> Json | JSONResponse:
         """A game of capture Go, with the opponent's answer."""
         color = parse_color(game.colour)
-        return await _answered(
+        return await learning.answered(
             lambda: capture_go.played_view(game.side, game.level, color, game.moves, game.seed)
         )
 
     _add_problems(routes, learning)
-    _add_births(routes, learning.births)
+    _add_births(routes, learning)
     return routes
 
 
 def _add_problems(routes: APIRouter, learning: Learning) -> None:
-    @routes.get("/api/learn/problems")
-    async def problems() -> Json:
+    @routes.get("/api/learn/problems", responses=REFUSED, response_model=None)
+    async def problems() -> Json | JSONResponse:
         """The problems that come with Tengen, the easiest of each board first."""
-        known = await asyncio.to_thread(learning.shipped)
-        return {"problems": [summary(each) for each in known.values()]}
+        return await learning.answered(
+            lambda: {"problems": [summary(each) for each in learning.shipped().values()]}
+        )
 
-    @routes.get("/api/learn/problems/{problem}", responses=UNKNOWN)
-    async def one_problem(problem: ProblemId, player: str | None = None) -> Json:
+    @routes.get(
+        "/api/learn/problems/{problem}", responses={**REFUSED, **UNKNOWN}, response_model=None
+    )
+    async def one_problem(problem: ProblemId, player: str | None = None) -> Json | JSONResponse:
         """A problem, before anything is tried."""
         known = player if player and SESSION_ID.fullmatch(player) else None
-        return problem_view(await asyncio.to_thread(learning.problem, problem, known))
+        return await learning.answered(lambda: problem_view(learning.problem(problem, known)))
 
     @routes.post(
         "/api/learn/problems/{problem}", responses={**REFUSED, **UNKNOWN}, response_model=None
     )
     async def try_problem(problem: ProblemId, tried: Tries) -> Json | JSONResponse:
         """What becomes of tries at a problem."""
-        found = await asyncio.to_thread(learning.problem, problem, tried.player)
-        return await _answered(lambda: learning.judge.tried_view(found, tried.tries))
+        return await learning.answered(
+            lambda: learning.judge.tried_view(learning.problem(problem, tried.player), tried.tries)
+        )
 
-    @routes.get("/api/learn/players/{player}/problems")
-    async def own_problems(player: PlayerId) -> Json:
+    @routes.get("/api/learn/players/{player}/problems", responses=REFUSED, response_model=None)
+    async def own_problems(player: PlayerId) -> Json | JSONResponse:
         """A player's own problems, and how many games were not read yet."""
         games = await learning.games_of(player)
-        found = await asyncio.to_thread(learning.own.problems, player)
-        state = learning.own.view(player, games)
-        return {"problems": [summary(each) for each in found], **state}
+
+        def view() -> Json:
+            found = [summary(each) for each in learning.own.problems(player)]
+            return {"problems": found, **learning.own.view(player, games)}
+
+        return await learning.answered(view)
 
     @routes.post("/api/learn/players/{player}/problems", responses=REFUSED, response_model=None)
     async def make_problems(player: PlayerId) -> Json | JSONResponse:
@@ -197,14 +206,16 @@ def _add_problems(routes: APIRouter, learning: Learning) -> None:
             learning.own.start(player, games)
             return learning.own.view(player, games)
 
-        return await _answered(begin)
+        return await learning.answered(begin)
 
 
-def _add_births(routes: APIRouter, births: Births) -> None:
-    @routes.get("/api/learn/born")
-    async def born() -> Json:
+def _add_births(routes: APIRouter, learning: Learning) -> None:
+    births = learning.births
+
+    @routes.get("/api/learn/born", responses=REFUSED, response_model=None)
+    async def born() -> Json | JSONResponse:
         """How training stands."""
-        return await asyncio.to_thread(births.view)
+        return await learning.answered(births.view)
 
     @routes.post("/api/learn/born/{act}", responses=REFUSED, response_model=None)
     async def act(act: Literal["start", "stop", "remove"]) -> Json | JSONResponse:
@@ -214,10 +225,10 @@ def _add_births(routes: APIRouter, births: Births) -> None:
             {"start": births.start, "stop": births.stop, "remove": births.remove}[act]()
             return births.view()
 
-        return await _answered(work)
+        return await learning.answered(work)
 
     @routes.post("/api/learn/born-game", responses=REFUSED, response_model=None)
     async def play(game: BornGame) -> Json | JSONResponse:
         """A game against the network of a minute, with its answer."""
         color = parse_color(game.colour)
-        return await _answered(lambda: births.played_view(game.minute, color, game.moves))
+        return await learning.answered(lambda: births.played_view(game.minute, color, game.moves))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from heapq import nsmallest
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -29,6 +30,9 @@ from tengen.user_messages import say
 SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
 GAME_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 KEPT_BYTES = 256_000_000  # of all games, unless told otherwise
+MOST_GAMES = 50_000  # of all players: small files take more of a disk than they have bytes
+FEWER = 0.99  # of them are left when there are too many
+LOOKED_AT = 200  # games of a player, the oldest, from which those that go are chosen
 NEARLY_FULL = 0.9  # from which share on players are told that games will go
 SMALL_NODES, SMALL_BYTES = 500, 20_000  # of a game that is written at once
 _KEEP_SESSIONS_DAYS = 60
@@ -237,7 +241,7 @@ class Autosave(Closeable):
     def _write_game(self, path: Path, content: bytes) -> None:
         if self._write(path, content):
             self._count(path, _File(len(content), time.time()))
-            if self._bytes > self.most_bytes:
+            if self._bytes > self.most_bytes or len(self._files) > MOST_GAMES:
                 self._make_room(path)
 
     def _write(self, path: Path, content: bytes) -> bool:
@@ -274,7 +278,8 @@ class Autosave(Closeable):
 
     def _make_room(self, written: Path) -> None:
         """Delete games of whoever has the most bytes: finished ones first, the oldest of them."""
-        while self._bytes > self.most_bytes and len(self._files) > 1:
+        most = MOST_GAMES if len(self._files) <= MOST_GAMES else int(FEWER * MOST_GAMES)
+        while (self._bytes > self.most_bytes or len(self._files) > most) and len(self._files) > 1:
             used: dict[Path, int] = {}
             for path, file in self._files.items():
                 used[path.parent] = used.get(path.parent, 0) + file.size
@@ -285,7 +290,9 @@ class Autosave(Closeable):
                 theirs = [path for path in self._files if path not in shown]
             if not theirs:
                 return
-            self._drop(min(theirs, key=self._worth))
+            oldest = nsmallest(LOOKED_AT, theirs, key=lambda path: self._files[path].changed)
+            for path in nsmallest(max(1, len(self._files) - most), oldest, key=self._worth):
+                self._drop(path)
 
     def _worth(self, path: Path) -> tuple[bool, bool, float]:
         """The order in which games go: those in which nothing was done, finished ones, old ones."""
