@@ -17,6 +17,7 @@ from tengen.cluster.manifest import (
     TRAINING,
     Manifest,
     RatingTask,
+    last_manifest,
     read_manifest,
     write_manifest,
 )
@@ -28,6 +29,7 @@ from tengen.runs.exchange import (
     INCOMING,
     MANIFEST,
     REJECTED,
+    WEIGHTS,
     WorkerShard,
     first_game,
     incoming_shards,
@@ -282,6 +284,17 @@ def test_a_torn_or_foreign_manifest_is_no_manifest(tmp_path: Path) -> None:
     assert read_manifest(store) == Manifest()
     store.write(MANIFEST, b'{"version": 3, "unknown": 1}')
     assert read_manifest(store).version == 3
+
+
+def test_versions_count_on_though_the_manifest_was_lost(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    assert last_manifest(store) == Manifest()
+    for name in ("00000030.safetensors", "00000031.safetensors", "of somebody else"):
+        store.write(f"{WEIGHTS}/{name}", b"")
+    lost = last_manifest(store)
+    assert (lost.version, lost.last_step) == (31, None)
+    write_manifest(store, Manifest(version=30, last_step=7))  # the newest was not announced yet
+    assert last_manifest(store) == Manifest(version=30, last_step=7)
 
 
 def test_a_machine_that_does_not_see_the_run_says_so(tmp_path: Path) -> None:
