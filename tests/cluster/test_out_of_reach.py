@@ -13,6 +13,7 @@ import pytest
 
 from tengen.cluster import learner as learners
 from tengen.cluster import worker as workers
+from tengen.cluster.driver import local_folder
 from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.cluster.outage import AGAIN_SECONDS, Outage, lock_soon
 from tengen.runs import checkpoint
@@ -188,6 +189,14 @@ def test_a_learner_whose_disk_is_away_goes_on_from_its_last_checkpoint(
     parts.wait_for_iterations()
     parts.close()
     assert_counted_once(path, archive)
+
+
+def test_a_url_that_does_not_answer_is_named() -> None:
+    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen-go[cluster]'")
+    with pytest.raises(
+        RunError, match=r"ftp://127\.0\.0\.1:1/run: is out of reach .* check the URL"
+    ):
+        local_folder("ftp://127.0.0.1:1/run")
 
 
 # A learner that was replaced
