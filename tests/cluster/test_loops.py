@@ -17,17 +17,20 @@ from tengen.cluster.manifest import (
     TRAINING,
     Manifest,
     RatingTask,
+    last_manifest,
     read_manifest,
     write_manifest,
 )
 from tengen.cluster.mirror import copy_of
 from tengen.cluster.worker import WAITING, work
 from tengen.network.decoding import BrokenNetworkError
+from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.exchange import (
     INCOMING,
     MANIFEST,
     REJECTED,
+    WEIGHTS,
     WorkerShard,
     first_game,
     incoming_shards,
@@ -48,6 +51,7 @@ pytestmark = [
     pytest.mark.timeout(2 * MOST_SECONDS),
 ]
 
+GATED = replace(TINY, rating=replace(TINY.rating, gate=0.25))
 BOTH_SIZES = replace(TINY, selfplay=replace(TINY.selfplay, board_sizes=(3, 4)))
 
 
@@ -55,8 +59,8 @@ def test_a_run_goes_from_one_process_to_workers_and_back(
     run_at: Callable[..., Parts], tmp_path: Path
 ) -> None:
     path = tmp_path / "run"
-    train(path, replace(TINY, run=replace(TINY.run, iterations=1)))
-    parts = run_at(str(path))  # now with more iterations
+    train(path, replace(GATED, run=replace(TINY.run, iterations=1)))
+    parts = run_at(str(path), GATED)  # now with more iterations
     archive = Archive(path, tmp_path / "archive")
     parts.worker()
     parts.rater()
@@ -74,9 +78,13 @@ def test_a_run_goes_from_one_process_to_workers_and_back(
     assert last["workers/version"] >= 1
     assert last["workers/present"] <= 1  # it is there once it was heard of twice
     left = set(incoming_shards(FolderStore(path)))
+    # With a gate only networks play that were kept to be rated.
+    kept = [load_network_file(file) for file in folder.networks.glob("*.safetensors")]
+    played = {int(step) for step in archive.games()["step"]}
+    assert played <= {int(network.provenance["steps"]) for network in kept}
     before = assert_counted_once(path, archive)
     # One process alone counts what the worker has left, and numbers its own games anew.
-    train(path, replace(TINY, run=replace(TINY.run, iterations=5)))
+    train(path, replace(GATED, run=replace(TINY.run, iterations=5)))
     assert assert_counted_once(path, archive) > before
     after = load_latest(folder)
     assert after is not None
@@ -282,6 +290,17 @@ def test_a_torn_or_foreign_manifest_is_no_manifest(tmp_path: Path) -> None:
     assert read_manifest(store) == Manifest()
     store.write(MANIFEST, b'{"version": 3, "unknown": 1}')
     assert read_manifest(store).version == 3
+
+
+def test_versions_count_on_though_the_manifest_was_lost(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    assert last_manifest(store) == Manifest()
+    for name in ("00000030.safetensors", "00000031.safetensors", "of somebody else"):
+        store.write(f"{WEIGHTS}/{name}", b"")
+    lost = last_manifest(store)
+    assert (lost.version, lost.last_step) == (31, None)
+    write_manifest(store, Manifest(version=30, last_step=7))  # the newest was not announced yet
+    assert last_manifest(store) == Manifest(version=30, last_step=7)
 
 
 def test_a_machine_that_does_not_see_the_run_says_so(tmp_path: Path) -> None:

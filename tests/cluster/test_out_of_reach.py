@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from tengen.cluster import learner as learners
+from tengen.cluster import worker as workers
+from tengen.cluster.driver import local_folder
 from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.cluster.outage import AGAIN_SECONDS, Outage, lock_soon
 from tengen.runs import checkpoint
@@ -75,6 +77,34 @@ def test_files_that_are_out_of_reach_for_a_while_cost_nothing(
     assert_counted_once(path, archive)
     said = capsys.readouterr().err.splitlines()
     assert 1 <= sum("trying again" in line for line in said) <= 30 + 2 * seconds
+
+
+def test_a_number_is_never_given_to_other_games_though_nobody_knows_whether_they_arrived(
+    run_at: Callable[..., Parts], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write = FolderStore.write
+    written: dict[str, set[bytes]] = {}
+
+    def write_and_fail(store: FolderStore, name: str, content: bytes, durable: bool = True) -> None:
+        write(store, name, content, durable)
+        if name.startswith(INCOMING):
+            written.setdefault(name, set()).add(content)
+            raise AWAY
+
+    monkeypatch.setattr(FolderStore, "write", write_and_fail)
+    monkeypatch.setattr(workers, "TICKS", 400)  # so that more games have ended at each look
+    path = tmp_path / "run"
+    parts = run_at(str(path), ENDLESS)
+    archive = Archive(path, tmp_path / "archive")
+    parts.learner()
+    parts.worker()
+    parts.wait_for(lambda: parts.manifest.counted.get("1"), "a shard that is counted")
+    parts.stop.set()
+    assert parts.result("worker 1") == "stopped"
+    assert list(written) == [f"{INCOMING}/{WorkerShard(1, 1).file}"]
+    assert len(written[f"{INCOMING}/{WorkerShard(1, 1).file}"]) == 1
+    parts.close()
+    assert assert_counted_once(path, archive) > 0
 
 
 def test_weights_that_cannot_be_announced_at_first_are_later(
@@ -159,6 +189,14 @@ def test_a_learner_whose_disk_is_away_goes_on_from_its_last_checkpoint(
     parts.wait_for_iterations()
     parts.close()
     assert_counted_once(path, archive)
+
+
+def test_a_url_that_does_not_answer_is_named() -> None:
+    pytest.importorskip("fsspec", reason="URLs need fsspec: pip install 'tengen-go[cluster]'")
+    with pytest.raises(
+        RunError, match=r"ftp://127\.0\.0\.1:1/run: is out of reach .* check the URL"
+    ):
+        local_folder("ftp://127.0.0.1:1/run")
 
 
 # A learner that was replaced

@@ -40,6 +40,7 @@ class Nodes:
     def __init__(self, path: Path, config: RunConfig = ENDLESS) -> None:
         self.path, self.store = path, FolderStore(path)
         self.driver: subprocess.Popen[str] | None = None
+        self.patience = 240.0  # seconds; other programs may take the cores
         prepare(str(path), config, Session())
         self.start()
 
@@ -94,8 +95,8 @@ class Nodes:
         lines = read_lines(RunFolder(self.path).metrics)
         return max((int(line["step"]) for line in lines), default=0)
 
-    def wait_for(self, condition: Callable[[], object], what: str, seconds: float = 240) -> None:
-        deadline = time.monotonic() + seconds
+    def wait_for(self, condition: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + self.patience
         while not condition():
             assert self.driver is not None
             ended = self.driver.poll() is not None
@@ -107,8 +108,13 @@ class Nodes:
     def kill_part(self, part: str) -> Callable[[], bool]:
         """kill -9 a worker, the learner or the rater; the result tells whether it is back."""
         self.wait_for(lambda: self.pid_of(part), f"the {part}")
+        is_back = self.is_another(part)
+        os.kill(self.pid_of(part), signal.SIGKILL)
+        return is_back
+
+    def is_another(self, part: str) -> Callable[[], bool]:
+        """Tells whether a worker has begun since, or there is another learner or rater."""
         pid, begun = self.pid_of(part), len(sessions(self.store))
-        os.kill(pid, signal.SIGKILL)
         if part == "worker":
             return lambda: len(sessions(self.store)) > begun
         return lambda: self.pid_of(part) not in (0, pid)
@@ -116,6 +122,12 @@ class Nodes:
     def progress(self, iterations: int = 1) -> None:
         wanted = self.iteration() + iterations
         self.wait_for(lambda: self.iteration() >= wanted, f"iteration {wanted}")
+
+    def kill_all(self) -> None:
+        """kill -9 both nodes, the head among them, and the driver."""
+        for node in (*self.cluster.worker_nodes, self.cluster.head_node):
+            self.cluster.remove_node(node, allow_graceful=False)
+        self.close()
 
     def close(self) -> None:
         with suppress(Exception):
@@ -134,6 +146,31 @@ def _is_alive(pid: int) -> bool:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return False
+
+
+def _status(pid: int, name: str) -> str:
+    """A line of what Linux says of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(line.split()[1] for line in lines if line.startswith(f"{name}:"))
+
+
+def _descendants(pid: int) -> set[int]:
+    """A process and all that it has started, directly or not."""
+    parents = {}
+    for each in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            fields = (each / "stat").read_text().rpartition(")")[2].split()
+            parents[int(each.name)] = int(fields[1])
+    found = {pid}
+    while more := {each for each, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _signal_all(pids: set[int], number: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 @pytest.fixture
@@ -184,13 +221,14 @@ def test_every_part_may_die_and_no_game_is_lost_or_counted_twice(
 def test_a_cluster_that_changes_learns_the_truth_about_3x3(ray: Any, tmp_path: Path) -> None:
     """As one process does, see tests/runs/test_tiny_truth.py: with the same settings."""
     nodes = Nodes(tmp_path / "run", truth.CONFIG)
+    nodes.patience = 900
     try:
         archive = Archive(nodes.path, tmp_path / "archive")
         nodes.train()
-        nodes.wait_for(lambda: nodes.last_iteration() >= 3, "three iterations", 600)
+        nodes.wait_for(lambda: nodes.last_iteration() >= 3, "three iterations")
         nodes.add_node()
-        nodes.wait_for(lambda: len(nodes.beats()) == 3, "a third worker", 600)
-        nodes.wait_for(lambda: nodes.last_iteration() >= 8, "eight iterations", 600)
+        nodes.wait_for(lambda: len(nodes.beats()) == 3, "a third worker")
+        nodes.wait_for(lambda: nodes.last_iteration() >= 8, "eight iterations")
         nodes.cluster.remove_node(nodes.second)
         assert nodes.driver is not None
         assert nodes.driver.wait(1200) == 0
@@ -205,11 +243,60 @@ def test_a_cluster_that_changes_learns_the_truth_about_3x3(ray: Any, tmp_path: P
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of other processes")
+def test_parts_that_run_out_of_memory_are_started_again(nodes: Nodes, tmp_path: Path) -> None:
+    import resource
+
+    archive = Archive(nodes.path, tmp_path / "archive")
+    nodes.patience = 900
+    nodes.train()
+    nodes.progress()
+    for part in ("worker", "learner"):
+        pid, is_another = nodes.pid_of(part), nodes.is_another(part)
+        size = 2**10 * int(_status(pid, "VmSize"))  # what it has, and not a page more
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+        nodes.wait_for(is_another, f"another {part}")
+        nodes.progress()
+    nodes.close()
+    assert_counted_once(nodes.path, archive)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+def test_a_node_that_is_silent_for_a_minute_costs_no_game(nodes: Nodes, tmp_path: Path) -> None:
+    """As if its network were lost: Ray gives it up, and afterwards it ends by itself."""
+    archive = Archive(nodes.path, tmp_path / "archive")
+    nodes.patience = 900
+    nodes.train()
+    nodes.progress()
+    nodes.wait_for(lambda: len(nodes.beats()) == 2, "two workers")
+    (raylet,) = nodes.second.all_processes["raylet"]
+    silent = _descendants(raylet.process.pid)
+    assert {int(beat["pid"]) for beat in nodes.beats()} & silent
+    _signal_all(silent, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        nodes.progress()
+        time.sleep(max(0.0, began + 60 - time.monotonic()))
+    finally:
+        _signal_all(silent, signal.SIGCONT)
+    nodes.second = nodes.add_node()
+    nodes.wait_for(lambda: not any(map(_is_alive, silent)), "the end of what Ray gave up")
+    nodes.wait_for(lambda: len(nodes.beats()) == 2, "a worker on the new node")
+    nodes.progress()
+    nodes.close()
+    assert_counted_once(nodes.path, archive)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
 def test_a_hundred_random_kills(nodes: Nodes, tmp_path: Path) -> None:
     """Of workers, learner, rater, driver, nodes and the head; 0 games lost or counted twice."""
     choice = random.Random(1)
     kills = int(os.environ.get("TENGEN_KILLS", RANDOM_KILLS))
     archive = Archive(nodes.path, tmp_path / "archive")
+    nodes.patience = 900
     nodes.train()
     tally: dict[str, int] = {}
     for kill in range(kills):
@@ -232,7 +319,7 @@ def test_a_hundred_random_kills(nodes: Nodes, tmp_path: Path) -> None:
             nodes.cluster.remove_node(nodes.second, allow_graceful=False)
             nodes.second = nodes.add_node()
         else:
-            nodes.close()
+            nodes.kill_all()
             nodes.start()
             nodes.train()
         if kill % 10 == 9:

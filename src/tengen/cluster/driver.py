@@ -19,7 +19,7 @@ from tengen.cluster.ray_setup import LOCAL, connect
 from tengen.cluster.resources import Node, Plan, plan
 from tengen.interrupt import interruptible
 from tengen.runs.exchange import FOLDER
-from tengen.runs.folder import RunError, RunFolder
+from tengen.runs.folder import RunError, RunFolder, writing
 from tengen.runs.pack import unpack_run
 from tengen.runs.pack_file import check_target, read_pack
 from tengen.runs.params import RunConfig, Session
@@ -43,16 +43,34 @@ def local_folder(location: str) -> RunFolder:
 
     Raises StoreError or RunError.
     """
-    store = open_store(location)
+    store = _reached(location)
     if isinstance(store, FolderStore):
         return RunFolder(store.path)
     folder = copy_of(store)
-    folder.path.mkdir(parents=True, exist_ok=True)
     try:
-        folder.config.write_bytes(store.read("config.toml"))
+        content = store.read("config.toml")
     except FileNotFoundError:
-        folder.config.unlink(missing_ok=True)
+        content = b""
+    except OSError as error:
+        raise _out_of_reach(location, error) from error
+    with writing(folder.path):
+        folder.path.mkdir(parents=True, exist_ok=True)
+        if content:
+            folder.config.write_bytes(content)
+        else:
+            folder.config.unlink(missing_ok=True)
     return folder
+
+
+def _reached(location: str) -> Store:
+    try:
+        return open_store(location)
+    except OSError as error:  # some protocols connect at once
+        raise _out_of_reach(location, error) from error
+
+
+def _out_of_reach(location: str, error: OSError) -> RunError:
+    return RunError(f"{location}: is out of reach ({error}); check the URL and the network")
 
 
 def train_on_cluster(
@@ -80,7 +98,7 @@ def prepare(location: str, wanted: RunConfig | None, session: Session) -> RunCon
     """Create the run or change its settings, as `tengen.runs.run.train` does; raises RunError."""
     if session.pack is not None:
         check_target(session.pack)
-    store, folder = open_store(location), local_folder(location)
+    store, folder = _reached(location), local_folder(location)
     with lock_soon(folder.path, LOCK_SECONDS, lambda: False):
         if session.origin is not None:
             if not isinstance(store, FolderStore):

@@ -87,15 +87,15 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
             except DivergedError as error:
                 raise RunError(f"{folder.path}: {error}") from error
             if mirror is not None:
-                _push_all(mirror, stop)
+                _push_all(mirror, placement.check_ours, stop)
         return placement.outcome == ENDED
 
 
-def _push_all(mirror: Mirror, stop: threading.Event) -> None:
+def _push_all(mirror: Mirror, check_ours: Callable[[], None], stop: threading.Event) -> None:
     """Write all that is left behind the URL; once stopped, there is one attempt."""
 
     def push() -> bool:
-        mirror.push()
+        mirror.push(check_ours)
         return True
 
     patiently(mirror.location, push, stop.is_set)
@@ -157,7 +157,7 @@ class OnWorkers(Closeable):
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
         with self._unsaved.bearing():  # the next checkpoint's files include these
             if self._mirror is not None:
-                self._mirror.push()
+                self._mirror.push(self.check_ours)  # others know no lock of this copy
             if self._cleared is not None:
                 clear_counted(self._store, self._cleared)
             self._cleared = Ledger(facts["counted"])

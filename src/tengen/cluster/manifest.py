@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tengen.runs.exchange import MANIFEST, read_json, write_json
+from tengen.runs.exchange import MANIFEST, WEIGHTS, read_json, write_json
 from tengen.runs.store import Store
 
 TRAINING, STOPPED, ENDED = "training", "stopped", "ended"
@@ -27,7 +27,7 @@ class Manifest(NamedTuple):
     version: int = 0  # of the weights that play; counts up, whatever happens; 0: none yet
     file: str = ""  # of these weights
     steps: int = 0  # that they were trained for
-    last_step: int = 0  # of the most trained weights that were ever announced
+    last_step: int | None = 0  # of the most trained weights ever announced; None: not known
     beat: int = 0  # changes while the learner lives
     learner: Mapping[str, Any] = {}  # who learns
     counted: Mapping[str, int] = {}  # shards of each session so far, though not all saved
@@ -45,6 +45,20 @@ def read_manifest(store: Store) -> Manifest:
     known["tasks"] = tuple(RatingTask(*task) for task in known.get("tasks", ()))
     known["workers"] = tuple(known.get("workers", ()))
     return Manifest(**known)
+
+
+def last_manifest(store: Store) -> Manifest:
+    """The manifest for a learner to go on from; raises OSError.
+
+    It changes every second, so a file server that loses power may lose it. Then the weights tell
+    how far versions have counted.
+    """
+    manifest = read_manifest(store)
+    stems = (name.partition(".")[0] for name in store.names(WEIGHTS))
+    last = max((int(stem) for stem in stems if stem.isdecimal()), default=0)
+    if manifest.version or not last:
+        return manifest
+    return manifest._replace(version=last, last_step=None)
 
 
 def write_manifest(store: Store, manifest: Manifest) -> None:

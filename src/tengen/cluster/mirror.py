@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,18 +50,23 @@ class Mirror:
                 path.write_bytes(content)
             self._known[name] = _stamp(path)
 
-    def push(self) -> None:
-        """Write what has changed to the store, checkpoints last, and remove what is gone."""
+    def push(self, check_ours: Callable[[], None] = lambda: None) -> None:
+        """Write what has changed to the store, checkpoints last, and remove what is gone.
+
+        `check_ours` is called before each file, and may raise RunError to prevent it.
+        """
         here = set()
         for name in list(_local(self._folder)):
             path = self._folder.path / name
             with suppress(FileNotFoundError):  # removed meanwhile
                 stamp = _stamp(path)
                 if self._known.get(name) != stamp:
+                    check_ours()
                     self._store.write(name, path.read_bytes())
                     self._known[name] = stamp
                 here.add(name)
         for name in [name for name in self._known if name not in here]:
+            check_ours()
             self._store.remove(name)
             del self._known[name]
 

@@ -264,9 +264,10 @@ class Worker(Closeable):
             self._store.write(f"{INCOMING}/{shard.file}", content)
             return True
 
-        if patiently(self._store.location, write, should_stop):
-            self._written += 1
-            self._games_written += len(games.games)
+        if not patiently(self._store.location, write, should_stop):
+            return "stopped"  # at once: perhaps it is there, and no other may have its number
+        self._written += 1
+        self._games_written += len(games.games)
         return ""
 
     def _wait_for_learner(self, should_stop: Callable[[], bool]) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tengen.cluster.manifest import (
     TRAINING,
     RatingTask,
-    read_manifest,
+    last_manifest,
     write_manifest,
 )
 from tengen.cluster.outage import Outage
@@ -68,7 +68,7 @@ class WorkerGames(PlayedGames):
         self.overlapped = run.device == CUDA
         self.watch = WorkerWatch(store)
         self._lock = threading.Lock()  # of the manifest
-        before = read_manifest(store)
+        before = last_manifest(store)
         who = {"node": socket.gethostname(), "pid": os.getpid(), "device": run.device}
         # Of all sessions so far; the manifest tells of those that may still play.
         self._counted = {each: run.ledger.count(each) for each in run.ledger.sessions()}
@@ -247,7 +247,8 @@ class WorkerGames(PlayedGames):
         file = f"{WEIGHTS}/{version:08}.safetensors"
         self._store.write(file, network_bytes(data, file, half=True))
         with self._lock:
-            last = max(self._manifest.last_step, steps)
+            last = self._manifest.last_step
+            last = None if last is None else max(last, steps)
             self._manifest = self._manifest._replace(
                 version=version, file=file, steps=steps, last_step=last
             )
