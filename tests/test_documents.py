@@ -80,6 +80,13 @@ def test_command_lines_are_understood(block: Block) -> None:
             _check(words)
 
 
+def test_nobody_is_told_to_install_the_package_of_somebody_else() -> None:
+    told = re.compile(r"pip3? install[^`\n]*[ '\"]tengen(?![-\w])")
+    assert told.search("run `pip install --no-deps tengen`, then")
+    sources = [*PAGES, *Path().glob("*.md"), *Path("src").rglob("*.py"), Path("pyproject.toml")]
+    assert [str(each) for each in sources if told.search(each.read_text("utf-8"))] == []
+
+
 def test_commands_within_sentences_have_their_options() -> None:
     found = [match for page in PAGES for match in _INLINE.findall(page.read_text("utf-8"))]
     assert len(found) > 50
