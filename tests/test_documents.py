@@ -137,6 +137,8 @@ def _check(words: list[str]) -> None:
 def _command(words: list[str]) -> tuple[Any, list[str]]:
     """The command that words begin with, and the rest of them; None if there is none."""
     command, rest = COMMANDS, list(words)
+    while rest and rest[0] == "--module":  # the one option before a command, with a file
+        rest = rest[2:]
     if rest and (rest[0] in _WORDS_THAT_STAND_FOR_OTHERS or rest[0].startswith("--")):
         return COMMANDS, [word for word in rest if word not in _WORDS_THAT_STAND_FOR_OTHERS]
     while hasattr(command, "commands"):
