@@ -30,7 +30,8 @@ from pathlib import Path
 
 from benchmarks.strength_curve import Kept, Match, Side, chosen_networks, curve_of, play
 from tengen.evaluation.elo import Result, fit
-from tengen.runs.folder import append_line, read_lines
+from tengen.network.files.loading import load_network
+from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.svg_chart import line_chart
 
 RUNS = ("distilled", "self-play")
@@ -99,10 +100,13 @@ def learn_by_processor_time(name: str, options: argparse.Namespace) -> None:
     train_run(folder, config, Session(observers=(note,)))
 
 
-def by_processor_time(found: list[Kept], clock: Path) -> list[Kept]:
-    """These networks with the processor time of their iterations."""
+def by_processor_time(found: list[Kept], run: Path, clock: Path) -> list[Kept]:
+    """These networks with the processor time of their iterations, and the run's last one."""
     minutes = {line["step"]: line["minutes"] for line in read_lines(clock)}
-    return [each._replace(minutes=minutes.get(int(Path(each.file).stem), 0.0)) for each in found]
+    kept = [each._replace(minutes=minutes.get(int(Path(each.file).stem), 0.0)) for each in found]
+    latest = RunFolder(run).latest
+    games = int(load_network(latest).provenance["games"])
+    return [*kept, Kept(f"{run.name}-latest", str(latest), max(minutes.values()), games)]
 
 
 def matches_of(networks: dict[str, list[Kept]], options: argparse.Namespace) -> Iterator[Match]:
@@ -173,7 +177,7 @@ def main() -> None:
         train(name, options)
         kept = chosen_networks([options.out / name], options.points)
         if options.processor:
-            kept = by_processor_time(kept, options.out / f"{name}.jsonl")
+            kept = by_processor_time(kept, options.out / name, options.out / f"{name}.jsonl")
         networks[name] = [each for each in kept if each.minutes >= LEAST_MINUTES]
     play_all(list(matches_of(networks, options)), options.out / "results.jsonl")
     report(networks, options)
