@@ -1,28 +1,37 @@
 """Distillation against self-play alone: Elo by the minutes that each has learned.
 
-Trains the same architecture twice on this machine, for as long each: by `tengen distil`, and by
-`tengen train`. Then some networks of both play each other and the teacher, and all games are fitted
-together; the teacher with `--teacher-visits` is 0. What is there already in `--out` goes on.
+Trains the same architecture twice on this machine, from the same random weights and for as long
+each: by `tengen distil`, and by `tengen train`. Then some networks of both play each other and the
+teacher, and all games are fitted together; the teacher with `--teacher-visits` is 0. What is there
+already in `--out` goes on.
 
     python -m benchmarks.distil b10c384h6nbttflrs.bin.gz --into b8c128 --minutes 10 --out d9
     python -m benchmarks.distil b10c384h6nbttflrs.bin.gz --into b8c128 --minutes 25 --out d19 \
         --board-size 19
 
-Beside a GPU each command wants one; on two cores try `--into b4c64 --minutes 8 --rows 2000`.
+Both commands want a GPU. With `--processor` minutes are those of processor time, for machines
+without a GPU and with other work to do, and the learning rate does not fall:
+
+    python -m benchmarks.distil b10c384h6nbttflrs.bin.gz --into b4c64 --minutes 12 --processor \
+        --rows 1000 --out d9
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import multiprocessing
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.strength_curve import Kept, Match, Side, chosen_networks, curve_of, play
 from tengen.evaluation.elo import Result, fit
-from tengen.runs.folder import append_line, read_lines
+from tengen.network.files.loading import load_network
+from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.svg_chart import line_chart
 
 RUNS = ("distilled", "self-play")
@@ -32,18 +41,72 @@ LEAST_MINUTES = 0.05  # of the run before its first network counts
 def train(name: str, options: argparse.Namespace) -> None:
     """Begin or resume one of the runs; its networks are kept, and not rated meanwhile."""
     folder = options.out / name
+    if options.processor:
+        spawn = multiprocessing.get_context("spawn")
+        child = spawn.Process(target=learn_by_processor_time, args=(name, options))
+        child.start()
+        child.join()
+        if child.exitcode:
+            raise SystemExit(f"{folder}: ended with status {child.exitcode}")
+        return
     if name == RUNS[0]:
         command = ["distil", options.teacher, str(folder), "--into", options.into]
     else:
         command = ["train", str(folder), "--model", options.into]
     command += ["--minutes", str(options.minutes), "--board-size", str(options.board_size)]
-    settings = ["rating.every=1", "rating.opponents=0", *options.settings]
-    if options.rows:
-        settings.append(f"run.iteration_rows={options.rows}")
-    for setting in settings:
+    for setting in settings_of(options):
         command += ["--set", setting]
     print(" ".join(["tengen", *command]), flush=True)
     subprocess.run([sys.executable, "-m", "tengen", *command], check=True)
+
+
+def settings_of(options: argparse.Namespace) -> list[str]:
+    settings = ["rating.every=1", "rating.opponents=0", *options.settings]
+    return settings + ([f"run.iteration_rows={options.rows}"] if options.rows else [])
+
+
+def learn_by_processor_time(name: str, options: argparse.Namespace) -> None:
+    """Begin or resume a run until it has had so much processor time, in this process."""
+    from tengen.frontends.distil import as_training
+    from tengen.frontends.options import DistilOptions, TrainOptions
+    from tengen.frontends.train import run_config
+    from tengen.runs.params import Session
+    from tengen.runs.run import train as train_run
+
+    folder = options.out / name
+    settings = [*settings_of(options), "training.schedule=constant"]
+    if name == RUNS[0]:
+        distil = DistilOptions(
+            into=options.into, board_size=options.board_size, settings=settings, seed=1
+        )
+        wanted = as_training(options.teacher, str(folder), distil)
+    else:
+        wanted = TrainOptions(
+            model=options.into, board_size=options.board_size, settings=settings, seed=1
+        )
+    config = run_config(str(folder), wanted)
+    clock = options.out / f"{name}.jsonl"
+    before = max([0.0, *(line["minutes"] for line in read_lines(clock))])
+    if before >= options.minutes:
+        return
+    began = time.process_time()
+
+    def note(step: int, metrics: Mapping[str, float]) -> None:
+        minutes = before + (time.process_time() - began) / 60
+        append_line(clock, {"step": step, "minutes": minutes, "rows": metrics.get("rows", 0)})
+        if minutes >= options.minutes:
+            signal.raise_signal(signal.SIGINT)  # saves and stops
+
+    train_run(folder, config, Session(observers=(note,)))
+
+
+def by_processor_time(found: list[Kept], run: Path, clock: Path) -> list[Kept]:
+    """These networks with the processor time of their iterations, and the run's last one."""
+    minutes = {line["step"]: line["minutes"] for line in read_lines(clock)}
+    kept = [each._replace(minutes=minutes.get(int(Path(each.file).stem), 0.0)) for each in found]
+    latest = RunFolder(run).latest
+    games = int(load_network(latest).provenance["games"])
+    return [*kept, Kept(f"{run.name}-latest", str(latest), max(minutes.values()), games)]
 
 
 def matches_of(networks: dict[str, list[Kept]], options: argparse.Namespace) -> Iterator[Match]:
@@ -85,7 +148,8 @@ def report(networks: dict[str, list[Kept]], options: argparse.Namespace) -> None
         series.append(curve_of(name, minutes, ratings))
     title = f"{Path(options.teacher).name} into {options.into}, {options.board_size}x"
     title += f"{options.board_size}, {options.visits} visits"
-    chart = line_chart(series, [], title, "minutes", "Elo")
+    over = "minutes of processor time" if options.processor else "minutes"
+    chart = line_chart(series, [], title, over, "Elo")
     (options.out / "distil.svg").write_text(chart, encoding="utf-8")
     for line in lines:
         print(
@@ -99,6 +163,7 @@ def main() -> None:
     parser.add_argument("--into", required=True, help="architecture, such as b8c128")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--minutes", type=float, default=10.0, help="of each of the two runs")
+    parser.add_argument("--processor", action="store_true", help="minutes of processor time")
     parser.add_argument("--points", type=int, default=4, help="networks of each run that play")
     parser.add_argument("--visits", type=int, default=32)
     parser.add_argument("--teacher-visits", type=int, default=1)
@@ -111,6 +176,8 @@ def main() -> None:
     for name in RUNS:
         train(name, options)
         kept = chosen_networks([options.out / name], options.points)
+        if options.processor:
+            kept = by_processor_time(kept, options.out / name, options.out / f"{name}.jsonl")
         networks[name] = [each for each in kept if each.minutes >= LEAST_MINUTES]
     play_all(list(matches_of(networks, options)), options.out / "results.jsonl")
     report(networks, options)

@@ -80,6 +80,13 @@ def test_command_lines_are_understood(block: Block) -> None:
             _check(words)
 
 
+def test_nobody_is_told_to_install_the_package_of_somebody_else() -> None:
+    told = re.compile(r"pip3? install[^`\n]*[ '\"]tengen(?![-\w])")
+    assert told.search("run `pip install --no-deps tengen`, then")
+    sources = [*PAGES, *Path().glob("*.md"), *Path("src").rglob("*.py"), Path("pyproject.toml")]
+    assert [str(each) for each in sources if told.search(each.read_text("utf-8"))] == []
+
+
 def test_commands_within_sentences_have_their_options() -> None:
     found = [match for page in PAGES for match in _INLINE.findall(page.read_text("utf-8"))]
     assert len(found) > 50
@@ -130,6 +137,8 @@ def _check(words: list[str]) -> None:
 def _command(words: list[str]) -> tuple[Any, list[str]]:
     """The command that words begin with, and the rest of them; None if there is none."""
     command, rest = COMMANDS, list(words)
+    while rest and rest[0] == "--module":  # the one option before a command, with a file
+        rest = rest[2:]
     if rest and (rest[0] in _WORDS_THAT_STAND_FOR_OTHERS or rest[0].startswith("--")):
         return COMMANDS, [word for word in rest if word not in _WORDS_THAT_STAND_FOR_OTHERS]
     while hasattr(command, "commands"):

@@ -55,7 +55,7 @@ def test_every_default_that_is_written_is_a_valid_setting_when_its_sign_is_remov
 
 def test_the_settings_are_explained() -> None:
     text = write_settings()
-    assert "# a network file; bundled: the one that comes with Tengen\n#model = " in text
+    assert "# network file or name; bundled: the networks that come with Tengen\n#model = " in text
     assert "usual komi of the rules\n# komi = (a number)\n" in text
 
 

@@ -19,6 +19,8 @@ from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shard, write_shard
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.folder import RunError, RunFolder, RunLock, read_lines
+from tengen.runs.pack import pack_run, unpack_run
+from tengen.runs.pack_file import read_pack
 from tengen.runs.params import DataParams, RatingParams, RunConfig, RunParams
 from tengen.runs.record_source import FromRecords
 from tengen.runs.records import read_records, record_pieces, with_records
@@ -116,7 +118,9 @@ def test_a_run_that_was_cut_equals_one_that_was_not(tmp_path: Path) -> None:
     assert losses[0] == losses[1]
 
 
-def test_it_ends_after_its_epochs_with_each_game_used_as_often(tmp_path: Path) -> None:
+def test_it_ends_after_its_epochs_with_each_game_used_as_often(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     config = learning_from(few_games(tmp_path / "games", 20), epochs=3.0, held_out=0.0)
     config = replace(config, run=replace(config.run, iterations=0))
     train(tmp_path / "run", config)
@@ -127,6 +131,16 @@ def test_it_ends_after_its_epochs_with_each_game_used_as_often(tmp_path: Path) -
     assert checkpoint.facts["rows"] == 3 * len(rows.order)
     last = read_lines(RunFolder(tmp_path / "run").metrics)[-1]
     assert last["epochs"] == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has ended" in said
+    assert said.endswith("--set data.epochs=6")  # only that lets it go on
+    # A pack goes on after these epochs, not with the first one again.
+    pack_run(RunFolder(tmp_path / "run"), tmp_path / "run.pack")
+    (tmp_path / "elsewhere").mkdir()
+    unpack_run(read_pack(tmp_path / "run.pack"), tmp_path / "elsewhere")
+    elsewhere = load_latest(RunFolder(tmp_path / "elsewhere"))
+    assert elsewhere is not None
+    assert elsewhere.arrays["fleet.taken"] == checkpoint.arrays["fleet.taken"] == 3
 
 
 def test_reading_goes_on_where_it_was_cut(
@@ -168,9 +182,11 @@ def test_what_cannot_be_learned_from_is_named_and_left_out(
     (games / "rows.npz").write_bytes(b"nothing")
     (games / "000001-games-1-2.games").write_bytes(b"nothing")
     (games / "notes.txt").write_text("not a game")
+    good, empty = sgf(";B[cc];W[bb]"), sgf("")
+    (games / "many.sgf").write_text(good + empty + good + good)
     folder, config = open_run_with(tmp_path / "run", learning_from(games))
     index = read_records(folder, config.data, KATAGO, 1)
-    assert (index.games, index.left_out) == (20, 4)
+    assert (index.games, index.left_out) == (20 + 3, 4 + 1)  # a bad game spoils no others
     said = capsys.readouterr().err
     for name in ("broken.sgf", "empty.SGF", "rows.npz", "000001-games-1-2.games"):
         assert f"{name}" in said

@@ -12,7 +12,7 @@ from tengen.config import option
 from tengen.network.backends.registry import AUTO, DEVICES, PRECISIONS
 from tengen.network.files.bundled import BUNDLED
 
-MODEL = "a network file; bundled: the one that comes with Tengen"
+MODEL = "network file or name; bundled: the networks that come with Tengen"
 
 PRECISION = f"numbers that networks compute with: {', '.join(PRECISIONS)}"
 DEVICE = f"where networks run: {', '.join(DEVICES)}"
@@ -44,7 +44,7 @@ class PlayerOptions(NetworkOptions):
     """A network to play with or to analyse with, and one that imitates people."""
 
     human_model: str | None = option(
-        None, "a network file beside it that imitates people", metavar="FILE"
+        None, "a second network, which imitates people", metavar="FILE"
     )
 
 
@@ -55,7 +55,7 @@ class EngineOptions(PlayerOptions):
     visits: int | None = option(None, "for each move; 400 unless seconds are set", low=1)
     seconds: float | None = option(None, "for each move, as the clock allows", low=0.001)
     leaves: int | None = option(
-        None, "leaves in one batch of the network; else what suits the device", low=1
+        None, "leaves in one batch of the network; by default what suits the device", low=1
     )
 
     def __post_init__(self) -> None:

@@ -132,7 +132,7 @@ def play(options: PlayOptions) -> None:
 
 @net.command("list")
 def net_list() -> None:
-    """List the networks and the architectures that have names, and say where there are more."""
+    """List the networks and architectures that have names, and say where to get more networks."""
     from tengen.frontends.net import list_networks
 
     list_networks()
@@ -142,13 +142,13 @@ def net_list() -> None:
 def net_add(
     source: Annotated[str, typer.Argument(metavar="FILE_OR_ADDRESS", help="Such as b18.bin.gz.")],
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to call it; else as the file.")
+        str | None, typer.Option(metavar="NAME", help="Its name; by default that of the file.")
     ] = None,
     sha256: Annotated[
         str | None, typer.Option("--sha256", metavar="HEX", help="The checksum it must have.")
     ] = None,
 ) -> None:
-    """Keep a network under a name that every --model understands; an address is downloaded."""
+    """Keep a network, from a file or an address, under a name that every --model understands."""
     from tengen.frontends.net import add_to_library
 
     add_to_library(source, name, sha256)
@@ -179,7 +179,9 @@ def net_import(
     file: Annotated[str, typer.Argument(metavar="KATAGO_FILE", help="Such as b18.bin.gz.")],
     out: Annotated[
         str | None,
-        typer.Argument(metavar="OUT", help="File to write; else here, ending .safetensors."),
+        typer.Argument(
+            metavar="OUT", help="File to write; by default in this folder, ending in .safetensors."
+        ),
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store float16: half the size.")] = False,
 ) -> None:
@@ -207,7 +209,7 @@ def net_verify(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
     options: VerifyOptions,
 ) -> None:
-    """Compare what two libraries compute from a network; fails if rounding cannot explain it."""
+    """Compare what two libraries compute from a network; fails if they differ beyond rounding."""
     from tengen.frontends.net import verify_network
 
     if not verify_network(file, options):
@@ -264,7 +266,7 @@ def review(
 ) -> None:
     """Review games: GAME.review.sgf with comments and better lines, GAME.review.html to look at.
 
-    Ctrl-C writes what is known by then.
+    Ctrl-C writes what has been reviewed so far.
     """
     from tengen.frontends.review import run_reviews
 
@@ -281,7 +283,7 @@ def train(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Learn from nothing by self-play, or from game records.
+    """Train a network: from nothing by self-play, or from game records.
 
     Ctrl-C saves and stops; the same command resumes.
     """
@@ -293,9 +295,7 @@ def train(
 @app.command()
 @with_options
 def distil(
-    teacher: Annotated[
-        str, typer.Argument(metavar="TEACHER", help="The network that is learned from.")
-    ],
+    teacher: Annotated[str, typer.Argument(metavar="TEACHER", help="The network to learn from.")],
     run: Annotated[str, typer.Argument(metavar="RUN", help="Folder of the run, new or old.")],
     options: DistilOptions,
     serve: Annotated[
@@ -303,7 +303,7 @@ def distil(
         typer.Option(metavar="PORT", min=0, max=65535, help="Show it learning on a page there."),
     ] = None,
 ) -> None:
-    """Teach a network what another one, larger as a rule, thinks of positions.
+    """Train a network to give the same answers as another, usually larger one.
 
     Ctrl-C saves and stops; the same command resumes, and so does `tengen train RUN`.
     """
@@ -353,12 +353,14 @@ def problems_make(
     options: ProblemsOptions,
     games: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[GAMES]...", help="SGF files or folders; else games are played."),
+        typer.Argument(
+            metavar="[GAMES]...", help="SGF files or folders; by default games are played."
+        ),
     ] = None,
 ) -> None:
-    """Find positions in games where one move decides stones: solved, judged and graded.
+    """Find positions in games where one move decides the fate of stones; solve and grade them.
 
-    Ctrl-C stops; the same command goes on.
+    Ctrl-C stops; the same command resumes.
     """
     from tengen.frontends.problems import make_problems
 
@@ -368,10 +370,11 @@ def problems_make(
 @problems.command("check")
 def problems_check(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Else those that come with Tengen.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="By default the problems that come with Tengen."),
     ] = None,
 ) -> None:
-    """Check each problem of a file by the rules, and by searching its region anew."""
+    """Check each problem of a file by the rules and by a new search of its region."""
     from tengen.frontends.problems import check_problems
 
     if not check_problems(file):
@@ -381,7 +384,7 @@ def problems_check(
 @app.command()
 @with_options
 def benchmark(options: BenchmarkOptions) -> None:
-    """Measure visits/s with more and more leaves in flight, and recommend settings."""
+    """Measure how fast searches are with batches of different sizes, and recommend settings."""
     from tengen.frontends.benchmark import run_benchmark
     from tengen.frontends.precision_benchmark import compare_precisions
 
@@ -417,7 +420,7 @@ def doctor(options: NetworkOptions) -> None:
 @app.command("uninstall-data")
 def uninstall_data(
     caches: Annotated[
-        bool, typer.Option("--caches", help="Remove only what can be made again.")
+        bool, typer.Option("--caches", help="Remove only caches, which are made again when needed.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
@@ -430,7 +433,8 @@ def uninstall_data(
 @app.command()
 def docs(
     page: Annotated[
-        str | None, typer.Argument(metavar="PAGE", help="Such as training; else the list.")
+        str | None,
+        typer.Argument(metavar="PAGE", help="Such as training; by default the list of pages."),
     ] = None,
 ) -> None:
     """Show the documentation, which comes with Tengen and needs no network."""

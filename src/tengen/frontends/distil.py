@@ -16,6 +16,11 @@ def run_distillation(
     teacher: str, path: str, options: DistilOptions, serve: int | None = None
 ) -> None:
     """Begin or resume a run with a teacher; raises ValueError."""
+    run_training(str(Path(path)), as_training(teacher, path, options), serve)
+
+
+def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions:
+    """The options of `tengen train` that have the run in a folder learn from a teacher."""
     if teacher == BUNDLED:
         raise ValueError("several networks come with Tengen: name one, such as tengen-9x9")
     is_new = not is_run(path)
@@ -23,7 +28,7 @@ def run_distillation(
         raise ValueError("say what is to learn, as in --into b6c96 (`tengen net list` has more)")
     # Where it lies, so that the run goes on from any folder.
     settings = [f"data.teacher={json.dumps(str(find_network(teacher).resolve()))}"]
-    named = TrainOptions(
+    return TrainOptions(
         minutes=options.minutes,
         games=options.games,
         iterations=options.iterations,
@@ -38,4 +43,3 @@ def run_distillation(
         device=options.device,
         seed=options.seed,
     )
-    run_training(str(Path(path)), named, serve)

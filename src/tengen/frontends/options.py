@@ -24,12 +24,12 @@ from tengen.search.human_style import NO_STYLE, HumanStyle
 ALL_PRECISIONS = "all"
 BOARD_SIZE = "side of the board"
 CONFIG = "settings file: of Tengen's (`tengen config` writes one), or a .cfg of KataGo's"
-OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; go before the file"
+OVERRIDES = "parameters under KataGo's names, such as maxVisits=100; they override the file"
 LEVEL = "strength, from newcomer to full, or human:5k; docs/levels.md lists them"
 LOG = "add all input and output to this file"
-RECORDS = "learn from SGF files, shards or KataGo's rows (.npz) in place of self-play"
-POSITIONS = "take positions from these records in place of self-play"
-SEED = "the same seed makes the same moves; else each game has its own"
+RECORDS = "learn from SGF files, shards or KataGo's rows (.npz), not from self-play; repeatable"
+POSITIONS = "take positions from game records, not from self-play; repeatable"
+SEED = "the same seed gives the same moves; by default each game has its own"
 
 
 def any_seed() -> int:
@@ -58,7 +58,7 @@ class GtpOptions(EngineOptions):
     adaptive: bool = option(False, "fewer visits where the move is clear", flag="--adaptive")
     board_size: int = option(19, f"{BOARD_SIZE}, until the client sets it", low=2, high=19)
     rules: str = option("tromp-taylor", "name of a rule set")
-    komi: float | None = option(None, "points for White; else the usual komi of the rules")
+    komi: float | None = option(None, "points for White; by default the usual komi of the rules")
     resign: bool = option(True, "resign lost games")
     resign_winrate: float = 0.05  # resign below this winrate
     resign_turns: int = 3  # at so many own moves in a row
@@ -96,7 +96,7 @@ class GtpOptions(EngineOptions):
     root_noise: bool = False  # Dirichlet noise
     root_temperature: float = 1.0  # of the policy at the root
     root_temperature_early: float = 1.0
-    name: str = option("Tengen", "name to tell the client; Lizzie shows scores for KataGo")
+    name: str = option("Tengen", "name to tell the client; Lizzie shows scores only for KataGo")
     seed: int = drawn_option(any_seed, SEED)
     config: str | None = option(None, CONFIG, metavar="FILE", in_file=False)
     override_config: list[str] = option((), OVERRIDES, metavar="NAME=VALUE,...", in_file=False)
@@ -134,9 +134,9 @@ class GtpOptions(EngineOptions):
 class AnalysisOptions(PlayerOptions):
     """Options of `tengen analysis`; raises ValueError for values out of range."""
 
-    visits: int = option(500, "for each position, where a query does not say", low=1)
+    visits: int = option(500, "for each position, unless a query says otherwise", low=1)
     searches: int | None = option(
-        None, "positions of a client to search at a time; else what suits the device", low=1
+        None, "positions of a client to search at a time; by default what suits the device", low=1
     )
     megabytes: float = 2048.0  # for all search trees together
     cache_megabytes: float = 256.0  # for evaluations that queries share; 0: none are kept
@@ -171,18 +171,16 @@ class PlayOptions(PlayerOptions):
     level: str = option("newcomer", LEVEL)
     board_size: int = option(9, BOARD_SIZE, low=2, high=19)
     rules: str = option("chinese", "name of a rule set")
-    komi: float | None = option(None, "points for White; else the usual komi of the rules")
+    komi: float | None = option(None, "points for White; by default the usual komi of the rules")
     color: str = option("black", "your colour: black or white")
     host: str = option(LOOPBACK, "address to serve at; others than loopback need a token")
-    port: int | None = option(
-        None, "0: any free one; else the usual one or the next free one", low=0, high=65535
-    )
+    port: int | None = option(None, "port of the page; 0: any free one", low=0, high=65535)
     token: str | None = option(
-        None, "secret of browsers on other machines; made up where one is needed"
+        None, "secret that browsers on other machines need; by default a random one"
     )
     networks: Path | None = option(
         None,
-        "networks to choose from in the page; else those of `tengen net add`",
+        "networks to choose from in the page; by default those of `tengen net add`",
         metavar="FOLDER",
     )
     games_megabytes: float = option(
@@ -190,7 +188,7 @@ class PlayOptions(PlayerOptions):
     )
     run: Path | None = option(None, "show a training run, too", metavar="DIR")
     training: bool | None = option(
-        None, "let people train 5x5 in the page; else only where nobody else can reach it"
+        None, "let people train 5x5 in the page; by default only if no other machine can reach it"
     )
     browser: bool = option(True, "open a browser")
     terminal: bool = option(False, "play in the terminal", flag="--terminal")
@@ -205,22 +203,24 @@ class MatchOptions:
     rules: str = option("tromp-taylor", "name of a rule set")
     komi: float = option(7.0, "points for White")
     opening_moves: int = option(4, "first moves, drawn from a network's policy", low=0)
-    parallel: int = option(2, "games at a time, unless both are networks with visits", low=1)
+    parallel: int = option(
+        2, "games at a time; no effect if both engines are networks with visits", low=1
+    )
     sprt: tuple[float, float] | None = option(
-        None, "stop when the Elo is clearly below or above", metavar="LOW HIGH"
+        None, "stop once the Elo is clearly below LOW or above HIGH", metavar="LOW HIGH"
     )
     device: str = option(AUTO, DEVICE)
     precision: str = option(AUTO, PRECISION)
     seed: int = option(1, "seed of openings and searches")
-    out: str | None = option(None, "folder for results and games; a stopped match goes on")
+    out: str | None = option(None, "folder for results and games; the same command resumes a match")
 
 
 @dataclass(frozen=True)
 class ReviewOptions(NetworkOptions):
     visits: int = option(100, "for each position", low=2)
-    out: str | None = option(None, "where to write; else beside the game", metavar="FOLDER")
+    out: str | None = option(None, "where to write; by default beside the game", metavar="FOLDER")
     language: str | None = option(
-        None, "of the page: en, zh-Hans, zh-Hant, ja, ko or ar; else that of its reader's browser"
+        None, "of the page: en, zh-Hans, zh-Hant, ja, ko or ar; by default that of the browser"
     )
 
 
@@ -228,17 +228,17 @@ class ReviewOptions(NetworkOptions):
 class TrainOptions:
     """Options of `tengen train`; None where the run's own settings are to stay."""
 
-    minutes: float | None = option(None, "how long the whole run takes")
-    games: int | None = option(None, "or how many games")
-    iterations: int | None = option(None, "or how many iterations")
+    minutes: float | None = option(None, "length of the whole run")
+    games: int | None = option(None, "or end it after so many games")
+    iterations: int | None = option(None, "or after so many iterations")
     session_minutes: float | None = option(
-        None, "how long this session takes; the run goes on in the next", low=0
+        None, "end this session after so many; the same command resumes the run", low=0
     )
     pack: Path | None = option(
-        None, "keep all that the run needs to go on elsewhere in files of this name", metavar="FILE"
+        None, "write files of this name that let the run go on elsewhere", metavar="FILE"
     )
     origin: Path | None = option(
-        None, "a pack that a new run goes on from", flag="--from", metavar="PACK"
+        None, "begin a run that goes on from this pack", flag="--from", metavar="PACK"
     )
     cluster: str | None = option(
         None, "train on a Ray cluster: auto, or where it is; see docs/cluster.md", metavar="ADDRESS"
@@ -249,7 +249,9 @@ class TrainOptions:
     records: list[str] = option((), RECORDS, metavar="FILE_OR_FOLDER")
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
-    preset: str | None = option(None, "a recipe: katago (the default), gumbel or tutorial")
+    preset: str | None = option(
+        None, "a recipe: katago (the default), gumbel, tutorial, records or distil"
+    )
     config: str | None = option(
         None, "settings file, or the name of a recipe: 9x9, 7x7 and others", metavar="FILE"
     )
@@ -267,17 +269,17 @@ class TrainOptions:
 class DistilOptions:
     """Options of `tengen distil`; None where the run's own settings are to stay."""
 
-    into: str | None = option(None, "architecture that learns, such as b6c96")
-    minutes: float | None = option(None, "how long the whole run takes")
-    games: int | None = option(None, "or how many games")
-    iterations: int | None = option(None, "or how many iterations")
+    into: str | None = option(None, "architecture of the network that learns, such as b6c96")
+    minutes: float | None = option(None, "length of the whole run")
+    games: int | None = option(None, "or end it after so many games")
+    iterations: int | None = option(None, "or after so many iterations")
     board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     records: list[str] = option((), POSITIONS, metavar="FILE_OR_FOLDER")
     session_minutes: float | None = option(
-        None, "how long this session takes; the run goes on in the next", low=0
+        None, "end this session after so many; the same command resumes the run", low=0
     )
     pack: Path | None = option(
-        None, "keep all that the run needs to go on elsewhere in files of this name", metavar="FILE"
+        None, "write files of this name that let the run go on elsewhere", metavar="FILE"
     )
     config: str | None = option(None, "settings file, or the name of a recipe", metavar="FILE")
     settings: list[str] = option(
@@ -322,11 +324,13 @@ class ProblemsOptions(NetworkOptions):
     )
     count: int = option(100, "problems on each board, about", low=1)
     second: list[str] = option(
-        (), "another network that must agree; else the other bundled one", metavar="NETWORK"
+        (), "another network that must agree; by default the other bundled one", metavar="NETWORK"
     )
     visits: int = option(64, "of each search", low=2)
     batch: int = option(8, "games that are played side by side", low=1)
-    most_of_a_grade: int | None = option(None, "of each board that are kept", low=1)
+    most_of_a_grade: int | None = option(
+        None, "problems of a grade to keep for each board, at most", low=1
+    )
     seed: int = option(1, "seed of the games")
 
 
@@ -339,9 +343,9 @@ class ExportOptions:
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )
-    name: str | None = option(None, "what it is called then, with --katago or --half")
+    name: str | None = option(None, "with --katago or --half: name of the network in the file")
     rules: str | None = option(
-        None, "with --half: it learned by these alone, and takes others for them"
+        None, "with --half: the only rules it was trained on; it treats all rules as these"
     )
 
 
@@ -353,8 +357,8 @@ class VerifyOptions:
     precision: str = option(AUTO, PRECISION)
     against: str | None = option(
         None,
-        "what to compare with, in float32: torch, onnxruntime, openvino; else the first that is "
-        "installed",
+        "what to compare with, in float32: torch, onnxruntime or openvino; by default the first "
+        "that is installed",
         metavar="LIBRARY",
     )
     positions: int = option(48, "how many, after random moves", low=1)
@@ -370,7 +374,7 @@ class BenchmarkOptions(NetworkOptions):
     )
     seconds: float = option(3.0, "for each measurement", low=0.1)
     minutes: float = option(4.0, "of games with --precision all, at most", low=0.1)
-    move_seconds: float = option(0.1, "a move in these games", low=0.001)
+    move_seconds: float = option(0.1, "for a move in these games", low=0.001)
     config: str | None = option(None, "write the recommended settings", metavar="FILE")
     signature: bool = option(False, "only print the signature of this version's behaviour")
 

@@ -39,6 +39,7 @@ from tengen.runs.packed_games import packed_games, unpacked_games
 from tengen.runs.packed_state import packed_state, unpacked_state
 from tengen.runs.params import FIXED_IN_PACKS, SECTIONS, RunConfig
 from tengen.runs.rating import network_file, network_name
+from tengen.runs.records import TAKEN
 from tengen.runs.selfplay_network import DEFAULTS
 from tengen.runs.tensorboard_events import EventWriter
 from tengen.selfplay.params import SelfPlayParams
@@ -100,11 +101,14 @@ def pack_run(folder: RunFolder, file: Path, most_bytes: int = MOST_BYTES) -> str
     members |= {f"network-{name}": content for name, content in chosen.networks.items()}
     members |= {f"games-{k}": content for k, content in enumerate(chosen.games)}
     numbers = [last_game_number(path) + 1 for path in shards]
+    taken = checkpoint.part("fleet.").get(TAKEN)  # of a run that learns from records
     index = {
         "tengen": __version__,
         "run": folder.path.name,
         "checkpoint": checkpoint.number,
-        "state": facts | {"numbers_from": max([int(facts.get("numbers_from", 0)), *numbers])},
+        "state": facts
+        | {"numbers_from": max([int(facts.get("numbers_from", 0)), *numbers])}
+        | ({} if taken is None else {TAKEN: int(taken)}),
         "config": text,
     }
     write_pack(file, index, members)
@@ -240,8 +244,10 @@ def unpack_run(pack: Pack, path: str | Path, wanted: RunConfig | None = None) ->
     write_whole(folder.metrics, zlib.decompress(pack.members["metrics"]))
     _draw_curves(folder)
     state = facts["state"] | {"last_shard": last_shard}
-    trainer = {f"trainer.{name}": array for name, array in arrays.items()}
-    save_checkpoint(folder, int(facts["checkpoint"]), trainer, state)
+    saved = {f"trainer.{name}": array for name, array in arrays.items()}
+    if TAKEN in state:
+        saved[f"fleet.{TAKEN}"] = np.array(state.pop(TAKEN))
+    save_checkpoint(folder, int(facts["checkpoint"]), saved, state)
     text = write_sections(vars(config), defaults_too=True)
     write_whole(folder.config, text.encode())  # last: a folder that has it is a run
     say(f"{folder.path}: goes on from {source}; games that were under way begin anew")

@@ -13,7 +13,7 @@ from tengen.network.data import NetworkData
 from tengen.runs.folder import RunFolder
 from tengen.runs.placement import LocalRater, OpenedRun
 from tengen.runs.progress import Counters
-from tengen.runs.records import record_pieces
+from tengen.runs.records import TAKEN, record_pieces
 from tengen.runs.row_maker import Piece
 from tengen.selfplay.fleet import Counts
 from tengen.selfplay.record import Games, no_games
@@ -86,11 +86,11 @@ class RecordedGames:
 
     def save(self) -> dict[str, NDArray[Any]]:
         """How far it is."""
-        return {"taken": np.array(self._taken)}
+        return {TAKEN: np.array(self._taken)}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from there."""
-        self._taken = int(arrays["taken"])
+        self._taken = int(arrays[TAKEN])
 
     # What would play them does not
 

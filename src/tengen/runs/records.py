@@ -39,6 +39,7 @@ ENDINGS = (*SGF, SHARD, ROWS)
 GAMES_IN_A_PIECE = 64  # learned from at a time
 LEAST_SHARE = 0.01  # of the rows, of a board size that is learned
 MOST_RULES = 20  # that are named as what a network was trained on
+TAKEN = "taken"  # in checkpoints: how many pieces a run has gone through
 _NAMED = 5  # files that cannot be used are named, up to so many
 
 
@@ -128,13 +129,21 @@ def _games_in(file: Path, data: DataParams, features: FeatureSet, index: Index) 
                 yield read_shard(file).games
             case _:
                 for source in load_sgf(file):
-                    yield games_of_sgf(source, 0, data.record_rules)
+                    try:
+                        yield games_of_sgf(source, 0, data.record_rules)
+                    except SgfError as error:  # the file's other games may be good
+                        _leave_out(error, index)
     except (SgfError, ShardError, RowsFileError) as error:
-        index.left_out += 1
-        if index.left_out <= _NAMED:
-            say(f"left out: {error}")
-        elif index.left_out == _NAMED + 1:
-            say("left out: and more, which are not named")
+        _leave_out(error, index)
+
+
+def _leave_out(error: ValueError, index: Index) -> None:
+    """Count a game or a file that cannot be used; the first ones are named."""
+    index.left_out += 1
+    if index.left_out <= _NAMED:
+        say(f"left out: {error}")
+    elif index.left_out == _NAMED + 1:
+        say("left out: and more, which are not named")
 
 
 def _note_rows(file: Path, features: FeatureSet, index: Index) -> None:

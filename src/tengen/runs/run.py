@@ -243,8 +243,10 @@ class Run(Closeable):
         run = self._config.run
         ends = {"minutes": run.minutes, "games": run.games, "iterations": run.iterations}
         later = " ".join(f"--{name} {2 * end:.12g}" for name, end in ends.items() if end)
+        if self._config.data.records and self._config.data.epochs:
+            later += f" --set data.epochs={2 * self._config.data.epochs:.12g}"
         done = f"{self.seconds / 60:.1f} minutes and {self._replay.games:,} games"
-        say(f"{path} has ended after {done}; train on with: tengen train {path} {later}")
+        say(f"{path} has ended after {done}; train on with: tengen train {path} {later.strip()}")
 
     def stop_when(self, stop: threading.Event) -> None:
         """End the session, as an interrupt does, when this is set."""
