@@ -1,7 +1,8 @@
 // Answers when the server does not: a page that says so, and comes back by itself. Nothing else is kept,
 // so that a new version is seen at once.
 
-const KEPT = "tengen-away-1";
+const KEPT = "tengen-away-2";
+const SERVED = ["/", "/learn", "/run"];
 const PAGES = ["/static/away.html", "/static/js/away.js", "/static/css/away.css"];
 
 self.addEventListener("install", (event) => {
@@ -19,7 +20,7 @@ self.addEventListener("activate", (event) => {
 
 self.addEventListener("fetch", (event) => {
   const { pathname } = new URL(event.request.url);
-  const page = event.request.mode === "navigate" && pathname === "/";
+  const page = event.request.mode === "navigate" && SERVED.includes(pathname);
   if (page) event.respondWith(fetch(event.request).catch(() => caches.match(PAGES[0])));
   else if (PAGES.includes(pathname)) event.respondWith(fetch(event.request).catch(() => caches.match(pathname)));
 });

@@ -173,6 +173,10 @@ export function createActions(store, connection) {
       window.scrollTo(0, 0);
       send("new_game", options);
     },
+    /** A game with even chances, by the usual rules. */
+    evenGame(size) {
+      return this.newGame({ size, colour: "either", even: true });
+    },
     /** Open a record: {sgf}, a text, or {file}, bytes in base64. */
     open: async (record) => {
       const limit = store.state.info?.limits?.upload_bytes;

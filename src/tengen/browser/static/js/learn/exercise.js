@@ -3,7 +3,7 @@
 import { button } from "../lib/controls.js";
 import { element, icon } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
-import { fillWithTerms } from "./glossary.js";
+import { fillWithTerms } from "../lib/terms.js";
 import { createStage } from "./stage.js";
 
 /**
@@ -33,6 +33,7 @@ export function createExercise({ head, onPoint, acts, id }) {
       verdict.className = `verdict ${kind}`;
       verdict.textContent = first;
       fillWithTerms(why, second);
+      if (first) told.scrollIntoView({ block: "nearest" });
     },
     /** Show these buttons alone. */
     offer(...names) {

@@ -2,8 +2,8 @@
 
 import { element, icon } from "../lib/element.js";
 import { t, translateMarkup } from "../lib/i18n.js";
+import { fillWithTerms } from "../lib/terms.js";
 import { backLink, createExercise, replyText, sentences } from "./exercise.js";
-import { fillWithTerms } from "./glossary.js";
 import { boardsDone, noteBoard } from "./progress.js";
 import { ask, tell } from "./server.js";
 
@@ -57,7 +57,7 @@ export function createLessons() {
     const left = all.reduce((sum, lesson) => sum + leftOf(lesson), 0);
     list.replaceChildren(...all.map(item));
     start.hidden = boards === 0;
-    start.textContent = t(left === boards ? "lessons.start" : "lessons.continue");
+    start.textContent = t(left === 0 ? "then.capture" : left === boards ? "lessons.start" : "lessons.continue");
     start.href = nextBoard(all) ?? "#capture";
     progress.textContent = left === 0 && boards ? t("lessons.done") : boards ? t("lessons.progress", { count: boards - left, all: boards }) : "";
     for (const link of games.querySelectorAll("[data-size]")) link.textContent = t("then.game", { size: Number(link.dataset.size) });

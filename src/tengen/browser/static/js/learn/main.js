@@ -54,10 +54,12 @@ function buildHeader() {
   for (const name of PARTS) {
     links.set(name, element("a", { class: "tab", href: `#${name}`, id: `part-${name}`, data: { text: `nav.${name}` } }));
   }
-  document.getElementById("parts").append(...links.values());
+  const play = element("a", { class: "tab", href: "/", id: "to-play", data: { text: "nav.play" } });
+  document.getElementById("parts").append(...links.values(), play);
   document.getElementById("settings").append(languageSelect(), themeButton(() => view?.repaint?.()));
 }
 
+addStrings("terms");
 addStrings("learn");
 buildHeader();
 onLanguage(label);

@@ -1,13 +1,10 @@
 // The words of the game and the rule sets, a sentence each.
 
 import { element } from "../lib/element.js";
-import { t } from "../lib/i18n.js";
-import { TERMS } from "./glossary.js";
+import { keysOf, t } from "../lib/i18n.js";
+import { TERMS } from "../lib/terms.js";
 
-const RULES = [
-  "chinese", "japanese", "tromp-taylor", "aga", "new-zealand", "ing", "chinese-ogs", "stone-scoring", "aga-button",
-  "ancient-territory",
-];
+const RULES = "rules.words."; // keys of sentences about rule sets begin so
 
 function list(names, nameOf, wordsOf) {
   return element("dl", { class: "words-list" }, ...names.map((name) => element("div", {},
@@ -15,17 +12,17 @@ function list(names, nameOf, wordsOf) {
 }
 
 export function createWords() {
-  const terms = list(TERMS, (name) => `term.${name}`, (name) => `term.${name}.words`);
-  const rules = list(RULES, (name) => `rules.${name}`, (name) => `rules.words.${name}`);
-  const heading = element("h2", { data: { text: "words.rules" } });
+  const terms = list(TERMS, (name) => `terms.name.${name}`, (name) => `terms.${name}`);
+  const rules = list(keysOf(RULES).map((key) => key.slice(RULES.length)), (name) => `rules.${name}`, (name) => RULES + name);
   const box = element("div", { class: "sheet" },
     element("h1", { data: { text: "words.title" } }), element("p", { class: "lead", data: { text: "words.words" } }), terms,
-    heading, element("p", { data: { text: "words.rules.words" } }), rules);
+    element("h2", { data: { text: "words.rules" } }), element("p", { data: { text: "words.rules.words" } }), rules);
   return {
     element: box,
     label() {
-      const terms_ = [...terms.children].sort((one, other) => t(one.firstChild.dataset.text).localeCompare(t(other.firstChild.dataset.text), document.documentElement.lang));
-      terms.replaceChildren(...terms_);
+      const named = (row) => t(row.firstChild.dataset.text);
+      const sorted = [...terms.children].sort((one, other) => named(one).localeCompare(named(other), document.documentElement.lang));
+      terms.replaceChildren(...sorted);
     },
   };
 }

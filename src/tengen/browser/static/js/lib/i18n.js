@@ -93,6 +93,11 @@ export function hasText(key) {
   return key in strings;
 }
 
+/** The keys that begin so, in the order of the file. */
+export function keysOf(prefix) {
+  return Object.keys(strings).filter((key) => key.startsWith(prefix));
+}
+
 /** The string of this key; `{name}` is filled in from values, `count` chooses the plural. */
 export function t(key, values = {}) {
   let text = strings[key] ?? key;

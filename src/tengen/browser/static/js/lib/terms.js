@@ -1,9 +1,18 @@
-// Go words explained in a bubble: a small button beside the word, for mouse, finger and keyboard.
+// Go words explained in a bubble, for mouse, finger and keyboard: by a small button beside the word, or by
+// the word itself in a text.
 
 import { element } from "./element.js";
 import { needStrings, onLanguage, t } from "./i18n.js";
 
+/** All words that are explained: `terms.NAME` in the languages, and `terms.name.NAME`. */
+export const TERMS = [
+  "liberty", "chain", "atari", "capture", "eye", "alive", "dead", "ko", "threat", "seki", "ladder", "net", "snapback",
+  "pass", "area", "dame", "prisoners", "tax", "komi", "handicap", "byoyomi", "rank", "winrate", "lead", "visits",
+  "policy", "ownership", "accuracy", "variation", "sgf",
+];
+
 const EDGE = 8; // pixels that a bubble stays away from the edges
+const MARKED = /\[\[([^|\]]+)\|(\w+)\]\]/;
 
 let bubble = null;
 let opener = null; // the button whose bubble is open
@@ -49,9 +58,26 @@ function close() {
 /** A button that explains `term`; `of` is the key of the word beside it. */
 export function explain(term, of) {
   const node = element("button", { type: "button", class: "term", data: { term, of }, "aria-expanded": "false", text: "?" });
+  name(node);
+  return explaining(node);
+}
+
+/** Fill a node with a text of the language in which words are marked: `[[liberties|liberty]]` is a button. */
+export function fillWithTerms(node, text) {
+  const pieces = [];
+  let rest = text;
+  for (let found = MARKED.exec(rest); found; found = MARKED.exec(rest)) {
+    const [whole, words, term] = found;
+    pieces.push(rest.slice(0, found.index),
+      explaining(element("button", { type: "button", class: "word", data: { term }, "aria-expanded": "false", text: words })));
+    rest = rest.slice(found.index + whole.length);
+  }
+  node.replaceChildren(...pieces.filter((piece) => piece !== ""), rest);
+}
+
+function explaining(node) {
   const wasOpen = () => opener === node && held;
   let before = false;
-  name(node);
   node.addEventListener("pointerdown", () => {
     before = wasOpen(); // the bubble closes before the click is heard
   });

@@ -13,7 +13,7 @@ export function createTabs(box, store, actions) {
   const buttons = TABS.map((name) =>
     element("button", { type: "button", class: "tab", id: `tab-${name}`, data: { text: `tab.${name}` }, on: { click: () => actions.show(name) } }),
   );
-  box.append(...buttons);
+  box.append(...buttons, element("a", { class: "tab", id: "to-learn", href: "/learn", data: { text: "tab.learn" } }));
   store.watch(["tab"], (state) => {
     document.getElementById("table").dataset.tab = state.tab;
     TABS.forEach((name, i) => {

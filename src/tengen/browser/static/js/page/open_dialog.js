@@ -60,13 +60,20 @@ function createGameChooser(store, actions) {
   });
 }
 
-/** Open the game in the address, #sgf=..., and remove it there, so that a reload keeps later changes. */
+/**
+ * Open the game in the address, #sgf=..., or begin an even one on a board of so many lines, #game=9; and remove it
+ * there, so that a reload keeps later changes.
+ */
 export function openFragment(actions) {
-  const found = /^#sgf=(.+)$/s.exec(location.hash);
+  const [, what, found] = /^#(sgf|game)=(.+)$/s.exec(location.hash) ?? [];
   if (!found) return;
   history.replaceState(null, "", location.pathname + location.search);
+  if (what === "game") {
+    if (/^\d{1,2}$/.test(found)) actions.evenGame(Number(found));
+    return;
+  }
   try {
-    openText(decodeURIComponent(found[1].replace(/\+/g, "%20")), actions);
+    openText(decodeURIComponent(found.replace(/\+/g, "%20")), actions);
   } catch {
     notice(t("error.not_sgf"));
   }

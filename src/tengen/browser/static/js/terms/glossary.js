@@ -3,11 +3,7 @@
 import { createDialog } from "../lib/dialogs.js";
 import { element } from "../lib/element.js";
 import { t, translateMarkup } from "../lib/i18n.js";
-
-const TERMS = [
-  "liberty", "atari", "eye", "ko", "seki", "dead", "area", "prisoners", "tax", "komi", "handicap", "byoyomi", "rank",
-  "winrate", "lead", "visits", "policy", "ownership", "accuracy", "variation", "sgf",
-];
+import { TERMS } from "../lib/terms.js";
 
 export function createGlossary(store) {
   const list = element("dl", { class: "glossary" });
