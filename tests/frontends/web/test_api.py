@@ -40,6 +40,15 @@ def test_no_request_makes_the_server_fail(api: Any) -> None:
         "/api/sessions/{id_}/game.sgf",
         "/api/sessions/{id_}/review.sgf",
         "/api/sessions/{id_}/review.html",
+        "/api/learn/lessons",
+        "/api/learn/lessons/{lesson}/{number}",
+        "/api/learn/capture",
+        "/api/learn/problems",
+        "/api/learn/problems/{problem}",
+        "/api/learn/players/{player}/problems",
+        "/api/learn/born",
+        "/api/learn/born/{act}",
+        "/api/learn/born-game",
     }
     for operation in operations:
         for mode in schemathesis.GenerationMode:

@@ -43,6 +43,7 @@ PlayerId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
 ProblemId = Annotated[str, InPath(pattern="^[0-9a-f]{12}$")]
 Text = Annotated[str, Field(max_length=8)]
 REFUSED: dict[int | str, dict[str, Any]] = {409: {"description": "Not possible, with a code."}}
+UNREADABLE: dict[int | str, dict[str, Any]] = {400: {"description": "The body is no JSON."}}
 UNKNOWN: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such thing."}}
 
 
@@ -128,7 +129,7 @@ class Learning(Closeable):
 
 def router(learning: Learning) -> APIRouter:
     """The page and its API."""
-    routes = APIRouter(tags=["learn"])
+    routes = APIRouter(tags=["learn"], responses=UNREADABLE)
 
     @routes.get("/learn", include_in_schema=False)
     def page() -> Response:
