@@ -7,7 +7,6 @@ programs slow torch down far more than the others.
 from __future__ import annotations
 
 import importlib.util
-import tempfile
 import time
 from pathlib import Path
 
@@ -47,12 +46,8 @@ def contenders(data: NetworkData) -> dict[str, Evaluator]:
 
 def by_onnx_runtime(data: NetworkData) -> Evaluator:
     from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
-    from tengen.network.torch.onnx_export import export_onnx
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "network.onnx"
-        export_onnx(data, path)
-        return OnnxEvaluator(path, data)
+    return OnnxEvaluator(data)
 
 
 def rate(evaluator: Evaluator, batch: Batch) -> float:

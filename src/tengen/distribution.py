@@ -8,7 +8,7 @@ from __future__ import annotations
 DISTRIBUTION = "tengen-go"
 # The extra of the distribution that brings a module which not everybody needs.
 EXTRAS = {
-    "onnx": "train",
+    "onnx": "onnxruntime",
     "onnxruntime": "onnxruntime",
     "ray": "cluster",
     "tensorboard": "train",

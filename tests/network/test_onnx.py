@@ -1,7 +1,9 @@
-"""ONNX files say what the torch network says, for every batch and board size."""
+"""ONNX files, and ONNX Runtime, say what the torch network says, for every batch and board size."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ import torch
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.architecture import named_architecture
+from tengen.network.backends import onnxruntime_evaluator
+from tengen.network.backends.onnx_graph import export_onnx
 from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.torch_evaluator import TorchEvaluator
@@ -18,7 +22,6 @@ from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, encode, evaluate
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.torch.model import Network, Outputs
-from tengen.network.torch.onnx_export import export_onnx
 
 
 def random_network(name: str) -> tuple[Network, NetworkData]:
@@ -47,29 +50,43 @@ def test_onnx_agrees_with_torch(name: str, tmp_path: Path) -> None:
             np.testing.assert_allclose(found[output], tensor.numpy(), atol=2e-4, err_msg=output)
 
 
-def test_onnx_runtime_evaluates_as_torch_does(tmp_path: Path) -> None:
-    _, data = random_network("b2c32")
-    path = tmp_path / "network.onnx"
-    export_onnx(data, path)
-    positions = [Position(9).play("E5"), Position((5, 7)).play("C3").play("D4")]
-    batch = encode(KATAGO, positions)
-    ours, theirs = OnnxEvaluator(path, data), TorchEvaluator(data, "cpu")
-    first, second = ours.submit(batch), ours.submit(batch)
-    expected = evaluate(theirs, batch)
-    for evaluation in (second.result(), first.result()):
-        for field, mine, other in zip(Evaluation._fields, evaluation, expected, strict=True):
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("name", ["b2c32", "b1c32h2tf"])
+def test_onnx_runtime_evaluates_as_torch_does(name: str, static: bool) -> None:
+    """On boards that fill the batch and others, of any size, and padded to some batch sizes."""
+    _, data = random_network(name)
+    ours, theirs = OnnxEvaluator(data, static=static), TorchEvaluator(data, "cpu")
+    full = [Position(9).play("E5"), Position(9), Position(9).play("C3").play("D4")]
+    mixed = [Position(9).play("E5"), Position((5, 7)).play("C3").play("D4")]
+    batches = [encode(KATAGO, positions) for positions in (full, mixed, full[:1])]
+    for batch, pending in zip(batches, [ours.submit(batch) for batch in batches], strict=True):
+        expected = evaluate(theirs, batch)
+        for field, mine, other in zip(Evaluation._fields, pending.result(), expected, strict=True):
             np.testing.assert_allclose(mine, other, atol=2e-4, err_msg=field)
 
 
-def test_a_provider_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_needs_no_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys; from tengen.network.backends.onnx_graph import onnx_model; "
+        "from tengen.network.files.bundled import bundled_networks; "
+        "from tengen.network.files.loading import load_network; "
+        "print(len(onnx_model(load_network(bundled_networks()[0]), masked=True)) > 1e6, "
+        "'torch' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert found.stdout.split() == ["True", "False"]
+
+
+def test_a_provider_that_is_not_there_is_named() -> None:
     _, data = random_network("b2c32")
     with pytest.raises(ValueError, match=r"no NoSuchExecutionProvider here; it has .*CPU"):
-        OnnxEvaluator(tmp_path / "x.onnx", data, "NoSuchExecutionProvider")
+        OnnxEvaluator(data, "NoSuchExecutionProvider")
 
 
-def test_a_file_that_is_no_onnx_is_one_clear_error(tmp_path: Path) -> None:
+def test_what_onnx_runtime_cannot_run_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     _, data = random_network("b2c32")
-    path = tmp_path / "x.onnx"
-    path.write_bytes(b"nonsense")
-    with pytest.raises(NetworkFileError, match=r"x\.onnx"):
-        OnnxEvaluator(path, data)
+    monkeypatch.setattr(onnxruntime_evaluator, "onnx_model", lambda *_, **__: b"nonsense")
+    with pytest.raises(NetworkFileError, match=r"b2c32: ONNX Runtime, CPU cannot run it: "):
+        evaluate(OnnxEvaluator(data), encode(KATAGO, [Position(5)]))

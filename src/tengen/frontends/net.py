@@ -149,7 +149,7 @@ def import_network(source: str | Path, target: str | Path | None, half: bool) ->
 
 
 def export_network(source: str | Path, options: ExportOptions) -> None:
-    """Convert a network to other formats; raises ValueError where torch or onnx is missing."""
+    """Convert a network to other formats; raises ValueError where onnx is missing."""
     if options.katago is None and options.onnx is None and options.half is None:
         formats = "--katago OUT.bin.gz, --onnx OUT.onnx or --half OUT.safetensors"
         raise ValueError(f"say what to write: {formats}")
@@ -160,11 +160,11 @@ def export_network(source: str | Path, options: ExportOptions) -> None:
         tell(f"Wrote {options.katago}, model version {version}.")
     if options.onnx is not None:
         try:
-            from tengen.network.torch.onnx_export import export_onnx
+            from tengen.network.backends.onnx_graph import export_onnx
 
             export_onnx(data, Path(options.onnx))
         except ModuleNotFoundError as error:
-            remedy = install_command("train")
+            remedy = install_command("onnxruntime")
             raise ValueError(f"writing ONNX needs {error.name}: {remedy}") from None
         tell(f"Wrote {options.onnx}.")
     if options.half is not None:

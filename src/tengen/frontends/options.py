@@ -339,7 +339,9 @@ class ExportOptions:
     """What `tengen net export` writes."""
 
     katago: str | None = option(None, "write a file that KataGo reads", metavar="OUT.bin.gz")
-    onnx: str | None = option(None, f"write ONNX; needs {DISTRIBUTION}[train]", metavar="OUT.onnx")
+    onnx: str | None = option(
+        None, f"write ONNX; needs {DISTRIBUTION}[onnxruntime]", metavar="OUT.onnx"
+    )
     half: str | None = option(
         None, "write Tengen's own format as float16", metavar="OUT.safetensors"
     )

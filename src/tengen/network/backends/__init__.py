@@ -4,7 +4,10 @@
 - backend: what a back end is
 - openvino, onnxruntime, torch_devices: the back ends, which import their libraries late
 - openvino_evaluator, torch_evaluator, onnxruntime_evaluator: evaluators of these libraries
-- openvino_graph, openvino_int8: networks as OpenVINO graphs, and quantized to eight bits
+- network_graph: what a network computes, said once for all that build graphs
+- openvino_graph, onnx_graph: networks as OpenVINO graphs and as ONNX files
+- openvino_int8: OpenVINO graphs quantized to eight bits
+- batch_sizes: the batch sizes that graphs are compiled for
 - cuda_buffers: inference buffers on CUDA, for self-play
 
 OpenVINO and ONNX Runtime send usage data to their makers when they are imported, and leave an id in

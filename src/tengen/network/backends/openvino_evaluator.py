@@ -7,11 +7,14 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
+from tengen.network.backends.batch_sizes import (
+    SIZES_BY_BATCH,
+    padded,
+    padded_size,
+    static_size,
+)
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
@@ -45,8 +48,6 @@ BYTES_PER_WEIGHT = 9  # for each stream: float32 as given, and a copy in the ker
 BYTES_WITH_ATTENTION = 15  # as measured; OpenVINO keeps more copies of linear layers
 LAYERS_AT_A_TIME = 2  # whose outputs are in memory
 LONG_IDLE = 1_000  # evaluations by other graphs
-LARGE_BATCH = 16
-SIZES_BY_BATCH = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 LARGEST_BY_BATCH = 5_000_000  # weights of networks without attention
 PAYS_FROM = 2  # batches of a size, from which on a graph of its own is worth compiling
 PAYS_FROM_WITH_ATTENTION = 40  # it takes a second of a core and saves some 20 ms a batch
@@ -56,11 +57,26 @@ class Precision(StrEnum):
     """The numbers that a network computes with."""
 
     FLOAT32 = "float32"
+    FLOAT16 = "float16"
     BF16 = "bf16"
     INT8 = "int8"
 
 
-_CAPABILITY = {Precision.FLOAT32: "FP32", Precision.BF16: "BF16", Precision.INT8: "INT8"}
+_CAPABILITY = {
+    Precision.FLOAT32: "FP32",
+    Precision.FLOAT16: "FP16",
+    Precision.BF16: "BF16",
+    Precision.INT8: "INT8",
+}
+_HINTS = {Precision.FLOAT32: "f32", Precision.FLOAT16: "f16", Precision.BF16: "bf16"}
+
+
+def precisions_of(device: str = "CPU") -> list[Precision]:
+    """What one of OpenVINO's devices computes in, the usual precision first."""
+    able = openvino_core().get_property(device, "OPTIMIZATION_CAPABILITIES")
+    fast = Precision.BF16 if device == "CPU" else Precision.FLOAT16
+    order = dict.fromkeys((fast, Precision.FLOAT32, *Precision))
+    return [precision for precision in order if _CAPABILITY[precision] in able]
 
 
 class OpenVinoEvaluator:
@@ -82,16 +98,17 @@ class OpenVinoEvaluator:
         threads: int | None = None,
         streams: int = 1,
         ranges: Ranges | None = None,
+        static: bool = False,
     ) -> None:
-        """The default precision is bf16 if the device has it; the default is a thread a core.
+        """The default precision is bf16 or float16 where there is one; a thread a core.
 
         `streams` batches are computed at the same time, each by its share of the threads; further
         ones wait. For int8, `ranges` come from `calibrate`; by default they are found at first use
-        and cached.
+        and cached. `static`: the device takes graphs of one batch size alone, as NPUs do.
         """
         self._data = data
         self._core = openvino_core()
-        self._where, self._threads = device, threads
+        self._where, self._threads, self._static = device, threads, static
         self.name, self.parallel_batches = data.name, streams
         self.features = FEATURE_SETS[data.architecture.features]
         self.has_optimism = data.architecture.has_optimism
@@ -110,19 +127,18 @@ class OpenVinoEvaluator:
     def _choose(self, precision: Precision | None) -> None:
         """Choose device and precision, or fall back if the device does not have them."""
         try:
-            able = self._core.get_property(self._where, "OPTIMIZATION_CAPABILITIES")
+            able = precisions_of(self._where)
         except RuntimeError as error:
             return self._fall_back(f"no device {self._where}: {_first_line(error)}")
-        self._half = "BF16" in able
-        usual = Precision.BF16 if self._half else Precision.FLOAT32
-        self._precision = usual if precision is None else Precision(precision)
-        if _CAPABILITY[self._precision] not in able:
+        self._usual, self._precision = able[0], precision or able[0]
+        if self._precision not in able:
             return self._fall_back(f"{self._where} has no {self._precision}")
         return None
 
     def _fall_back(self, why: str) -> None:
         say(f"{why}; {self.name} runs in float32 on the CPU")
-        self._where, self._precision, self._half = "CPU", Precision.FLOAT32, False
+        self._where, self._static = "CPU", False
+        self._precision = self._usual = Precision.FLOAT32
         self._graphs.clear()
 
     @property
@@ -159,18 +175,23 @@ class OpenVinoEvaluator:
         """The fastest graph for a batch and the batch size it takes; compiled when first needed."""
         masked = not bool((self.features.on_board(batch.planes) == 1).all())
         n, *board = batch.planes.shape
-        key = GraphKey(masked, (_padded_size(n), *board))
+        size = static_size(n) if self._static else padded_size(n)
+        key = GraphKey(masked, (size, *board))
         if (found := self._graphs.get(key)) is not None:
             return found, key.batch
         self._asked[key] += 1
-        pays = key.batch in SIZES_BY_BATCH and self._asked[key] >= self._pays_from
-        if not (pays and self._graphs.has_room_by_batch(self._graph_bytes(key.shape))):
+        if not (self._static or self._pays(key)):
             key = GraphKey(masked, (ANY, *board))
         found = self._graphs.get(key)
         if found is None:
             found = self._compile(*key)  # a fallback drops all others
             self._graphs.add(key, found)
         return found, n if key.batch == ANY else key.batch
+
+    def _pays(self, key: GraphKey) -> bool:
+        """Is a graph for one batch size worth compiling now?"""
+        often = key.batch in SIZES_BY_BATCH and self._asked[key] >= self._pays_from
+        return often and self._graphs.has_room_by_batch(self._graph_bytes(key.shape))
 
     def _compile(self, masked: bool, shape: Shape) -> _Compiled:
         try:
@@ -194,14 +215,13 @@ class OpenVinoEvaluator:
             self._ranges = self._ranges or cached_ranges(self._data, self._calibrate)
             quantize(graph, self._ranges)
         graph.reshape({name: [shape[0], *rest] for name, rest in self._shapes(shape[1:]).items()})
-        half = self._half and self._precision is not Precision.FLOAT32
-        settings: dict[str, Any] = {
-            "INFERENCE_PRECISION_HINT": "bf16" if half else "f32",
-            "NUM_STREAMS": self.parallel_batches,
-        }
+        # What is not quantized is computed in the usual precision.
+        rest = self._usual if self._precision is Precision.INT8 else self._precision
+        settings: dict[str, Any] = {"INFERENCE_PRECISION_HINT": _HINTS[rest]}
         if self._where == "CPU":
             # Pinned threads of two programs would share the same cores.
             settings["ENABLE_CPU_PINNING"] = False
+            settings["NUM_STREAMS"] = self.parallel_batches
             if self._threads is not None:
                 settings["INFERENCE_NUM_THREADS"] = self._threads
         return self._core.compile_model(graph, self._where, settings)
@@ -310,7 +330,7 @@ class OpenVinoPending:
         self._request = compiled.take()
         more = size - len(batch.planes)
         inputs = network_inputs(batch)
-        self._inputs = [_padded(each, more) for each in inputs] if more else inputs
+        self._inputs = [padded(each, more) for each in inputs]
         self._request.start_async(self._inputs, share_inputs=True)
 
     def result(self) -> Evaluation:
@@ -323,20 +343,6 @@ class OpenVinoPending:
             self._compiled.idle.append(self._request)
             del self._request, self._inputs
         return self._evaluation
-
-
-def _padded_size(n: int) -> int:
-    """The next batch size that can have a graph of its own, or n beyond the largest.
-
-    A large batch gains less by such a graph than it loses by more than a little padding.
-    """
-    size = next((size for size in SIZES_BY_BATCH if size >= n), n)
-    return size if n <= LARGE_BATCH or size - n <= n // 10 else n
-
-
-def _padded(values: NDArray[np.float32], more: int) -> NDArray[np.float32]:
-    """Pad by repeating the last row."""
-    return np.concatenate([values, np.repeat(values[-1:], more, 0)])
 
 
 def _first_line(error: Exception) -> str:

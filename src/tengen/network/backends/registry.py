@@ -6,6 +6,7 @@ To add a back end, write a file with `probe` and `open_evaluator`, and add it to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from tengen.network.backends import onnxruntime, openvino, torch_devices
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import BufferShape, InferenceBuffers
 
-AUTO, CPU, CUDA, MPS, ONNX_RUNTIME = "auto", "cpu", "cuda", "mps", "onnxruntime"
-BACKENDS = (  # the best first
+AUTO, CPU, CUDA, MPS = "auto", "cpu", "cuda", "mps"
+INTEL_GPU, NPU = "intel-gpu", "npu"
+ONNX_RUNTIME = onnxruntime.ONNX_RUNTIME
+# The best first. What comes after the CPU was tried on no such device, and has to be asked for.
+BACKENDS = (
     Backend(
         "torch",
         CUDA,
@@ -37,12 +41,22 @@ BACKENDS = (  # the best first
         falls_back=True,
         runs_own_trunks=True,
     ),
-    Backend("openvino", CPU, openvino.probe, openvino.open_evaluator),
+    Backend("openvino", CPU, openvino.probe, openvino.opener()),
     Backend("torch", CPU, torch_devices.probe_cpu, torch_devices.opener(CPU), runs_own_trunks=True),
-    Backend("onnxruntime", ONNX_RUNTIME, onnxruntime.probe, onnxruntime.open_evaluator),
+    *(
+        Backend(
+            "openvino",
+            device,
+            partial(openvino.probe, name),
+            openvino.opener(name),
+            falls_back=True,
+        )
+        for device, name in ((INTEL_GPU, openvino.GPU), (NPU, openvino.NPU))
+    ),
+    *onnxruntime.BACKENDS,
 )
 DEVICES = tuple(dict.fromkeys((AUTO, CPU, *(backend.device for backend in BACKENDS))))
-PRECISIONS = (AUTO, "float32", "bf16", "int8")
+PRECISIONS = (AUTO, "float32", "float16", "bf16", "int8")
 TRAINING_DEVICES = (AUTO, CPU, CUDA)
 
 Opened = TypeVar("Opened")

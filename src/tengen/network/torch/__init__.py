@@ -4,5 +4,4 @@
 - blocks: norms, pooling and the kinds of blocks
 - decoding: inputs from bits, evaluations from outputs
 - compiling: torch.compile where it works
-- onnx_export: networks as ONNX files
 """
