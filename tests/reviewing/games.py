@@ -10,6 +10,7 @@ from tengen.engine.engine import Engine
 from tengen.game.sgf.records import SgfGame, read_sgf
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator, uniform
+from tengen.network.loaded_network import LoadedNetwork
 from tengen.reviewing.review import GameReview, review_game
 
 # Everything is settled but G1, the last liberty of six white stones. If Black takes them, Black
@@ -64,7 +65,9 @@ def two_points_network() -> FakeEvaluator:
     return FakeEvaluator(_two_points_count, name="two points")
 
 
-def review_by(network: Evaluator, game: SgfGame, *arguments: Any, **options: Any) -> GameReview:
+def review_by(
+    network: Evaluator | LoadedNetwork, game: SgfGame, *arguments: Any, **options: Any
+) -> GameReview:
     """The review of a game by a network."""
     with Engine(network, cache_megabytes=16) as engine:
         return review_game(engine, game, *arguments, **options)
