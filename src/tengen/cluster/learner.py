@@ -155,7 +155,7 @@ class OnWorkers(Closeable):
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
-        with self._unsaved.bearing():  # the next checkpoint's files include these
+        with self._unsaved.reporting():  # the next checkpoint's files include these
             if self._mirror is not None:
                 self._mirror.push(self.check_ours)  # others know no lock of this copy
             if self._cleared is not None:
@@ -191,7 +191,7 @@ class RaterQueue:
             self._gone.append(iteration)
             return
         if self._push is not None:
-            with self._unsent.bearing():  # the next checkpoint's files include it
+            with self._unsent.reporting():  # the next checkpoint's files include it
                 self._push(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         self._tasks.append(RatingTask(iteration, checksum, playing))

@@ -314,5 +314,5 @@ class Worker(Closeable):
             "evals": counts.rows,
             "moves": counts.moves,
         }
-        with self._unheard.bearing():
+        with self._unheard.reporting():
             write_json(self._store, session_file(self.session), values)

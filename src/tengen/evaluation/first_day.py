@@ -1,7 +1,7 @@
-"""The player of the first day: knows captures, atari and eyes, and nothing else.
+"""A scripted beginner, as on the first day of play: knows captures, atari and eyes, nothing else.
 
-Somebody who was told the rules an hour ago, as an opponent to measure the weakest levels by: about
-30 kyu. Everything it does is below; it has no network and does not look ahead.
+An opponent to measure the weakest levels by, of about 30 kyu. It has no network and does not look
+ahead.
 """
 
 from __future__ import annotations

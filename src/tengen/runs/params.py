@@ -94,7 +94,7 @@ class DataParams:
     record_rules: str = "japanese"  # rules of records that name none
     # Sides of boards, or "9x13": records of others are left out; empty: those that are common.
     record_sizes: tuple[int | str, ...] = ()
-    # A network whose opinion of each position is learned, in place of the moves that were chosen
+    # A network whose evaluation of each position is learned, in place of the moves that were chosen
     # there and the result of the game.
     teacher: str = ""
     # With records or a teacher this share of the games is not learned from; how well the network

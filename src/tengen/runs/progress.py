@@ -115,7 +115,7 @@ class Progress(Closeable):
         """Write values such as {"loss/policy": 1.2}; raises RunError."""
         append_line(self._lines, {"step": iteration, **values})
         self._events.write(iteration, values)
-        self._observers.tell(iteration, values)
+        self._observers.notify(iteration, values)
 
     def close_display(self) -> None:
         """Release the terminal, for a last message."""

@@ -24,10 +24,10 @@ from tengen.game.sgf.records import SgfError, load_sgf
 from tengen.network.trained_on import ALL
 from tengen.replay.katago_files import ENDING as ROWS
 from tengen.replay.katago_files import RowsFileError, read_katago_rows
-from tengen.replay.opinions import ENDING as OPINIONS
 from tengen.replay.sgf_games import games_of_sgf
 from tengen.replay.shard import SUFFIX as SHARD
 from tengen.replay.shard import ShardError, read_shard, shard_files, shard_number, write_shard
+from tengen.replay.teacher_outputs import ENDING as TEACHER_ENDING
 from tengen.runs.folder import RunError, RunFolder, write_whole, writing
 from tengen.runs.params import DataParams, RunConfig
 from tengen.runs.row_maker import Piece
@@ -233,7 +233,7 @@ def record_pieces(folder: RunFolder) -> list[Piece]:
         raise RunError(f"{missing[0]}: is gone, and the run learns from it; restore it")
     names = (file.stem if file in shards else f"{file.stem}-{k}" for k, file in enumerate(files))
     return [
-        Piece(file, folder.opinions / f"{name}{OPINIONS}")
+        Piece(file, folder.teacher_outputs / f"{name}{TEACHER_ENDING}")
         for file, name in zip(files, names, strict=True)
     ]
 

@@ -169,7 +169,7 @@ class Run(Closeable):
             for games in self._games.left_over():
                 self._replay.add(games)
             held_out = self._games.first(folder)
-            self._replay.find_held_out(held_out, folder.opinions / "held-out")
+            self._replay.find_held_out(held_out, folder.teacher_outputs / "held-out")
             self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
@@ -471,7 +471,7 @@ class Run(Closeable):
             facts["teacher_sha256"] = self._teacher.sha256
         if was_shared(self._folder):
             facts |= {"counted": self._ledger.to_json(), "aside": dict(self._aside)}
-        games, beside = unsaved.games, self._replay.opinions_saver(unsaved)
+        games, beside = unsaved.games, self._replay.teacher_outputs_saver(unsaved)
         self._writer.start(self._writer.write, self.iteration, games, arrays, facts, beside)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree

@@ -1,4 +1,4 @@
-"""Commands that show the position, the network's opinion and the last search as text."""
+"""Commands that show the position, the network's evaluation and the last search as text."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def evaluate_position(
     """
     import numpy as np
 
-    from tengen.features.kernels.encode import KNOWS_ADVANTAGE
+    from tengen.features.kernels.feature_table import KNOWS_ADVANTAGE
     from tengen.features.kernels.katago import encode_advantage
     from tengen.network.evaluator import Evaluation, encode_for, evaluate
 
@@ -246,7 +246,7 @@ def raw_text(
     *,
     human: bool,
 ) -> str:
-    """An opinion in the shape of KataGo's `kata-raw-nn` or `kata-raw-human-nn`, all for White.
+    """An evaluation in the shape of KataGo's `kata-raw-nn` or `kata-raw-human-nn`, all for White.
 
     The network sees the board turned by the symmetry; as in KataGo, a board that is not square is
     not transposed.

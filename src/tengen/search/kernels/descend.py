@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
+from tengen.features.kernels.feature_table import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
 from tengen.features.kernels.katago import encode_advantage, passes_in_friendship
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import (
