@@ -1,4 +1,7 @@
-"""Ways to use Tengen. Front ends translate protocols; each stands on no other front end.
+"""Ways to use Tengen. Front ends translate protocols, and hold what only one of them needs.
+
+They do not import each other, except that `distil` and `sweep` use `train`, `train` opens the page
+of its run in `web`, `precision_benchmark` measures with `benchmark`, and `cli` starts all of them.
 
 cli                the command line: a function for each command
 options            the options of commands as dataclasses, and the settings files that set them

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tengen.frontends.gtp.positions import for_search
 from tengen.frontends.gtp.protocol import (
     GtpError,
     Reply,
@@ -18,7 +17,7 @@ from tengen.frontends.gtp.protocol import (
     parse_int,
     parse_vertex,
 )
-from tengen.frontends.gtp.session import Commands, GtpSession
+from tengen.frontends.gtp.session import Commands, GtpSession, for_search
 from tengen.frontends.katago_reports import (
     ReportFields,
     all_moves_but,

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import point_at
-from tengen.frontends.gtp.positions import anew, for_search
 from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_float, parse_int
-from tengen.frontends.gtp.session import Commands
+from tengen.frontends.gtp.session import Commands, anew, for_search
 from tengen.frontends.katago_reports import described_networks, reported_uncertainty
 from tengen.game.color import Color, parse_color
 
