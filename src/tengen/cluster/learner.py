@@ -76,7 +76,7 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
         if not isinstance(store, FolderStore):
             mirror = Mirror(store, folder)
             mirror.pull()
-        (folder.path / FOLDER).mkdir(exist_ok=True)  # by which a run knows that it is shared
+        (folder.path / FOLDER).mkdir(exist_ok=True)  # marks the run as shared
         with OnWorkers(store, token, mirror) as placement:
             opened, config = open_run_with(folder.path, None)
             try:
@@ -102,7 +102,7 @@ def _push_all(mirror: Mirror, check_ours: Callable[[], None], stop: threading.Ev
 
 
 def take_over(store: Store) -> str:
-    """Become the run's only learner; returns the token by which it is known. Raises OSError."""
+    """Become the run's only learner; returns the token that identifies it. Raises OSError."""
     token = secrets.token_hex(8)
     write_json(store, LEARNER, {"token": token}, durable=True)
     return token

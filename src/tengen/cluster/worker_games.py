@@ -1,4 +1,4 @@
-"""Games from workers: the learner's source of games, and its voice to the workers."""
+"""Games from workers, as the learner's source of games, and its announcements to them."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class WorkerGames(PlayedGames):
             self._manifest = self._manifest._replace(tasks=tasks)
         self._news.set()
 
-    # What workers are told, by a thread of its own
+    # Announcements to workers, by a thread of its own
 
     def check(self) -> None:
         """Raise what has ended the thread: without it workers and learner would wait for ever."""

@@ -1,4 +1,4 @@
-"""What networks see of a position: sets of input planes and of values for the whole board.
+"""The inputs of networks: feature sets of planes and of values for the whole board.
 
 - feature_set: the sets as objects, and the encoding of a `Position`
 - human_profile: who plays, for networks that imitate people

@@ -15,6 +15,6 @@ loopback           addresses that only this machine can reach
 connection_limit   how many connections a server may have open
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
-train, distil, sweep, selfplay    what learns, and games to learn from
+train, distil, sweep, selfplay    training, and self-play without training
 terminal, match, review, problems, benchmark, precision_benchmark, doctor, net    the others
 """

@@ -30,7 +30,7 @@ class FromRecords:
         return RecordedGames(run)
 
     def open_rater(self, run: OpenedRun) -> LocalRater:
-        """Matches that the loop waits for."""
+        """A rater that plays matches at once; the loop waits for them."""
         return LocalRater(run)
 
     def check(self) -> None:
@@ -85,11 +85,11 @@ class RecordedGames:
         return {"epochs": self._taken / len(self._pieces)}
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """How far it is."""
+        """The number of files taken so far."""
         return {TAKEN: np.array(self._taken)}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from there."""
+        """Go on after the files that were taken."""
         self._taken = int(arrays[TAKEN])
 
     # Does nothing: there is no self-play

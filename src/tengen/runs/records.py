@@ -1,7 +1,7 @@
 """Game records that a run learns from, read once into its folder.
 
 `RUN/records` has shards of games in a random order, and `index.json` about them; files of KataGo's
-rows stay where they are. Reading that was interrupted goes on where it was.
+rows stay where they are. Reading that was interrupted is resumed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read_records(folder: RunFolder, data: DataParams, features: FeatureSet, seed
 def _read_on(
     folder: RunFolder, index: Index, files: list[Path], data: DataParams, features: FeatureSet
 ) -> None:
-    """Read the files that are left, and note how far it is after each piece."""
+    """Read the remaining files, and save the progress after each piece."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bars = Progress(*columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True))
     wanted = {parse_size(size) for size in data.record_sizes}

@@ -1,4 +1,4 @@
-"""Fills the replay buffer with the rows of what a run finds, and keeps played games to be saved."""
+"""Fills the replay buffer with rows of games and files, and keeps played games to be saved."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Training rows of what a run finds, games or files of rows: by their results, or by a teacher.
+"""Training rows from games or from files of rows, with targets from results or from a teacher.
 
-Some games may be held out: nothing is learned from them, so that they show what was.
+Some games may be held out: nothing is learned from them, so that they measure what was learned.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Run(Closeable):
             self._opened = opened.pop_all()
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
-        """Create the trainer, the replay buffer, and whoever plays and rates."""
+        """Create the trainer, the replay buffer, the source of games and the rater."""
         config, seed = self._config, self._config.run.seed
         features = FEATURE_SETS[network.network.architecture.features]
         on_gpu = self._device == CUDA
@@ -331,7 +331,7 @@ class Run(Closeable):
 
     @property
     def _learned_from(self) -> str:
-        """From what the network learned, for its provenance."""
+        """What the network learned from, for its provenance."""
         return learned_with(self._start.learned_from, self._config.data, self._teacher)
 
     @property
@@ -479,7 +479,7 @@ class Run(Closeable):
         self._last_saved = time.monotonic()
 
     def _refresh_teacher(self) -> None:
-        """Let the teacher begin anew, here as in a resumed run, so that both go on alike.
+        """Reset the teacher's evaluator, as resuming does, so that a resumed run is exact.
 
         Which graph evaluates a batch, and so the last digits, depends on earlier batches.
         """

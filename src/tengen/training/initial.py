@@ -1,4 +1,4 @@
-"""The network that training starts from if it starts from nothing: random weights."""
+"""Random weights, for training that starts from no network."""
 
 from __future__ import annotations
 
