@@ -1,4 +1,4 @@
-"""Engine: a network for every game and all searches with it, whoever asks for them."""
+"""Engine: a network for every game, and all searches with it."""
 
 from __future__ import annotations
 

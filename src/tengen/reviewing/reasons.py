@@ -138,8 +138,8 @@ def _fate(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason 
         for kind, chains in fates.items()
         for group in _groups(chains)
     ]
-    told = [each for each in found if STONE_POINTS * each.stones >= ENOUGH * gain]
-    return max(told, key=lambda each: each.stones, default=None)
+    sufficient = [each for each in found if STONE_POINTS * each.stones >= ENOUGH * gain]
+    return max(sufficient, key=lambda each: each.stones, default=None)
 
 
 def _is_captured(outlook: Outlook, chain: Chain) -> bool:

@@ -162,7 +162,7 @@ class TreeBatch:
         self._leaf_room = leaf_room or trees * leaves
         self._size = Size(0, 0)  # of the largest board
         self._spare: list[LeafBatch] = []
-        self._said_full = False
+        self._reported_full = False
 
     @property
     def settings(self) -> np.void:
@@ -438,8 +438,8 @@ class TreeBatch:
     def make_room(self, g: int) -> None:
         """Give up the least visited subtrees of a full tree; no leaf of it may be in flight."""
         forest = self.forest
-        if not self._said_full:
-            self._said_full = True
+        if not self._reported_full:
+            self._reported_full = True
             used = self.used_bytes(g) / 1e6
             say(
                 f"the search tree fills its {used:.0f} MB at {self.visits(g):,} visits; from now "

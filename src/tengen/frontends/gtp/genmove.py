@@ -91,19 +91,19 @@ class GenmoveCommands(Commands):
         until_input: bool = False,
     ) -> str:
         session = self.session
-        asked = parse_analysis(style, arguments)
+        request = parse_analysis(style, arguments)
         session.check_engine()
-        color = asked.color or session.position.to_play
+        color = request.color or session.position.to_play
         # May raise GtpError, which can be the reply only before that begins.
-        root = root_options(asked, session.position, session.settings.symmetry_pruning)
+        root = root_options(request, session.position, session.settings.symmetry_pruning)
         reply.begin()
-        report = reporter(session, reply, asked)
+        report = reporter(session, reply, request)
         thought = think(
             session,
             color,
             root=root,
-            wanted=asked.wanted(session.settings.pv_length),
-            interval=asked.interval,
+            wanted=request.wanted(session.settings.pv_length),
+            interval=request.interval,
             report=report,
             until_input=until_input,
         )

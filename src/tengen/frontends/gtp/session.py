@@ -318,7 +318,7 @@ class GtpSession:
         """End the search under way, and wait for its end."""
         if self._task is not None:
             self._task.stop()
-            self._task.future.exception()  # waits; whoever asked has heard what went wrong
+            self._task.future.exception()  # waits; its error was raised to the caller already
             self._task = None
 
     # The end of a game
