@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tengen
+import tengen.browser
 from tengen.engine.katago_params import SPOKEN_VERSION
 from tests.frontends.analysis.conversation import Conversation
 from tests.frontends.gtp.client import session
@@ -83,15 +84,30 @@ def test_links_in_documents_lead_somewhere() -> None:
     assert [str(link) for link in missing] == []
 
 
-def test_packages_list_their_modules() -> None:
+def test_packages_list_their_modules_and_packages() -> None:
     packages = [file.parent for file in Path("src/tengen").rglob("*/__init__.py")]
     told = {
         each: ast.get_docstring(ast.parse((each / "__init__.py").read_text())) for each in packages
     }
     for package in packages:
-        listed = f"{told[package]}\n{told.get(package.parent)}"  # kernels/ may be listed above
-        modules = [file.stem for file in package.glob("*.py") if not file.stem.startswith("__")]
-        assert [name for name in modules if not re.search(rf"\b{name}\b", listed)] == [], package
+        above = (
+            told.get(package.parent) if package.name == "kernels" else ""
+        )  # may list its modules
+        listed = f"{told[package]}\n{above}"
+        names = [file.stem for file in package.glob("*.py") if not file.stem.startswith("__")]
+        names += [file.parent.name for file in package.glob("*/__init__.py")]
+        # At the start of a line, or among others after a comma, a semicolon or a folder.
+        start = r"(?m)(?:^(?:\d\. )?[-` ]*|[,;/] +`?)(?:kernels\.)?"
+        assert [name for name in names if not re.search(rf"{start}{name}\b", listed)] == [], package
+
+
+def test_the_browser_lists_its_pages_and_folders() -> None:
+    listed = tengen.browser.__doc__ or ""
+    static = tengen.browser.STATIC
+    names = [page.name for page in static.glob("*.html")]
+    names += [f"js/{folder.name}/" for folder in (static / "js").iterdir() if folder.is_dir()]
+    assert len(names) > 10
+    assert [name for name in names if not re.search(rf"(?m)^ *{name} ", listed)] == []
 
 
 def test_other_names_are_refused() -> None:

@@ -59,7 +59,7 @@ def unfinished_file(path: Path) -> Iterator[Path]:
 
 
 def _check_target(path: Path) -> None:
-    """Raise OSError for what is there and is no file, such as a device: it would be gone."""
+    """Raise OSError if something else than a file is there: a device would be replaced."""
     with suppress(FileNotFoundError):
         kind = path.stat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
@@ -75,7 +75,7 @@ def _unfinished(path: Path, name: str | None = None) -> Iterator[Path]:
     except BaseException as error:
         unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            error.filename = str(path)  # a full disk is told of without a name
+            error.filename = str(path)  # the error of a full disk has no file name
         raise
 
 

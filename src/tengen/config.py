@@ -89,7 +89,7 @@ def load_keys(
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """What a file of TOML holds; raises OSError, and ValueError that names the file."""
+    """The content of a TOML file; raises OSError, and ValueError that names the file."""
     content = read_bounded(path, SETTINGS_BYTES)
     try:
         return _parse_toml(content.decode("utf-8"))

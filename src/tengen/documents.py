@@ -19,7 +19,7 @@ def documents() -> Path:
 
 
 def recipes() -> dict[str, Path]:
-    """The settings of training runs that have names."""
+    """The recipes: settings of training runs, by name."""
     return {path.stem: path for path in sorted((documents() / "recipes").glob("*.toml"))}
 
 

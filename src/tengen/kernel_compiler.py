@@ -134,7 +134,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Tell nobody of the function's Python environment: kernels use no Python objects."""
+        """Do not register the function's Python environment: kernels use no Python objects."""
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
         """No function is loaded: a null pointer."""

@@ -38,7 +38,7 @@ class WantedKernel(NamedTuple):
 
 
 class _Thread(threading.local):
-    """What each thread does."""
+    """The state of each thread."""
 
     interprets = False  # it is within a kernel that runs as plain Python
     seconds = 0.0  # that it has spent so

@@ -265,14 +265,14 @@ def _path(points: Iterable[tuple[float, float]], x_axis: _Axis, y_axis: _Axis) -
 
 
 def _dot(name: str, point: _Point, colour: str, x_axis: _Axis, y_axis: _Axis) -> str:
-    """A point that tells its values when the mouse rests on it."""
-    told = f"{name}: {_number(round(point.y, 2))} at {_number(round(point.x, 2))}"
+    """A point with its values as a tooltip."""
+    title = f"{name}: {_number(round(point.y, 2))} at {_number(round(point.x, 2))}"
     if math.isfinite(point.low) and math.isfinite(point.high):
-        told += f" [{_number(round(point.low, 2))}, {_number(round(point.high, 2))}]"
+        title += f" [{_number(round(point.low, 2))}, {_number(round(point.high, 2))}]"
     x, y = x_axis.at(point.x), y_axis.at(point.y)
     return (
         f'<circle fill="{colour}" cx="{x:.1f}" cy="{y:.1f}" r="3">'
-        f"<title>{_text(told)}</title></circle>"
+        f"<title>{_text(title)}</title></circle>"
     )
 
 

@@ -259,7 +259,7 @@ def test_an_outage_is_told_once_and_so_is_its_end(capsys: pytest.CaptureFixture[
     outage = Outage("run", "shards cannot be read", lambda: now)
 
     def attempt(*, fails: bool) -> str:
-        with outage.bearing():
+        with outage.reporting():
             if fails:
                 raise AWAY
         return capsys.readouterr().err

@@ -11,7 +11,7 @@ from tengen.features.feature_set import (
     KATAGO_WITHOUT_LADDERS,
     FeatureSet,
 )
-from tengen.features.kernels.encode import encode_by_kind
+from tengen.features.kernels.feature_table import encode_by_kind
 from tengen.features.scratch import new_feature_scratch
 from tengen.game.geometry import Size
 from tests.features.samples import GARBAGE, encoded, random_positions

@@ -28,13 +28,15 @@ def changed(data: NetworkData, by: float) -> NetworkData:
 def test_libraries_agree(library: str) -> None:
     first, second = open_reference(NETWORK, library), open_reference(NETWORK)
     found = compare(first, second, random_positions(6, seed=3), EXACT)
-    assert all(each.well for each in found)
+    assert all(each.within_bound for each in found)
     assert {each.output for each in found} == {"policy", "winrate", "score", "ownership"}
 
 
 def test_another_weight_is_seen() -> None:
     first, second = open_reference(NETWORK, "openvino"), open_reference(changed(NETWORK, 0.5))
-    assert not all(each.well for each in compare(first, second, random_positions(6, 3), EXACT))
+    assert not all(
+        each.within_bound for each in compare(first, second, random_positions(6, 3), EXACT)
+    )
 
 
 def test_no_numbers_are_no_agreement() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tengen.engine.levels import LEVELS
 from tengen.problems.checking import why_wrong
-from tengen.problems.opinions import Margin, grade_of
+from tengen.problems.network_judgement import Margin, grade_of
 from tengen.problems.problem import GRADES, Problem
 from tengen.problems.problem_files import shipped_problems
 from tengen.problems.solver import RegionSolver

@@ -19,8 +19,8 @@ from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.bundled import FOLDER
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.network.origins import learned_from
-from tengen.replay.opinions import ENDING, Opinions, ask
 from tengen.replay.rows import TrainingRows
+from tengen.replay.teacher_outputs import ENDING, TeacherOutputs, evaluate_rows
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.folder import RunError, RunFolder, RunLock, read_lines
 from tengen.runs.params import DataParams, RatingParams, RunConfig, RunParams
@@ -74,11 +74,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many positions the teacher was asked about, each time."""
     counts: list[int] = []
 
-    def counting(teacher: Evaluator, features: FeatureSet, rows: TrainingRows) -> Opinions:
+    def counting(teacher: Evaluator, features: FeatureSet, rows: TrainingRows) -> TeacherOutputs:
         counts.append(len(rows.score))
-        return ask(teacher, features, rows)
+        return evaluate_rows(teacher, features, rows)
 
-    monkeypatch.setattr("tengen.runs.row_maker.ask", counting)
+    monkeypatch.setattr("tengen.runs.row_maker.evaluate_rows", counting)
     return counts
 
 

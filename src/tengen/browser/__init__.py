@@ -2,10 +2,16 @@
 
 static/            served below /static by the web server
 index.html       play, analyse, review
+learn.html       lessons, problems, capture Go, a network that learns from nothing
 run.html         watch a training run
-js/board/        the board: geometry, painter, and what is painted; used by all three pages
-js/panels/       what stands around the board of index.html, a file each
-js/game/         the state of index.html: connection, messages, actions, game tree
+away.html        shown while the server does not answer
+js/board/        the board: geometry, painter, and what is painted; used by all pages with boards
+js/page/         the parts of index.html that every game has: header, navigation, dialogs, notices
+js/panels/       its panels beside the board, a file each
+js/moments/      its puzzles from a player's own costly moves
+js/game/         its state: connection, messages, actions, game tree
+js/learn/        learn.html
+js/terms/        the glossary of Go words
 js/runs/         run.html
 js/review/       the one-file review
 js/lib/          DOM elements, controls, languages, theme: knows nothing about Go

@@ -1,10 +1,10 @@
-"""The same run on many machines: what works where, placed by Ray.
+"""The same run on many machines: its parts, placed by Ray.
 
-All that is true lies in the run's folder (see `tengen.runs.exchange`), so that any part may be
+The run's folder is the only source of truth (see `tengen.runs.exchange`), so that any part may be
 killed at any time. The loops of worker, learner and rater need no Ray; `actors` starts them on it.
 
 - `manifest`: what the learner tells the others
-- `outage`: what is out of reach for a while
+- `outage`: storage that cannot be reached for a while: messages and new attempts
 - `worker`: plays games and writes shards
 - `worker_games`: shards as they appear, for the learner; weights for the workers
 - `worker_watch`: heartbeats, rates and losses of contact

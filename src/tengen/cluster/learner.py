@@ -76,7 +76,7 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
         if not isinstance(store, FolderStore):
             mirror = Mirror(store, folder)
             mirror.pull()
-        (folder.path / FOLDER).mkdir(exist_ok=True)  # by which a run knows that it is shared
+        (folder.path / FOLDER).mkdir(exist_ok=True)  # marks the run as shared
         with OnWorkers(store, token, mirror) as placement:
             opened, config = open_run_with(folder.path, None)
             try:
@@ -102,7 +102,7 @@ def _push_all(mirror: Mirror, check_ours: Callable[[], None], stop: threading.Ev
 
 
 def take_over(store: Store) -> str:
-    """Become the run's only learner; returns the token by which it is known. Raises OSError."""
+    """Become the run's only learner; returns the token that identifies it. Raises OSError."""
     token = secrets.token_hex(8)
     write_json(store, LEARNER, {"token": token}, durable=True)
     return token
@@ -155,7 +155,7 @@ class OnWorkers(Closeable):
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
-        with self._unsaved.bearing():  # the next checkpoint's files include these
+        with self._unsaved.reporting():  # the next checkpoint's files include these
             if self._mirror is not None:
                 self._mirror.push(self.check_ours)  # others know no lock of this copy
             if self._cleared is not None:
@@ -191,7 +191,7 @@ class RaterQueue:
             self._gone.append(iteration)
             return
         if self._push is not None:
-            with self._unsent.bearing():  # the next checkpoint's files include it
+            with self._unsent.reporting():  # the next checkpoint's files include it
                 self._push(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         self._tasks.append(RatingTask(iteration, checksum, playing))

@@ -1,8 +1,8 @@
 """A run's folder behind a URL: a copy on this machine, in which the learner works.
 
-What is true is what lies behind the URL. The copy is brought up to date when a learner starts, and
-what has changed goes back with each checkpoint, the checkpoint last: whoever is killed in between
-leaves the URL as it was at the checkpoint before, with some files that nobody refers to.
+The files behind the URL are the source of truth. The copy is updated from them when a learner
+starts; changes are written back with each checkpoint, the checkpoint last. A learner killed in
+between leaves the URL at the checkpoint before, with some files that nothing refers to.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def copy_of(store: Store) -> RunFolder:
 
 
 class Mirror:
-    """Keeps a copy and the files behind a URL alike."""
+    """Synchronises a copy with the files behind a URL."""
 
     def __init__(self, store: Store, folder: RunFolder) -> None:
         self._store, self._folder = store, folder
         self.location = store.location
-        self._known: dict[str, tuple[int, int]] = {}  # size and time of files that are alike
+        self._known: dict[str, tuple[int, int]] = {}  # size and time of files that are in step
 
     def pull(self) -> None:
         """Make the copy like the store; raises OSError."""

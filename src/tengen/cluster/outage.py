@@ -1,4 +1,4 @@
-"""What is out of reach for a while: what to say of it, and how often to try again."""
+"""Storage that cannot be reached for a while: messages about it, and repeated attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tengen.runs.folder import RunError, RunLock
 from tengen.user_messages import say
 
 AGAIN_SECONDS = 30.0  # between two messages about the same outage
-SHORT_SECONDS = 2.0  # of which no end is told
+SHORT_SECONDS = 2.0  # shorter outages get no message when they end
 LOCK_LOOK_SECONDS = 0.5
 RETRY_SECONDS = 1.0, 10.0  # first and longest pause between two attempts
 
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 
 class Outage:
-    """Says that something cannot be done now, and when it can be again; not again and again.
+    """Reports the beginning and the end of an outage, and at intervals that it goes on.
 
-    For one thread at a time.
+    Not thread-safe.
     """
 
     def __init__(self, where: str, what: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -32,8 +32,8 @@ class Outage:
         self._said: float | None = None
 
     @contextmanager
-    def bearing(self) -> Iterator[None]:
-        """An attempt, which is given up if it raises OSError."""
+    def reporting(self) -> Iterator[None]:
+        """Run an attempt; an OSError is reported and not raised."""
         try:
             yield
         except OSError as error:
@@ -79,7 +79,7 @@ def patiently(where: str, attempt: Callable[[], T], should_stop: Callable[[], bo
 
 
 def lock_soon(path: Path, seconds: float, should_stop: Callable[[], bool]) -> RunLock:
-    """The lock of a run's folder, which a process that was lost may hold for a while.
+    """The lock of a run's folder, which a process that lost contact may hold for a while.
 
     Raises RunError if it is still held after so many seconds, or if `should_stop`.
     """

@@ -1,7 +1,7 @@
 """A self-play worker: plays with the weights that are announced, and writes whole shards.
 
-It remembers nothing that others need: finished games are in shards, and games under way are few.
-If the store cannot be reached it waits; if the learner is away or busy, it pauses after a few
+It has no state that others need: finished games are in shards, and games under way are few. If
+the store cannot be reached it waits; if the learner is away or busy, it pauses after a few
 shards.
 """
 
@@ -314,5 +314,5 @@ class Worker(Closeable):
             "evals": counts.rows,
             "moves": counts.moves,
         }
-        with self._unheard.bearing():
+        with self._unheard.reporting():
             write_json(self._store, session_file(self.session), values)

@@ -1,4 +1,4 @@
-"""Games from workers: the learner's source of games, and its voice to the workers."""
+"""Games from workers, as the learner's source of games, and its announcements to them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class WorkerGames(PlayedGames):
         if self._fetching is not None:
             if not self._fetching.done():
                 return None
-            with self._unread.bearing():
+            with self._unread.reporting():
                 found = self._fetching.result()
         games = None if found is None else self._count(found)
         self._fetching = self._reading.submit(self._fetch)
@@ -147,7 +147,7 @@ class WorkerGames(PlayedGames):
         with self._lock:
             self._run.aside.setdefault(session, reason)
             self._manifest = self._manifest._replace(aside=dict(self._run.aside))
-        with self._unmoved.bearing():  # it is found again
+        with self._unmoved.reporting():  # it is found again
             reject(self._store, shard, reason)
 
     def _fetch(self) -> _Fetched | None:
@@ -209,7 +209,7 @@ class WorkerGames(PlayedGames):
             self._manifest = self._manifest._replace(tasks=tasks)
         self._news.set()
 
-    # What workers are told, by a thread of its own
+    # Announcements to workers, by a thread of its own
 
     def check(self) -> None:
         """Raise what has ended the thread: without it workers and learner would wait for ever."""
@@ -225,13 +225,13 @@ class WorkerGames(PlayedGames):
         try:
             while not self._closing:
                 self._check_ours()
-                with self._unseen.bearing():
+                with self._unseen.reporting():
                     if time.monotonic() - looked >= WATCH_SECONDS:
                         looked = time.monotonic()
                         self.watch.look()
                     shards = incoming_shards(self._store)
                     self._waiting = sum(shard not in self._run.ledger for shard in shards)
-                with self._untold.bearing():
+                with self._untold.reporting():
                     self._write_weights()
                     self._write_manifest()
                 self._news.wait(BEAT_SECONDS)
@@ -317,5 +317,5 @@ class WorkerGames(PlayedGames):
             return  # another learner speaks to them
         with self._lock:
             self._manifest = self._manifest._replace(state=state, tasks=())
-        with self._untold.bearing():
+        with self._untold.reporting():
             self._write_manifest()

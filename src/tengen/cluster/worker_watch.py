@@ -1,4 +1,4 @@
-"""What is known of the workers: their heartbeats, rates, and losses of contact."""
+"""The state of all workers from their heartbeats: rates, and losses of contact."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from tengen.user_messages import say
 LOST_SECONDS = 15.0  # without a heartbeat, which comes every 2 seconds
 STARTING_SECONDS = 600.0  # until the first one: kernels may have to be compiled
 SHOWN_SECONDS = 300.0  # how long a worker is shown after it left or was lost
-GIVEN_UP_SECONDS = 3600.0
-QUIET_SECONDS = 60.0  # without any worker, before people are told
+GIVEN_UP_SECONDS = 3600.0  # after which a lost worker's heartbeat is not read any more
+QUIET_SECONDS = 60.0  # without any worker, before a message says so
 _COUNTS = ("ticks", "evals", "moves", "games")
 
 
 @dataclass
 class _Watched:
-    """A session, by this machine's clock: clocks of others may differ."""
+    """A worker's session. Times are by this machine's clock: those of others may differ."""
 
     values: dict[str, Any]
     changed: float  # when its heartbeat last changed
     first: dict[str, int]  # counts when it was first seen
-    seen: bool  # alive in this watch; others may have ended long ago
+    seen: bool  # alive during this watch; others may have ended long ago
     rates: dict[str, float] = field(default_factory=dict)  # per second
     lost: bool = False
 
     def made(self, name: str) -> int:
-        """How much of something it did in this watch."""
+        """How much a count has grown during this watch."""
         return int(self.values.get(name, 0)) - self.first[name]
 
 
@@ -44,15 +44,15 @@ class WorkerWatch:
         self._store, self._clock = store, clock
         self._watched: dict[int, _Watched] = {}
         self._old: set[int] = set()  # sessions that have ended, and are not read again
-        self._ended = dict.fromkeys(_COUNTS, 0)  # what those did in this watch
+        self._ended = dict.fromkeys(_COUNTS, 0)  # sums over these sessions, of this watch
         self._looked = False
-        self._heard = clock()  # when a worker was last there
-        self._told = False  # that none is
-        self.losses = 0  # of contact, so far
+        self._last_present = clock()  # when there was a worker, last
+        self._absence_reported = False
+        self.losses = 0  # how often contact with a worker was lost
         self.counts = Counts()  # what all workers have done since the watch began
 
     def look(self) -> None:
-        """Read the heartbeats; says who is lost and who is back. Raises OSError."""
+        """Read the heartbeats; reports workers that are lost or back. Raises OSError."""
         now = self._clock()
         for session in sessions(self._store):
             if session in self._old or self._has_left(session):
@@ -68,7 +68,7 @@ class WorkerWatch:
         self._forget_ended(now)
         sums = {name: self._ended[name] + self._made_by_watched(name) for name in _COUNTS}
         self.counts = Counts(sums["ticks"], sums["evals"], sums["moves"], sums["games"])
-        self._tell_if_nobody_plays(now)
+        self._report_absence(now)
 
     def _has_left(self, session: int) -> bool:
         watched = self._watched.get(session)
@@ -78,7 +78,7 @@ class WorkerWatch:
         return sum(each.made(name) for each in self._watched.values())
 
     def _forget_ended(self, now: float) -> None:
-        """Drop sessions that ended, or were lost, so long ago that they are not looked for."""
+        """Drop sessions that ended or were lost long ago; keep the sums of their counts."""
         for session, each in list(self._watched.items()):
             quiet = now - each.changed
             if quiet > (SHOWN_SECONDS if _left(each) else GIVEN_UP_SECONDS):
@@ -87,14 +87,14 @@ class WorkerWatch:
                     self._ended[name] += each.made(name)
                 del self._watched[session]
 
-    def _tell_if_nobody_plays(self, now: float) -> None:
+    def _report_absence(self, now: float) -> None:
         """Say once that there is no worker, neither playing nor starting."""
-        if any(_is_there(each) or _starts(each, now) for each in self._watched.values()):
-            self._heard, self._told = now, False
-        elif not self._told and now - self._heard >= QUIET_SECONDS:
-            self._told = True
-            where = self._store.location
-            say(f"{where}: no worker for {now - self._heard:.0f} s; it waits until one starts")
+        if any(_is_present(each) or _is_starting(each, now) for each in self._watched.values()):
+            self._last_present, self._absence_reported = now, False
+        elif not self._absence_reported and now - self._last_present >= QUIET_SECONDS:
+            self._absence_reported = True
+            seconds = now - self._last_present
+            say(f"{self._store.location}: no worker for {seconds:.0f} s; it waits until one starts")
 
     def _note(self, session: int, values: dict[str, Any], now: float) -> None:
         before = self._watched.get(session)
@@ -104,7 +104,7 @@ class WorkerWatch:
                 return
             first = {name: int(values.get(name, 0)) if not self._looked else 0 for name in _COUNTS}
             self._watched[session] = _Watched(values, now, first, seen=self._looked)
-            _tell_why_it_ended(session, values)
+            _report_failure(session, values)
             return
         if values.get("beat") != before.values.get("beat"):
             span = now - before.changed
@@ -116,7 +116,7 @@ class WorkerWatch:
             if before.lost:
                 before.lost = False
                 say(f"{named(session, values)} is back")
-            _tell_why_it_ended(session, values)
+            _report_failure(session, values)
         elif before.seen and not before.lost and now - before.changed > _patience(before):
             before.lost = True
             self.losses += 1
@@ -133,14 +133,14 @@ class WorkerWatch:
 
     @property
     def sessions(self) -> list[int]:
-        """The workers that may be playing, even if they are not heard."""
+        """The workers that may be playing, even if no heartbeat comes."""
         watched = list(self._watched.items())
         return [session for session, each in watched if not _left(each)]
 
     @property
     def present(self) -> int:
         """How many workers are there."""
-        return sum(_is_there(each) for each in list(self._watched.values()))
+        return sum(_is_present(each) for each in list(self._watched.values()))
 
     def table(self) -> list[dict[str, Any]]:
         """A line for each worker that is there or was lately."""
@@ -174,8 +174,8 @@ def named(session: int, values: dict[str, Any]) -> str:
     return f"{label} (session {session} on {where})"
 
 
-def _tell_why_it_ended(session: int, values: dict[str, Any]) -> None:
-    """Say what a worker's last heartbeat says, if it failed."""
+def _report_failure(session: int, values: dict[str, Any]) -> None:
+    """Report why a worker failed, if its last heartbeat has a reason."""
     if failure := values.get("failure"):
         say(f"{named(session, values)} has ended: {failure}")
 
@@ -185,11 +185,11 @@ def _patience(watched: _Watched) -> float:
     return LOST_SECONDS if "beat" in watched.values else STARTING_SECONDS
 
 
-def _is_there(watched: _Watched) -> bool:
+def _is_present(watched: _Watched) -> bool:
     return watched.seen and not (watched.lost or _left(watched))
 
 
-def _starts(watched: _Watched, now: float) -> bool:
+def _is_starting(watched: _Watched, now: float) -> bool:
     """Whether it may still be compiling kernels."""
     return "beat" not in watched.values and now - watched.changed < STARTING_SECONDS
 

@@ -1,7 +1,7 @@
 """A signature of behaviour: a hash over fixed searches with a fixed fake network.
 
-It changes with any change of rules, inputs or search, wanted or not, and is the same on every
-machine: the fake network computes with whole numbers, and what is hashed are visits and moves.
+It changes with any change of rules, inputs or search, intended or not, and is the same on every
+machine, because the fake network computes with integers and only visits and moves are hashed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tengen.network.fake import FakeEvaluator, uniform
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions, SearchRequest
 
-# Of this version. After a change of behaviour that is meant: `tengen benchmark --signature`.
+# Of this version. After an intended change of behaviour: `tengen benchmark --signature`.
 RELEASED = "dbfeeed1c756f79e"
 SIZES = ((3, 3), (5, 5), (7, 9), (9, 9), (13, 13), (19, 19))
 STAGES = 0.0, 0.3, 0.9  # moves played before, by the number of points

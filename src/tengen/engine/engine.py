@@ -1,4 +1,4 @@
-"""Engine: a network for every game and all searches with it, whoever asks for them."""
+"""Engine: a network for every game, and all searches with it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Engine(Closeable):
         device unless given. On a CPU, `streams` batches are computed at
         a time. Evaluations are remembered up to `cache_megabytes`; all trees together take at most
         `tree_megabytes`. An owner has at most `max_searches` searches under way. `human_model` is
-        a network beside it that imitates people; `RootOptions.human` says whom, and what for.
+        a second network that imitates people; `RootOptions.human` says whom, and how it is used.
         """
 
         def open_model(model: str | Path | NetworkData) -> LoadedNetwork:
@@ -124,9 +124,9 @@ class Engine(Closeable):
         return self._networks.name_for(position)
 
     def unfamiliar(self, position: Position) -> Unfamiliar | None:
-        """What the network was not trained on of a game's board and rules; None: all is well.
+        """The board or rules of a game that its network was not trained on; None if there is none.
 
-        There its moves and estimates are guesses: tell people so, and rate nobody by them.
+        Its moves and estimates are guesses there: tell people so, and rate nobody by them.
         """
         return self._networks.unfamiliar(position)
 
@@ -162,7 +162,7 @@ class Engine(Closeable):
     def submit_game(
         self, requests: Sequence[SearchRequest], *, owner: object = None
     ) -> list[SearchTask]:
-        """Start the searches of the turns of a game, in their order.
+        """Start a search of each turn of a game; `requests` are in the order of play.
 
         Each tree walks through a stretch of the game and keeps what it knows from turn to turn.
         """
@@ -171,13 +171,13 @@ class Engine(Closeable):
         return tasks
 
     def submit_turns(self, tasks: Sequence[SearchTask]) -> None:
-        """The same with tasks that exist already; raises ValueError when closed."""
+        """As `submit_game`, with tasks made by the caller; raises ValueError when closed."""
         for task, following in pairwise(tasks):
             task.next_turn = following
         if tasks:
             trees = self.scheduler.searches_at_a_time(tasks[0].request.limits.max_visits)
             length = max(1, -(-len(tasks) // trees))
-            # The first turns of all stretches first; a tree that is done helps from the far end.
+            # The first turns of all stretches, then backwards: a free tree helps from the far end.
             order = (0, *range(length - 1, 0, -1))
             self.scheduler.submit([task for k in order for task in tasks[k::length]])
 
@@ -193,7 +193,7 @@ class Engine(Closeable):
         return any(each.evaluator.imitates_people for each in self.networks)
 
     def check_style(self, style: HumanStyle) -> None:
-        """Raise ValueError if a style needs a network that imitates people and is not there."""
+        """Raise ValueError if a style needs a network that imitates people and none is open."""
         human = None if self.human_network is None else self.human_network.evaluator
         check_style(style, self.network.evaluator, human)
 
@@ -375,7 +375,7 @@ class Engine(Closeable):
             self.cache.clear()
 
     def free_memory(self) -> None:
-        """As `clear`, and free all that can be made again: idle trees and compiled graphs."""
+        """As `clear`; also free idle trees and compiled graphs, which can be made again."""
         self.clear()
         self.scheduler.free_memory([network.evaluator for network in self.networks])
 

@@ -17,11 +17,11 @@ import tengen
 
 SPOKEN_VERSION = f"1.17.2+tengen{tengen.__version__}"  # KataGo's, in the shape that it has there
 
-MOST_VISITS = 2**31 - 2  # what a tree can count; larger limits mean no more
+MOST_VISITS = 2**31 - 2  # the most visits that a tree can count; larger limits are clipped
 MOST_SECONDS = 1e9
 LONGEST_PV = 1000
 
-UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20  # what KataGo calls no limit
+UNLIMITED_VISITS, UNLIMITED_SECONDS = 2**50, 1e20  # KataGo's number for "no limit"
 
 PROFILE = "humanSLProfile"
 # Fields of SearchParams as KataGo has them for games and analyses, not for self-play.
@@ -119,7 +119,7 @@ _MANAGED_OTHERWISE = (
     _inert("subtreeValueBiasTableNumShards", 65536, 65536, 65536),  # which KataGo keeps fixed
 )
 _ALL = (
-    # Limits, reports and play: fields of the front ends' settings.
+    # Limits, reports and choice of moves: fields of the front ends' settings.
     KataGoParam("adaptive", "adaptive", bool, GTP),  # Tengen's own
     KataGoParam("allowResignation", "resign", bool, GTP),
     KataGoParam("analysisPVLen", "pv_length", int, BOTH, 1, LONGEST_PV),
@@ -216,7 +216,7 @@ _ALL = (
     _switch("useNoisePruning", "noise_pruning"),
     _switch("useNonBuggyLcb", "lcb_for_first"),
     KataGoParam("useUncertainty", "uncertainty", bool, BOTH, of_search=True, is_switch=True),
-    # What the search does not follow: networks know which areas they want, graphs know repetitions.
+    # No effect: a network decides which areas it is shown, and graph search handles repetitions.
     KataGoParam(
         "alwaysComputePassAliveUnderSuicideRules", "", str, GTP, words=_AUTO_WORDS, usual="auto"
     ),

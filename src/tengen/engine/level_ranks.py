@@ -1,8 +1,8 @@
-"""How strong the levels are, as ranks that people know, where that was measured.
+"""The levels' strength as ranks of people, where it was measured.
 
-Two players stand for ranks. GNU Go 3.8 at level 10, from which Elo is counted, played on servers at
-about 7 kyu; a player of the first day (`evaluation/first_day.py`) is about 30 kyu. How ranks lie
-between and above them is the European Go Federation's: few Elo a rank among beginners, many among
+Two opponents anchor the scale: GNU Go 3.8 at level 10, which is the zero of Elo here and played on
+servers at about 7 kyu, and a scripted beginner (`evaluation/first_day.py`) at about 30 kyu. Between
+and above them the scale is the European Go Federation's: few Elo a rank among beginners, many among
 dan players.
 """
 
@@ -20,7 +20,7 @@ from tengen.game.geometry import Size
 class BoardRatings(NamedTuple):
     """Elo above GNU Go with a network on a board."""
 
-    first_day: int  # of the player of the first day
+    first_day: int  # of the scripted beginner
     levels: Mapping[str, int]  # by id
 
 
@@ -74,11 +74,11 @@ def rank_of(level: Level, network: str, size: Size) -> Rank | None:
 
 
 def rank_at(elo: float, first_day: float) -> Rank:
-    """The rank at so many Elo above GNU Go, on a board where a first day is worth so many.
+    """The rank at so many Elo above GNU Go; `first_day` is the scripted beginner's Elo there.
 
-    Below GNU Go, Elo is stretched so that the player of the first day has its rank: on small boards
-    a rank is worth less. Above it nothing outside was measured, and a rank is worth what it is on
-    19x19, which makes for cautious ranks.
+    Below GNU Go, Elo is stretched so that the scripted beginner has its rank: on small boards a
+    rank is worth less Elo. No outside player above GNU Go was measured; a rank there is worth what
+    it is on 19x19, which makes for cautious ranks.
     """
     if elo < 0:
         elo *= elo_at(FIRST_DAY) / first_day

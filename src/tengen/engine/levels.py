@@ -1,9 +1,9 @@
-"""Levels of strength, from newcomer to full, weakened as people are weak.
+"""Levels of strength, from newcomer to full, whose mistakes resemble those of people.
 
-A weak level looks at little and plays what comes to mind: moves are drawn from the network's
-policy, the more freely the weaker the level. Before a move is played the position after it is
-glanced at; one that loses more than the level's floor is thought better of. Nobody forgets how
-games end: own eyes are not filled, and whether to pass is searched with care at every level.
+A weak level draws its moves from the network's policy, at a higher temperature the weaker it is.
+The position after a drawn move is evaluated, and one that loses more points than the level's floor
+is rejected. No level spoils the end of a game: own eyes are not filled, and passing is
+decided by a proper search at every level.
 
 Where a network imitates people, there are levels by their ranks as well, whose moves it draws.
 """
@@ -31,12 +31,12 @@ from tengen.search.result import SearchResult
 Answer = TypeVar("Answer")
 
 WITH_OWNERSHIP = Wanted(ownership=True)
-FRESH = RootOptions(fresh=True)  # what others found out in this game must make no level stronger
-CARE_VISITS = 32  # that every level gives to the question whether the game is over
+FRESH = RootOptions(fresh=True)  # trees of earlier searches must make no level stronger
+CARE_VISITS = 32  # of the search by which every level decides whether to pass
 OVER_PRIOR = 0.1  # of a pass, from which the game may be over
 PASS_TOLERANCE = 0.01, 0.75  # winrate and points that a pass may cost then
-MOST_TRIES = 6  # moves that a level thinks better of before it plays the one that looked best
-RESIGN_MOVES = 0.4  # for each point of the board, before which nobody gives up
+MOST_TRIES = 6  # moves drawn and rejected before a level plays the one with most weight
+RESIGN_MOVES = 0.4  # per point of the board, before which no level resigns
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Level:
         """The temperature on a board.
 
         The more points there are, the more of the draws at a temperature are bad moves: by this
-        power a level that plays a player of the first day evenly on 9x9 does so on larger boards.
+        power a level that is even with the scripted beginner on 9x9 is so on larger boards.
         """
         if self.temperature <= 1 or size.area <= 1:
             return self.temperature
@@ -194,7 +194,7 @@ def deciding(
 
 
 def _may_be_over(result: SearchResult) -> bool:
-    """Has the opponent passed, or does a pass come to mind?"""
+    """Has the opponent passed, or is a pass likely by the policy?"""
     last = result.position.last_move
     passed = last is not None and last.point is None
     return passed or result.move is None or float(result.policy[-1]) >= OVER_PRIOR
@@ -283,7 +283,7 @@ def _drawn_in_turn(
 
 
 def _by_policy(result: SearchResult) -> list[Point | None]:
-    """All legal moves, those that come to mind first."""
+    """All legal moves, the likeliest by the policy first."""
     moves: list[Point | None] = [*_points(result.position.size), None]
     return [moves[k] for k in np.argsort(-result.policy, kind="stable") if result.policy[k] > 0]
 
@@ -294,9 +294,9 @@ def _points(size: Size) -> tuple[Point, ...]:
 
 
 def _sensible(position: Position) -> NDArray[np.bool_]:
-    """[height, width] where a stone may be of use: in no own eye, and not among what is alive.
+    """[height, width] where a stone may be of use: not in own eyes, nor in pass-alive areas.
 
-    Among what is alive of one's own it may, if stones are dead there and must be captured.
+    In one's own pass-alive area it may be, if stones are dead there and must be captured.
     """
     mask = position.legal_mask()[:-1].reshape(position.height, position.width)
     rules, opponent = position.rules, position.to_play.opponent

@@ -34,7 +34,7 @@ class EngineLoader(Closeable):
     def _work(self, make: Callable[[], Engine]) -> None:
         if self._low_priority and sys.platform == "linux":  # elsewhere threads have no priorities
             with suppress(OSError):
-                os.nice(NICENESS)  # threads that this one starts inherit it
+                os.nice(NICENESS)  # inherited by the threads that this one starts
         try:
             engine = make()
         except BaseException as error:  # whoever waits for the engine gets it

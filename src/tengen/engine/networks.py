@@ -1,4 +1,4 @@
-"""The networks of an engine: the one it was given, or the bundled ones, of which the game decides.
+"""The networks of an engine: the one it was given, or the bundled ones, chosen by the game.
 
 A bundled network is opened when a game first needs it: most engines never need the second one.
 """
@@ -71,7 +71,7 @@ class EngineNetworks:
             return self._open[number]
 
     def unfamiliar(self, position: Position) -> Unfamiliar | None:
-        """What its network was not trained on of a game's board and rules; opens nothing."""
+        """The board or rules of a game that its network was not trained on; opens nothing."""
         known = self.first.trained_on
         if self._files:
             known = self._trained_on[self._number(position)]

@@ -44,7 +44,7 @@ from tengen.search.tree_batch import LeafFlight
 from tengen.search.tree_search import TreeSearch
 
 BATCH = 64  # leaves of a flight, if the trees have as many
-SECONDS_AT_A_TIME = 4.0  # in which an owner's searches under way should be done
+SECONDS_AT_A_TIME = 4.0  # an owner has no more searches under way than end in this time
 CLOSED = "the engine has been closed"
 
 
@@ -124,7 +124,7 @@ class Scheduler(Closeable):
         self._thread = threading.Thread(target=self._work, name="search", daemon=True)
         self._thread.start()
 
-    # Asking: nothing here waits for the thread
+    # Requests: only `free_memory`, `drain` and `close` wait for the thread
 
     def submit(self, tasks: Sequence[SearchTask]) -> None:
         """Search these, the first ones first; raises ValueError when closed."""
@@ -152,7 +152,7 @@ class Scheduler(Closeable):
             try:
                 evaluator = self._network_for(positions[0])
                 batch = encode_for(evaluator, positions, profile)
-            except Exception as error:  # whoever asked must hear of it, and the thread go on
+            except Exception as error:  # reported to the caller; the thread goes on
                 self._deliveries.append(partial(future.set_exception, error))
             else:
                 self._raw.append(_RawRequest(evaluator, batch, future))
@@ -248,7 +248,7 @@ class Scheduler(Closeable):
                 heapq.heappush(self._waiting.setdefault(task.owner, []), entry)
 
     def _cancel_all(self) -> None:
-        """End all tasks when the engine closes: those that run with what they have."""
+        """End all tasks when the engine closes; those that run get the result so far."""
         self._make_calls()
         tasks = [task for heap in self._waiting.values() for _, _, task in heap if not task.begun]
         for task in [*tasks, *self._waiting_for_tree]:
@@ -291,7 +291,7 @@ class Scheduler(Closeable):
     def _may_begin(self, task: SearchTask) -> bool:
         """Has the owner fewer searches of this or a higher priority under way than it may have?
 
-        Those of lower priorities, which wait meanwhile, may be as many again.
+        Searches of lower priorities, which pause meanwhile, may be as many again.
         """
         priority = task.request.priority
         own = {p: n for (owner, p), n in self._running.items() if owner is task.owner}
@@ -314,7 +314,7 @@ class Scheduler(Closeable):
             params = params_at(task.request.params or self.params, task.request.position)
             pool, g = self._pools.tree_for(task, params)
             self._begin_in(pool, g, task)
-        except Exception as error:  # whoever asked must hear of it, and the thread go on
+        except Exception as error:  # reported to the caller; the thread goes on
             self._end(task, error)
 
     def _begin_in(self, pool: TreePool, g: int, task: SearchTask) -> None:
@@ -325,7 +325,7 @@ class Scheduler(Closeable):
         interval, first = request.progress_interval, request.first_progress
         wait = interval if first is None else first
         if wait is None or task.on_progress is None:
-            wait = math.inf  # nobody reads reports
+            wait = math.inf  # no reports are wanted
         running = pool.running[g] = RunningSearch(task, search, search.start.time + wait)
         owner = task.owner
         self._running[owner, request.priority] += 1
@@ -367,7 +367,7 @@ class Scheduler(Closeable):
                 self._served.pop(task.owner, None)
 
     def _result(self, running: RunningSearch, reason: str) -> SearchResult:
-        """What a search has found; a root kept from another search is evaluated once for it."""
+        """The result of a search; if wanted, with an evaluation of a root kept from another one."""
         search = running.search
         result = search.result(reason)
         wanted = search.wanted.root_evaluation
@@ -488,7 +488,7 @@ class Scheduler(Closeable):
         with self.lock:
             try:
                 self._take_in(flight, evaluation)
-            except Exception as error:  # an error of ours must not end the thread
+            except Exception as error:  # a bug must not end the thread
                 self._fail(flight, error)
 
     def _take_in(self, flight: _Flight, evaluation: Evaluation | None) -> None:
@@ -518,10 +518,10 @@ class Scheduler(Closeable):
         """Report, make room in, or end the search in a tree."""
         reason = running.search.stop_reason(cancelled=running.task.stopped)
         if reason == TIME and not pool.trees.visits(g):
-            reason = None  # whatever the time, something must be known
+            reason = None  # even without time left, at least one visit
         running.ending = reason is not None
         if pool.trees.forest.trees[g]["full"]:
-            running.ending = True  # until its flights have come back
+            running.ending = True  # no new flights until those under way have come back
             if not running.in_flight and reason is None:
                 pool.trees.make_room(g)
                 running.ending = False
@@ -541,14 +541,14 @@ class Scheduler(Closeable):
             try:
                 if task.on_progress is not None and not task.future.done():
                     task.on_progress(result)
-            except Exception as error:  # whoever asked hears of it, and the thread goes on
+            except Exception as error:  # reported to the caller; the thread goes on
                 task.stopped = True
                 task.finish(error)
 
         self._deliveries.append(deliver)
 
     def _fail(self, flight: _Flight, error: Exception) -> None:
-        """Tell everybody in a flight; their trees have leaves that never come back."""
+        """Fail all tasks of a flight's pools, whose trees would have leaves pending for ever."""
         if flight.raw is not None:
             flight.raw.set_exception(error)
         with self.lock:

@@ -1,4 +1,4 @@
-"""What an engine is asked for: a search, and a tree that is kept between searches."""
+"""SearchTask, a request with its future result; KeptTree, a tree kept between searches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SearchTask:
         self.on_stop()
 
     def cancel(self) -> None:
-        """End it without a result: nobody waits for it."""
+        """End it without a result, which nobody may wait for any more."""
         self.future.cancel()
         self.stop()
 
@@ -84,7 +84,7 @@ class KeptTree(Closeable):
         self.ownership, self.max_visits, self.megabytes = ownership, max_visits, megabytes
         self.pool: TreePool | None = None  # where the tree is, once there is one
         self.g = 0  # its index there
-        self.latest: SearchTask | None = None  # that was submitted for it
+        self.latest: SearchTask | None = None  # the task submitted last for it
         self.is_dropped = False  # it is freed at the end of the search in it
 
     @property

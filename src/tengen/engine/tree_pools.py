@@ -41,14 +41,14 @@ _MMAP_THRESHOLD = -3  # the C library's name for it
 
 
 class PoolKind(NamedTuple):
-    """What searches must have in common to share a pool."""
+    """The properties that searches must share to use one pool."""
 
     evaluator: Evaluator
     params: SearchParams
     size: Size
     ownership: bool
     visits: int  # that a tree has room for
-    policies: HumanPolicies  # where they need what people would play
+    policies: HumanPolicies  # nodes that need people's policy
 
 
 @dataclass(eq=False)
@@ -111,13 +111,11 @@ class TreePools:
         max_searches: int | None,
         human: Evaluator | None = None,
     ) -> None:
-        """`network_for` is the network of a game.
+        """`network_for` chooses the network of a game; `human` is one that imitates people.
 
-        A deep tree has `leaves` in a flight; the trees of a pool together `leaf_room` or so.
+        A deep tree has `leaves` in a flight; the trees of a pool together about `leaf_room`.
 
-        `human` is a network that imitates people.
-
-        Tells the C library, for the whole process, not to keep what large trees leave behind.
+        Tells the C library, for the whole process, to return the memory of large trees when freed.
         """
         _c_library("mallopt", _MMAP_THRESHOLD, _OWN_BLOCK)
         self._network_for, self._left = network_for, megabytes
@@ -237,7 +235,7 @@ class TreePools:
         self.drop_idle(keep=IDLE_POOLS)
 
     def release_kept(self, tree: KeptTree) -> None:
-        """The same for a kept tree; while it is searched, at the end of that search."""
+        """As `release`, for a kept tree; while it is searched, at the end of that search."""
         tree.is_dropped = tree.is_searched
         if tree.pool is not None and not tree.is_searched:
             pool, tree.pool = tree.pool, None
@@ -292,7 +290,7 @@ def trim_memory() -> None:
 
 
 def _c_library(function: str, *arguments: int) -> None:
-    """Call a function of the C library, if it has it: not every one can."""
+    """Call a function of the C library if it exists there."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             getattr(ctypes.CDLL(None), function)(*arguments)

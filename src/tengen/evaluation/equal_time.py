@@ -1,7 +1,7 @@
 """Games at equal time: each player has the visits that it can make in the time of a move.
 
-They are played in lockstep, many at a time, which takes a small part of the time that they stand
-for, and none of the chance that other programs on the machine would bring.
+They are played in lockstep, many at a time. That takes a small part of the simulated time, and does
+not depend on what else the machine does.
 """
 
 from __future__ import annotations

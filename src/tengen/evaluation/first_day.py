@@ -1,7 +1,7 @@
-"""The player of the first day: knows captures, atari and eyes, and nothing else.
+"""A scripted beginner, as on the first day of play: knows captures, atari and eyes, nothing else.
 
-Somebody who was told the rules an hour ago, as an opponent to measure the weakest levels by: about
-30 kyu. Everything it does is below; it has no network and does not look ahead.
+An opponent to measure the weakest levels by, of about 30 kyu. It has no network and does not look
+ahead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class FirstDayPlayer:
         self._random = np.random.default_rng([abs(seed), next(_ORDER)])
 
     def move(self, position: Position) -> Point | None:
-        """Capture what is most; else save what is most; else any move; a pass if there is none."""
+        """Capture the most stones; else save the most; else any sensible move; else pass."""
         moves = sensible_moves(position)
         for choose in (captures, escapes):
             found = {move: stones for move, stones in choose(position).items() if move in moves}
@@ -36,7 +36,7 @@ class FirstDayPlayer:
         return moves[int(self._random.integers(len(moves)))] if moves else None
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 def sensible_moves(position: Position) -> list[Point]:

@@ -38,7 +38,7 @@ class GtpOpponent:
                 stderr=subprocess.DEVNULL,
                 text=True,
                 bufsize=1,
-                start_new_session=True,  # Ctrl-C is for us; a program that it ends loses no game
+                start_new_session=True,  # or Ctrl-C would end it, too, and lose its game
             )
         except (OSError, ValueError) as error:
             raise EngineError(f"{command!r} does not start: {error}") from None

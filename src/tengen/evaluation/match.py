@@ -38,7 +38,7 @@ FIRST_DAY = "firstday"
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A network with limits, a level of the bundled networks, the player of the first day, or the
+    """A network with limits, a level of the bundled networks, the scripted beginner, or the
     command of a GTP engine.
     """
 
@@ -193,7 +193,7 @@ class Store:
 
 
 class _StoppedError(Exception):
-    """A game that ends before its time, since nobody waits for it any more."""
+    """Ends a game because the match was stopped."""
 
 
 def play_game(
@@ -202,7 +202,7 @@ def play_game(
     start: Position,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Played:
-    """Play one game to its end; what is no legal move loses it. Raises _StoppedError."""
+    """Play one game to its end; an illegal move loses it. Raises _StoppedError."""
     position = start
     while not position.is_over:
         if should_stop():

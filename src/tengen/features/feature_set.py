@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.kernels.encode import SETS, Inputs
+from tengen.features.kernels.feature_table import SETS, Inputs
 from tengen.features.scratch import TURNS_OF_LADDERS, FeatureScratch, new_feature_scratch
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.position import Position
 
 
 class FeatureSet(Inputs):
-    """A feature set of the table in kernels/encode.py."""
+    """A feature set of the table in kernels/feature_table.py."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What networks that imitate people are told of the players: KataGo's 192 metadata inputs.
+"""The metadata inputs of networks that imitate people: KataGo's 192 values about the players.
 
 A profile is a name such as `rank_5k` (a player of 5 kyu on both sides), `preaz_5k` (the same before
 AlphaZero changed openings), `rank_5k_3d` (Black 5 kyu, White 3 dan) or `proyear_1980` (games of
@@ -62,7 +62,7 @@ def parse_profile(name: str) -> HumanProfile:
 
 
 def _rank(name: str) -> int:
-    """1 for 9d up to 29 for 20k; 0 for what is no rank."""
+    """1 for 9d up to 29 for 20k; 0 if the text is not a rank."""
     number, kyu = int(name[:-1]), name.endswith("k")
     if not 1 <= number <= (_WEAKEST_KYU if kyu else _STRONGEST_DAN):
         return 0

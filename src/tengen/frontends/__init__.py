@@ -1,4 +1,7 @@
-"""Ways to use Tengen. Front ends translate protocols; each stands on no other front end.
+"""Ways to use Tengen. Front ends translate protocols, and hold what only one of them needs.
+
+They do not import each other, except that `distil` and `sweep` use `train`, `train` opens the page
+of its run in `web`, `precision_benchmark` measures with `benchmark`, and `cli` starts all of them.
 
 cli                the command line: a function for each command
 options            the options of commands as dataclasses, and the settings files that set them
@@ -12,6 +15,6 @@ loopback           addresses that only this machine can reach
 connection_limit   how many connections a server may have open
 web/               the page to play, analyse and review, and to watch a training run
 documents, uninstall    the documentation in the terminal; the removal of a user's files
-train, distil, sweep, selfplay    what learns, and games to learn from
+train, distil, sweep, selfplay    training, and self-play without training
 terminal, match, review, problems, benchmark, precision_benchmark, doctor, net    the others
 """

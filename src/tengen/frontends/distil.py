@@ -26,7 +26,7 @@ def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions
     is_new = not is_run(path)
     if is_new and options.into is None and options.config is None:
         raise ValueError("say what is to learn, as in --into b6c96 (`tengen net list` has more)")
-    # Where it lies, so that the run goes on from any folder.
+    # The absolute path, so that the run can be resumed from any folder.
     settings = [f"data.teacher={json.dumps(str(find_network(teacher).resolve()))}"]
     return TrainOptions(
         minutes=options.minutes,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportFields:
-    """What a client wants to be told besides the usual."""
+    """The optional parts of reports that a client wants."""
 
     ownership: bool = False
     ownership_stdev: bool = False
@@ -32,7 +32,7 @@ class ReportFields:
     no_result: bool = False
 
     def wanted(self, pv_length: int) -> Wanted:
-        """What the search has to find out for it."""
+        """The parts of a search result that these reports need."""
         from tengen.search.request import Wanted
 
         return Wanted(
@@ -43,7 +43,7 @@ class ReportFields:
 
 
 def described_networks(engine: Engine) -> list[dict[str, Any]]:
-    """What clients are told about the networks of an engine."""
+    """The networks of an engine, as described to clients."""
     return [
         {
             "name": network.file or network.evaluator.name,
@@ -114,7 +114,7 @@ class HandicapCount(NamedTuple):
 
     @property
     def handicap(self) -> int:
-        """What White's bonus counts."""
+        """The number of stones by which White's bonus is computed."""
         return self.stones if self.stones > 1 else 0
 
     @classmethod

@@ -161,7 +161,7 @@ _OPTIONS_OF_ANALYSIS = {"maxVisits": "visits", "reportAnalysisWinratesAs": "pers
 
 
 def _analysis_options(settings: Sequence[Setting]) -> dict[str, Any]:
-    """What options have a field for, and the rest as what all queries begin with."""
+    """Changes of fields of options, and the other parameters as defaults of all queries."""
     found: dict[str, Any] = {}
     of_queries: dict[str, str] = {}
     for name, value, where in settings:

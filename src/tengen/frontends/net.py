@@ -201,13 +201,13 @@ def _verify(path: Path, options: VerifyOptions) -> bool:
     found = compare(first, second, positions, bounds)
     for each in found:
         numbers = (f"{number:.2g}" for number in (each.mean, each.largest, each.bound))
-        table.add_row(each.output, *numbers, "ok" if each.well else "TOO FAR APART")
+        table.add_row(each.output, *numbers, "ok" if each.within_bound else "TOO FAR APART")
     console = TerminalConsole()
     console.print(f"{data.name}, SHA-256 {file_sha256(path)}", markup=False, soft_wrap=True)
     where = f"{first.device} and {second.device}, {options.positions} positions"
     console.print(f"{where}, seed {options.seed}", markup=False, soft_wrap=True)
     console.print(table)
-    return all(each.well for each in found)
+    return all(each.within_bound for each in found)
 
 
 def blocks_of(a: Architecture) -> str:

@@ -1,4 +1,4 @@
-"""What protocols on stdin and stdout need: stdout of their own, and a log of all lines."""
+"""For protocols on stdin and stdout: exclusive use of stdout, and a log of all lines."""
 
 from __future__ import annotations
 

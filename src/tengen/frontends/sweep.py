@@ -87,16 +87,16 @@ def train_command(recipe: str, run: Planned) -> list[str]:
 
 def _train(recipe: str, run: Planned, stop: threading.Event) -> int:
     """Train a run in a process of its own, so that its memory is free afterwards."""
-    # In a session of its own it hears of Ctrl-C once, from here.
+    # In a session of its own it is not interrupted by Ctrl-C, but signalled below, once.
     child = subprocess.Popen(train_command(recipe, run), start_new_session=True)
-    told = False
+    signalled = False
     while True:
         try:
             return child.wait(POLL_SECONDS)
         except subprocess.TimeoutExpired:
-            if stop.is_set() and not told and os.name == "posix":
+            if stop.is_set() and not signalled and os.name == "posix":
                 child.send_signal(signal.SIGTERM)  # it may be in the background, without Ctrl-C
-                told = True
+                signalled = True
         except BaseException:
             child.terminate()
             raise

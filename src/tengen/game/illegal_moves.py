@@ -20,7 +20,7 @@ class IllegalMoveError(ValueError):
 
     @property
     def reason(self) -> str:
-        """The reason in a word that programs know, such as `not_a_move`."""
+        """The reason as a fixed word for programs, such as `not_a_move`."""
         name = type(self).__name__.removesuffix("Error")
         return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 

@@ -14,8 +14,8 @@ class SharedHistory:
     """Room for the entries of a line of positions, each of which sees as many as it has moves.
 
     The first move after the last position adds an entry in place; any other one, of a variation,
-    begins with a copy. Entries in use never change. Thread-safe, since positions are immutable to
-    whoever has them.
+    begins with a copy. Entries in use never change. Thread-safe, as positions look immutable to
+    all threads.
     """
 
     __slots__ = ("_entries", "_lock", "_used")
@@ -39,7 +39,7 @@ class SharedHistory:
         return room, room._entries[:length]
 
     def give_back(self, history: NDArray[np.uint64]) -> None:
-        """Free the last entry of a history of this room that came to nothing."""
+        """Free the last entry of a history of this room, whose move was not played after all."""
         with self._lock:
             if self._used == len(history):
                 self._used -= 1

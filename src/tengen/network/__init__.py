@@ -2,13 +2,13 @@
 
 - architecture: what a network is made of; names such as b6c96; parameters and FLOPs
 - data: a network as architecture, weights and provenance
-- own_trunks: torch modules of one's own in place of blocks
+- own_trunks: user-supplied torch modules in place of blocks
 - trained_on: the boards and rules that a network was trained on
-- origins: from what it learned: nothing, records, a teacher
+- origins: what a network learned from: nothing, records, a teacher
 - evaluator: the interface between search and networks, and the encoding of positions
 - decoding: evaluations from a network's raw outputs
 - loaded_network: a network file opened on a device, for front ends
-- cache: an evaluator around another one that remembers
+- cache: an evaluator that caches the evaluations of another one
 - inference_buffers: fixed buffers between self-play and a network
 - fixed_rules: fix the rules that a network assumes
 - best_precision: the precision that plays best in equal time, as measured on this machine

@@ -18,14 +18,14 @@ from tengen.user_folders import user_cache
 
 
 class BestPrecision(NamedTuple):
-    """A precision, and how it was found, for people."""
+    """A precision, and how it was measured, as text for people."""
 
     precision: str
     found: str
 
 
 def best_precision(data: NetworkData) -> BestPrecision | None:
-    """What was measured for a network on this machine; None if nothing was."""
+    """The best precision measured for a network on this machine; None if there is none."""
     try:
         kept = json.loads(_file(data).read_text(encoding="utf-8"))
         return BestPrecision(str(kept["precision"]), str(kept["found"]))

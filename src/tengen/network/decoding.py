@@ -12,7 +12,7 @@ from tengen.features.kernels.katago import SUPERKO, TERRITORY
 from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation
 
-LARGEST = 1e6  # points, turns and errors that a network may speak of; no board has as many
+LARGEST = 1e6  # the largest output accepted, in points, turns or errors; no board has as many
 
 
 class RawOutputs(NamedTuple):
@@ -25,7 +25,7 @@ class RawOutputs(NamedTuple):
 
 
 class BrokenNetworkError(ValueError):
-    """A network's outputs are no numbers to play by; the message names the network."""
+    """A network's outputs are not usable numbers; the message names the network."""
 
 
 def decode(
@@ -33,8 +33,8 @@ def decode(
 ) -> Evaluation:
     """Turn the raw outputs of a network into probabilities and points.
 
-    Raises BrokenNetworkError, with the network's name, where an output is infinite, no number, or
-    speaks of a million points: a search would take such a value for any other and play at random.
+    Raises BrokenNetworkError, with the network's name, where an output is not finite or exceeds a
+    million points: a search would use it like any other value, and play at random.
     'No result' is impossible under superko with area scoring; elsewhere it counts as no points.
     The policy is the plain one, or if the network has an optimistic one, the batch's mix of both.
     """

@@ -16,8 +16,8 @@ from tengen.game.color import BLACK
 from tengen.game.position import Position
 from tengen.network.architecture import Architecture
 
-INPUTS = ("planes", "globals", "metadata")  # of networks, the last one of some only
-CORES_PER_FEEDING_THREAD = 8  # one kernel thread finds leaves for a network on about so many
+INPUTS = ("planes", "globals", "metadata")  # the last only of networks that imitate people
+CORES_PER_FEEDING_THREAD = 8  # of a network on the CPU, for which one kernel thread finds leaves
 
 
 class Batch(NamedTuple):
@@ -38,7 +38,7 @@ class Batch(NamedTuple):
 def batch_for(batch: Batch, name: str, architecture: Architecture) -> Batch:
     """A batch with what a network of this name takes; raises ValueError for boards it cannot play.
 
-    Networks that imitate people know no optimism, as in KataGo, and the others no metadata.
+    Optimism is dropped for networks that imitate people, as in KataGo, metadata for all others.
     """
     check_boards(name, architecture.board_size, batch.planes.shape)
     if not architecture.imitates_people:

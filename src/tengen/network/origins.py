@@ -1,4 +1,4 @@
-"""From what a network learned, as the provenance of its file says: nothing, records, a teacher.
+"""What a network learned from, by the provenance in its file: nothing, records, a teacher.
 
 "Nothing" is self-play alone, from random weights.
 """
@@ -12,13 +12,13 @@ from tengen.network.trained_on import KATAGO_VERSION
 LEARNED_FROM, STARTED_FROM, TRAINED_BY = "learned_from", "started_from", "trained_by"
 NOTHING, UNKNOWN = "nothing", "not known"
 _AND = " and "
-# Until networks could learn from anything else, `tengen train` went on from its own alone, and said
-# for how many minutes those had been trained.
+# Before there were other sources, `tengen train` started from its own networks alone, whose files
+# state the minutes of training.
 _OF_OUR_OWN = " minutes"
 
 
 def learned_from(provenance: Mapping[str, str]) -> str:
-    """From what a network learned, in words; of KataGo's networks it is not known."""
+    """What a network learned from, in words; not known for KataGo's networks."""
     if LEARNED_FROM in provenance:
         return provenance[LEARNED_FROM]
     is_ours = provenance.get(TRAINED_BY, "").startswith("tengen ")
@@ -27,7 +27,7 @@ def learned_from(provenance: Mapping[str, str]) -> str:
 
 
 def learned_on_from(name: str, provenance: Mapping[str, str]) -> str:
-    """From what networks learned that go on from this one."""
+    """What a network learned from whose training starts from this one."""
     if KATAGO_VERSION in provenance:
         return f"KataGo's {name}"
     found = learned_from(provenance)
@@ -35,6 +35,6 @@ def learned_on_from(name: str, provenance: Mapping[str, str]) -> str:
 
 
 def with_source(earlier: str, source: str) -> str:
-    """From what a network learned that now learns from this, too."""
+    """What a network learned from, with one more source."""
     parts = [part for part in earlier.split(_AND) if part != NOTHING]
     return _AND.join(dict.fromkeys([*parts, source]))

@@ -1,4 +1,4 @@
-"""Trunks of one's own: torch modules in place of blocks, between the inputs and Tengen's heads.
+"""User-supplied trunks: torch modules in place of blocks, between the inputs and Tengen's heads.
 
     @own_trunk("plain", channels=32)
     class Plain(nn.Module):
@@ -84,7 +84,7 @@ def load_module(file: str) -> None:
     before = set(_TRUNKS)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever a file of somebody's raises
+    except Exception as error:  # a user's file may raise anything
         raise ValueError(f"{file}: {type(error).__name__}: {error}") from error
     if set(_TRUNKS) == before:
         raise ValueError(f"{file}: registers no trunk; see tengen.network.own_trunks")

@@ -1,7 +1,7 @@
-"""What a network was trained on: board sizes and rules. Elsewhere its judgement is a guess.
+"""The board sizes and rules that a network was trained on. Elsewhere its evaluations are guesses.
 
-Tengen's files say it in their provenance, in the words of a run's settings. KataGo's files do not:
-of those it is known.
+Tengen's files state them in their provenance, in the words of a run's settings. For KataGo's files,
+which do not, they follow from the version of the format.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class TrainedOn(NamedTuple):
     def knows_rules(self, rules: Rules) -> bool:
         """Was it trained under rules that count a game like these?
 
-        Ko, suicide, passes in friendship and White's bonus do not matter: they decide few games,
-        and do not change what a board is worth.
+        Ko, suicide, friendly passes and White's bonus do not matter: they decide few games, and do
+        not change how a board is counted.
         """
         return self.rules is not None and _count(rules) in map(_count, self.rules)
 
@@ -139,7 +139,7 @@ def _knows_all(rules: frozenset[Rules]) -> bool:
 
 
 def _count(rules: Rules) -> tuple[Scoring, Tax, bool]:
-    """What decides how a board is counted."""
+    """The rules that decide how a board is counted."""
     return rules.scoring, rules.tax, rules.button
 
 

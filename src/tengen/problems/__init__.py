@@ -5,7 +5,7 @@ problem_files.py  problems as lines of JSON; those that come with Tengen
 region.py         Region: what of a board a fight is confined to
 solver.py         RegionSolver: the fate of stones, by exhaustive search of a region
 answers.py        right and wrong moves, with what refutes them, from the solver
-opinions.py       what networks think of a problem: margins, and its grade
+network_judgement.py    margins of a problem by searches with networks, and its grade
 questions.py      where in a position stones are in question
 played_games.py   games between levels of strength, to find problems in
 making.py         problems out of games: found, solved, judged and graded

@@ -1,4 +1,4 @@
-"""Answers: for each move of whoever solves a problem whether it is right, and what follows.
+"""Answers: for each move of the side that solves a problem whether it is right, and what follows.
 
 A move is right if no other one achieves more. A wrong one has a refutation: the opponent's move
 after which nothing is left of what could be achieved. A right one is settled if the opponent has no
@@ -21,7 +21,7 @@ MOST_TURNS = 6  # of the solver in a solution
 
 
 class Outcome(IntEnum):
-    """What whoever solves a problem achieves; the more, the better."""
+    """What the solver achieves; the more, the better."""
 
     FAILURE = 0
     KO = 1
@@ -32,7 +32,7 @@ class End(StrEnum):
     """How it stands when no move must be answered any more."""
 
     CAPTURED = "captured"
-    DEAD = "dead"  # still on the board, and beyond help
+    DEAD = "dead"  # still on the board, and cannot be saved
     EYES = "eyes"
     CONNECTED = "connected"
     SEKI = "seki"
@@ -58,19 +58,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn of whoever solves the problem."""
+    """A turn of the side that solves the problem."""
 
     right: Mapping[Point, Reply | End] = field(default_factory=dict)
     wrong: Mapping[Point, Refuted] = field(default_factory=dict)
     elsewhere: Refuted = Refuted(None, Outcome.FAILURE)  # after a pass, or a move outside
 
 
-# How natural moves are in some positions, [moves] for each; the more, the more natural.
+# The plausibility of moves in some positions, by point; the higher, the more plausible.
 Taste: TypeAlias = Callable[[Sequence[Position]], Sequence[Mapping[Point, float]]]
 
 
 def no_taste(positions: Sequence[Position]) -> Sequence[Mapping[Point, float]]:
-    """All moves are equally natural."""
+    """All moves are equally plausible."""
     return [{} for _ in positions]
 
 

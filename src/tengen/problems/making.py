@@ -10,12 +10,12 @@ from tengen.engine.engine import Engine
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.problems.answers import Examination, Outcome
-from tengen.problems.opinions import (
+from tengen.problems.network_judgement import (
     deciding_komi,
     grade_of,
     looks_decisive,
     margin,
-    tastes,
+    policies,
     weakest_level,
 )
 from tengen.problems.played_games import WatchedGame
@@ -23,7 +23,7 @@ from tengen.problems.problem import Problem, position_of, rows_of
 from tengen.problems.questions import questions_in
 from tengen.problems.solver import Question, RegionSolver, UnsolvedError
 
-OPINIONS = 2  # networks that have to agree, as far as there are so many
+NETWORKS_TO_AGREE = 2  # or all, if there are fewer
 KOMI_VISITS = 32  # of the searches that find a komi
 LEAST_MOVES = 3  # that can be chosen from
 MOST_TRIES = 3  # in one place of a game, before it is left alone
@@ -32,7 +32,7 @@ SAME_PLACE = 0.4  # share of a region's points from which another one is the sam
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes problems with a network, whose opinion others have to share."""
+    """Makes problems with a network, with which others have to agree."""
 
     engine: Engine
     others: Sequence[Engine] = ()
@@ -78,7 +78,7 @@ class Maker:
         return examination, right[0]
 
     def _judged(self, examination: Examination, right: Position, source: str) -> Problem | None:
-        """The problem with answers, opinions and grade; None if a network does not agree.
+        """The problem with answers, margins and grade; None if a network does not agree.
 
         Networks cannot say how a ko ends.
         """
@@ -86,7 +86,7 @@ class Maker:
         question = examination.question
         success = examination.outcome(start) is Outcome.SUCCESS
         named = {each.name_for(start): each for each in (self.engine, *self.others)}
-        engines = tuple(named.values())[:OPINIONS] if success else ()
+        engines = tuple(named.values())[:NETWORKS_TO_AGREE] if success else ()
         if not all(looks_decisive(each, right, question) for each in engines):
             return None
         margins = {}
@@ -99,7 +99,7 @@ class Maker:
         komi = deciding_komi(self.engine, right, KOMI_VISITS)
         start = position_of(rows_of(start), start.to_play, komi)
         try:
-            answers = examination.turn(start, partial(tastes, self.engine))
+            answers = examination.turn(start, partial(policies, self.engine))
         except UnsolvedError:
             return None
         level = weakest_level(self.engine, start, [*answers.right, *answers.wrong])

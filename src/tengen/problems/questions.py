@@ -20,7 +20,7 @@ MOST_POINTS = 40  # of a region, stones included
 
 
 def questions_in(position: Position, ownership: NDArray[np.float32]) -> Iterator[Question]:
-    """The chains whose fate a network doubts, where it is decided in a small region.
+    """The chains whose fate is uncertain to a network, where it is decided in a small region.
 
     `ownership` [height, width] is Black's, from -1 to 1.
     """

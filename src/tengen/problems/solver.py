@@ -1,7 +1,7 @@
-"""What becomes of stones, by exhaustive search of the region that their fight is confined to.
+"""The fate of stones, by exhaustive search of the region that their fight is confined to.
 
-The search answers for one side winning all kos. Answered twice, it tells the fate: who succeeds
-even if the other side wins all kos succeeds; else it depends on a ko.
+A search assumes that one side wins all kos. Two searches tell the fate: a side that succeeds even
+if the other one wins all kos succeeds; otherwise the fate depends on a ko.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A folder in which problems are made, part by part: stopped at any time, it goes on later.
+"""A folder in which problems are made, part by part; interrupted work is resumed.
 
 A part is some games; its problems are one file, written whole. What a part gives depends on its
 number, the seed and the networks alone.

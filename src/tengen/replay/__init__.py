@@ -4,10 +4,10 @@
 - `kernels.encode`: the kernels that fill the fields
 - `shard`: files of games
 - `katago_rows`: rows for KataGo's own trainer
-- `katago_files`: such rows, read
+- `katago_files`: rows read from KataGo's training files
 - `sgf_games`: game records as games to learn from
-- `opinions`: what a teacher says of rows, and files of it
-- `kernels.boards`: the kernels that replay boards for it
-- `network_estimates`, `lead`: what a network says of recorded turns, and the komi that makes them
-  even
+- `teacher_outputs`: evaluations of rows by a teacher, as targets and in files
+- `kernels.boards`: the kernels that replay its games
+- `network_estimates`, `lead`: a network's estimates of recorded turns, and the komi that makes
+  them even
 """

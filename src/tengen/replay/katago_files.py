@@ -1,7 +1,7 @@
 """Rows that KataGo wrote for its trainer (npz files of V7 inputs), read as our own training rows.
 
-What such a row does not know, by its own weights, is not learned from it. A row's weight is its
-mean number of copies.
+A target whose weight in the row is 0 is not learned. A row's own weight is its mean number of
+copies.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ def _fill_identity(targets: NDArray[np.float32], games: Games, sources: _Sources
 
 
 def _fill_estimates(targets: NDArray[np.float32], estimates: Estimates, sources: _Sources) -> None:
-    """Fill the columns that only a network can tell."""
+    """Fill the columns that come from a network's estimates."""
     turn, mine = sources.turn, sources.mine
     known = sources.counted & np.isfinite(estimates.lead[turn])
     _fill(targets, Column.LEAD, np.where(known, mine * estimates.lead[turn], 0))

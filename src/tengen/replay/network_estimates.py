@@ -1,4 +1,4 @@
-"""What a network says of the turns of recorded games: its own outputs, and leads by searches."""
+"""A network's estimates for the turns of recorded games: its outputs, and leads by searches."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Estimates(NamedTuple):
     score: NDArray[np.float32]  # [turns] points at the end, without search
     policy_entropy: NDArray[np.float32]  # [turns]
     surprise: NDArray[np.float32]  # [turns] divergence of the policy target from the policy
-    lead: NDArray[np.float32]  # [turns] NaN where nobody asked
+    lead: NDArray[np.float32]  # [turns] NaN where it was not searched
 
 
 def estimate_turns(
     games: Games, engine: Engine, seed: int, lead_share: float = LEAD_SHARE
 ) -> Estimates:
-    """Ask about all turns that become rows with this seed, and for the leads of a share of them."""
+    """Evaluate all turns that become rows with this seed, and search the leads of a share."""
     estimates = Estimates(*(np.zeros(len(games.turns), np.float32) for _ in Estimates._fields))
     estimates.lead[:] = np.nan
     wanted = np.flatnonzero(copies_of_turns(games, seed))
@@ -104,7 +104,7 @@ def _evaluated(
 def _note_evaluation(
     turn: int, position: Position, evaluation: Evaluation, estimates: Estimates
 ) -> NDArray[np.float64]:
-    """Note what the network alone says of a turn; returns its policy [area + 1]."""
+    """Store the raw evaluation of a turn; returns its policy [area + 1]."""
     sign = 1 if position.to_play == BLACK else -1
     win, loss, _ = evaluation.value
     estimates.value[turn] = sign * (win - loss)

@@ -74,7 +74,7 @@ class Rows(NamedTuple, Generic[Array]):
     # game has a result, and records from elsewhere do not tell all of it.
     known: Annotated[Array, Field(np.float32, (4,))]
     # The spread of the score, and the squares of the errors of value and score at the shortest
-    # horizon, where a teacher tells them; all 0 where results have to teach them.
+    # horizon, from a teacher; all 0 where they are learned from results.
     uncertainty: Annotated[Array, Field(np.float32, (3,))]
 
 

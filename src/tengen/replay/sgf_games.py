@@ -1,8 +1,8 @@
 """Game records as the records of self-play hold games, so that a network can learn from them.
 
 Every move becomes a turn to learn from, with the move played as its target and the game's result as
-its value. What the record does not tell is not learned: a game won by resignation has no score, and
-who owned what is known only where the board, counted as it stands, gives the result of the record.
+its value. Targets that the record does not give are not learned: a game won by resignation has no
+score, and ownership is known only where the board, counted as it stands, gives the recorded result.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def _start_of(position: Position) -> Position:
 
 
 def _ending(outcome: Outcome | None, final: Position, is_whole: bool) -> Ending:
-    """How a game ended, as far as its record tells."""
+    """How a game ended, as far as its record has it."""
     nobody = np.zeros(final.stones.shape, np.int8)
     by_the_board = (Reason.SCORE, Reason.MOVE_LIMIT, Reason.RESIGNATION)
     if outcome is None or outcome.reason not in by_the_board:
-        return Ending(UNFINISHED, 0.0, nobody)  # on time, by forfeit: the board does not tell
+        return Ending(UNFINISHED, 0.0, nobody)  # on time, by forfeit: not seen on the board
     sign = {Color.BLACK: 1, Color.WHITE: -1, None: 0}[outcome.winner]
     if outcome.margin is None:
         return Ending(BY_DECISION, float(sign), nobody)

@@ -139,7 +139,7 @@ def _about(game: SgfGame, first: Position, review: GameReview) -> dict[str, Any]
 
 
 def _left_out(review: GameReview, turns: int) -> dict[str, Any]:
-    """What the review does not cover, or has no grounds for."""
+    """Remarks on moves that were not reviewed, and on a network not trained for the game."""
     unfamiliar = review.unfamiliar
     return {
         "broken": {"number": turns + 1, "illegal": review.illegal} if review.broken_off else None,

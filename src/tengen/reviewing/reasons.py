@@ -1,8 +1,8 @@
 """Why one move is better than another, in facts that can be checked on the board.
 
 A reason is read off two searches, one after each move: stones that live after the one and die after
-the other, groups that are cut or joined, or where the points lie. Nothing is said that is not so in
-both: what has no such reason is told by its points alone.
+the other, groups that are cut or joined, or where the points lie. A reason must hold in both
+searches; a move without one is described by its points alone.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ def _fate(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason 
         for kind, chains in fates.items()
         for group in _groups(chains)
     ]
-    told = [each for each in found if STONE_POINTS * each.stones >= ENOUGH * gain]
-    return max(told, key=lambda each: each.stones, default=None)
+    sufficient = [each for each in found if STONE_POINTS * each.stones >= ENOUGH * gain]
+    return max(sufficient, key=lambda each: each.stones, default=None)
 
 
 def _is_captured(outlook: Outlook, chain: Chain) -> bool:

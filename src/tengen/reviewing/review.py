@@ -69,7 +69,7 @@ class Candidate(NamedTuple):
 
 
 class TurnReview(NamedTuple):
-    """What is thought of one move; None stands for a pass."""
+    """The judgement of one move; None stands for a pass."""
 
     number: int  # of the move, from 1
     node: int  # place of its node in the main line; the root is 0
@@ -103,17 +103,17 @@ class SideReview(NamedTuple):
 
 @dataclass(frozen=True)
 class GameReview:
-    """What is thought of the moves of a game."""
+    """The judgement of the moves of a game."""
 
     turns: tuple[TurnReview, ...]  # in order; without those that were not searched
     black: SideReview
     white: SideReview
-    network: str  # whose opinion it is
+    network: str  # that judged the moves
     visits: int  # of each position
     missing: int  # moves that were not searched because the review was stopped
     unchecked: int  # moves whose loss is a first estimate, for the same reason
     broken_off: str  # what is wrong with the move after the last; "" if nothing is
-    unfamiliar: Unfamiliar | None = None  # why its opinion is no ground to rate anybody
+    unfamiliar: Unfamiliar | None = None  # why nobody is rated by this network
     illegal: str = ""  # why the move after the last is not legal, in a word
 
     def __repr__(self) -> str:
@@ -317,9 +317,9 @@ def _final(engine: Engine, position: Position) -> Standing:
     if outcome is None or outcome.reason is Reason.NO_RESULT:
         return Standing(0.5, 0.0)
     if rules.scoring is Scoring.TERRITORY or rules.friendly_pass:
-        opinion = engine.evaluate([position]).result()
-        win, loss, _ = opinion.value[0].tolist()
-        return for_black((1 + win - loss) / 2, float(opinion.lead[0]), position.to_play)
+        evaluation = engine.evaluate([position]).result()
+        win, loss, _ = evaluation.value[0].tolist()
+        return for_black((1 + win - loss) / 2, float(evaluation.lead[0]), position.to_play)
     if outcome.winner is None:
         return Standing(0.5, 0.0)
     return for_black(1.0, outcome.margin or 0.0, outcome.winner)

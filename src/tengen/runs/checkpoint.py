@@ -20,8 +20,8 @@ from safetensors.numpy import save
 from tengen.atomic_files import replace_file, sync_folder
 from tengen.network.files.errors import one_line
 from tengen.network.files.tengen_format import checksum
-from tengen.replay.opinions import ENDING as OPINIONS
 from tengen.replay.shard import shard_files, shard_number, shard_numbers, write_shard
+from tengen.replay.teacher_outputs import ENDING as TEACHER_ENDING
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.folder import RunError, RunFolder, writing
 from tengen.selfplay.record import Games, split_games
@@ -220,4 +220,4 @@ def remove_shards_after(folder: RunFolder, last: int) -> None:
         if shard_number(file) > last:
             with writing(file):
                 file.unlink()
-                file.with_suffix(OPINIONS).unlink(missing_ok=True)
+                file.with_suffix(TEACHER_ENDING).unlink(missing_ok=True)

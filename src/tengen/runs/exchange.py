@@ -45,7 +45,7 @@ _SESSION = re.compile(r"(\d+)\.json")
 
 
 class WorkerShard(NamedTuple):
-    """The name of a shard: whose, and which of theirs."""
+    """The name of a shard: its session and its number there."""
 
     session: int
     number: int
@@ -69,7 +69,7 @@ def was_shared(folder: RunFolder) -> bool:
 
 
 def claim_session(store: Store, facts: Mapping[str, Any], at_least: int = 1) -> int:
-    """Take the next number of a session, whoever else does so at the same time."""
+    """Take the next number of a session; safe if several processes do so at the same time."""
     number = max([at_least, *(known + 1 for known in sessions(store))])
     token = secrets.token_hex(8)
     while number < MOST_SESSIONS:

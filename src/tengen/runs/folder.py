@@ -50,7 +50,7 @@ class RunFolder:
         self.latest = path / "latest.safetensors"  # the network when the run ended or was stopped
         self.shards = path / "shards"
         self.games = path / "games"  # samples as SGF
-        self.opinions = path / "opinions"  # a teacher's, of records and of what is held out
+        self.teacher_outputs = path / "opinions"  # for records and held-out rows
         self.records = path / "records"  # that were read; only of runs that learn from such
         self.tensorboard = path / "tensorboard"
         self.ratings = path / "ratings.jsonl"

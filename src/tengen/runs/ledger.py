@@ -1,6 +1,6 @@
 """Which shards of a run's workers have been counted: ranges of numbers for each session.
 
-It is saved inside the checkpoint, so that games and weights agree about what was learned from.
+It is saved inside the checkpoint, so that weights and counted games always belong together.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from tengen.user_messages import say
 
 
 class RunObserver(Protocol):
-    """Is told of a run's metrics as they are written; a function of this shape will do, too."""
+    """Receives a run's metrics as they are written: any function with these parameters."""
 
     def __call__(self, step: int, metrics: Mapping[str, float]) -> object:
         """Take the metrics of an iteration or of a rating, such as {"loss/policy": 1.2}.
@@ -19,17 +19,17 @@ class RunObserver(Protocol):
 
 
 class Observers:
-    """Tells several observers; one that fails is named, left out, and ends no run."""
+    """Several observers; one that fails is reported and dropped, and the run goes on."""
 
     def __init__(self, observers: Sequence[RunObserver] = ()) -> None:
         self._observers = list(observers)
 
-    def tell(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Tell all of them."""
+    def notify(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Pass metrics to all of them."""
         for observer in tuple(self._observers):
             try:
                 observer(step, dict(metrics))
             except Exception as error:  # whatever it raises is not the run's
                 self._observers.remove(observer)
                 name = getattr(observer, "__name__", type(observer).__name__)
-                say(f"{name} is told nothing more of this run: {type(error).__name__}: {error}")
+                say(f"{name} gets no more metrics of this run: {type(error).__name__}: {error}")

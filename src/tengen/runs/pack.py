@@ -1,4 +1,4 @@
-"""Packs: all that a run needs to go on elsewhere, in files that travel.
+"""Packs: all that a run needs to go on elsewhere, in a few files to copy.
 
 A pack has the weights, their averages, the optimizer's state, counters, settings, ratings and
 metrics; beside these, as far as there is room, and in this order:
@@ -300,7 +300,7 @@ def _draw_curves(folder: RunFolder) -> None:
 
 
 class Packer(BackgroundThread):
-    """Keeps the pack of a run under way fresh, without making it wait."""
+    """Updates the pack of a run under way in the background."""
 
     def __init__(self, folder: RunFolder, file: Path | None) -> None:
         super().__init__("packing")

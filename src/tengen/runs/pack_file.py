@@ -3,7 +3,7 @@
 The index is JSON: the format, facts about the run, the sizes of the members, and each part's name,
 size and checksum. The parts are the members, one after the other, cut into files of a size that
 most ways of copying allow. New parts have other names than the old ones and the index is replaced
-last, so whoever is killed while writing leaves the old pack whole.
+last, so a process killed while writing leaves the old pack whole.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _read_index(file: Path) -> dict[str, Any]:
     stated = index.pop("sha256", "")
     if stated != _checksum(index):
         raise RunError(f"{file}: is damaged (its checksum is wrong); copy it again")
-    # From here on only somebody who means harm wrote something else than `write_pack`.
+    # With a right checksum, only a forged file differs from here on from what `write_pack` writes.
     parts, sizes = index["parts"], index["members"].values()
     harmless = all(
         _NAME.fullmatch(name) and 0 < size <= PART_BYTES for name, size, _checksum in parts

@@ -1,7 +1,7 @@
 """Games in fewer bytes than shards take, for packs: about 0.5 kB a game of 9x9, 1.1 in shards.
 
-Moves, policies, rules and results are exact. What the searches found is rounded to steps far below
-its noise, and kept as differences from turn to turn, which compress well.
+Moves, policies, rules and results are exact. Search values are rounded to steps far below their
+noise, and kept as differences from turn to turn, which compress well.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def packed_games(games: Games) -> bytes:
 
 
 def unpacked_games(content: bytes) -> Games:
-    """What `packed_games` was given, rounded; raises ValueError."""
+    """The games that `packed_games` was given, rounded; raises ValueError."""
     length = int.from_bytes(content[:4], "little")
     try:
         header = json.loads(content[4 : 4 + length])

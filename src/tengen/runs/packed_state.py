@@ -1,10 +1,10 @@
-"""The trainer's tensors in fewer bytes, for packs; what it costs in precision is stated here.
+"""The trainer's tensors in fewer bytes, for packs, at this cost in precision:
 
-- Weights, counters and whatever is not named below are exact.
+- Weights, counters and everything not listed below are exact.
 - Averaged weights are kept as their difference from the weights, with 8 significant bits: finer
   than float16, in which networks are written and played, unless the two are far apart.
 - The optimizer's moments have 8 significant bits each, rounded to nearest: an error of at most
-  0.4%, far less than gradients differ from batch to batch, and forgotten as moments are.
+  0.4%, far less than gradients differ from batch to batch, which decays as moments do.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def packed_state(arrays: Arrays) -> bytes:
 
 
 def unpacked_state(content: bytes) -> dict[str, NDArray[Any]]:
-    """What `packed_state` was given, to the precision above; raises ValueError."""
+    """The state that `packed_state` was given, to the precision above; raises ValueError."""
     try:
         raw = zlib.decompress(content)
         planes = load(raw)

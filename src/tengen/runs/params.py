@@ -82,7 +82,7 @@ class RunParams:
 
 @dataclass(frozen=True)
 class DataParams:
-    """What is learned from, if not from the network's own games and their results alone.
+    """Sources to learn from besides the network's own games and their results.
 
     Raises ValueError for impossible values.
     """
@@ -94,7 +94,7 @@ class DataParams:
     record_rules: str = "japanese"  # rules of records that name none
     # Sides of boards, or "9x13": records of others are left out; empty: those that are common.
     record_sizes: tuple[int | str, ...] = ()
-    # A network whose opinion of each position is learned, in place of the moves that were chosen
+    # A network whose evaluation of each position is learned, in place of the moves that were chosen
     # there and the result of the game.
     teacher: str = ""
     # With records or a teacher this share of the games is not learned from; how well the network
@@ -167,12 +167,12 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class Session:
-    """What holds for one sitting of a run, beside the settings of the run."""
+    """Options of one session of a run, besides the settings of the run."""
 
     minutes: float | None = None  # it ends after so many, though the run has not
     pack: Path | None = None  # kept fresh, see `tengen.runs.pack`
     origin: Path | None = None  # a pack that a new run goes on from
-    observers: tuple[RunObserver, ...] = ()  # are told of all metrics
+    observers: tuple[RunObserver, ...] = ()  # receive all metrics
 
 
 SECTIONS: dict[str, type[Any]] = get_type_hints(RunConfig)

@@ -39,7 +39,7 @@ TICKS_TO_COLLECT = 64  # between two looks for finished games
 
 
 class OpenedRun(NamedTuple):
-    """What a run has to say to the parts that work for it."""
+    """What the parts that work for a run need to know of it."""
 
     folder: RunFolder
     config: RunConfig
@@ -60,7 +60,7 @@ class GameSource(Protocol):
 
     @property
     def share(self) -> float:
-        """How much of what there is has been used; 0 if there is ever more."""
+        """The share of all data that has been used; 0 if it has no end."""
 
     def collect(self, learn: Callable[[], bool]) -> Games | Piece:
         """The next games, perhaps none; meanwhile, if overlapped, call `learn` again and again.
@@ -161,10 +161,10 @@ class OneProcess:
         return LocalRater(run)
 
     def check(self) -> None:
-        """The lock of the folder suffices."""
+        """Does nothing: the lock of the folder keeps other processes out."""
 
     def saving(self) -> None:
-        """As above."""
+        """Does nothing: no other machine takes part in the run."""
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away what workers left and the checkpoint has counted."""
@@ -185,7 +185,7 @@ class LocalFleet(PlayedGames):
         self._network = SelfPlayNetwork(data or run.trainer.ema, halves)
         run.kernels_ready()
         games, first = config.selfplay, run.numbers_from
-        if first:  # none is cut short: that is for the first games of a network that knows nothing
+        if first:  # none is cut short, which is for the first games of an untrained network alone
             games = replace(games, stagger=False)
         self._fleet = Fleet(
             self._network.buffers, games, config.search, config.run.seed, first_game=first
@@ -216,7 +216,7 @@ class LocalFleet(PlayedGames):
 
     @property
     def counts(self) -> Counts:
-        """Of the fleet."""
+        """The counts of the fleet."""
         return self._fleet.counts
 
     def metrics(self, before: Counters, now: Counters) -> dict[str, float]:
@@ -229,11 +229,11 @@ class LocalFleet(PlayedGames):
         return self._fleet.save()
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on with them."""
+        """Go on with games that were saved."""
         self._fleet.load(arrays)
 
     def left_over(self) -> list[Games]:
-        """What workers left, if the run was on several machines before."""
+        """The games of shards that workers left, if the run was on several machines before."""
         run = self._run
         store = FolderStore(run.folder.path)
         return count_left_over(store, run.ledger, run.config.selfplay, run.aside)
@@ -268,7 +268,7 @@ class LocalRater:
 
 
 def own_numbers(folder: RunFolder, before: int) -> int:
-    """From which number a new fleet of this process counts its games in a run that was shared.
+    """The number of the first game of a new fleet of this process, in a run that was shared.
 
     `before` is where the last one began; its games and those of workers keep their numbers.
     """

@@ -49,7 +49,7 @@ class Counters(NamedTuple):
 
 
 class RunStatus(NamedTuple):
-    """What is shown."""
+    """The values that the table shows."""
 
     now: Counters
     rates: Mapping[str, float] = dict.fromkeys(_RATES, 0.0)  # per second
@@ -103,8 +103,8 @@ class Progress(Closeable):
     def record_rating(self, now: Counters, rating: Rating) -> None:
         """Show the network's rating from now on, and write it; raises RunError.
 
-        A run that was killed right after it had rated this network rates it again: the first
-        rating goes.
+        A run that was killed right after it had rated this network rates it again; the later
+        rating replaces the first one.
         """
         step = now.iteration
         forget_lines(self._lines, lambda line: line.get("step") == step and "elo" in line)
@@ -115,7 +115,7 @@ class Progress(Closeable):
         """Write values such as {"loss/policy": 1.2}; raises RunError."""
         append_line(self._lines, {"step": iteration, **values})
         self._events.write(iteration, values)
-        self._observers.tell(iteration, values)
+        self._observers.notify(iteration, values)
 
     def close_display(self) -> None:
         """Release the terminal, for a last message."""

@@ -122,7 +122,7 @@ def _play_on(
 def _empty_boards(games: SelfPlayParams) -> list[Position]:
     """The boards of a run's ratings: all sizes that are played, by the first of its rules.
 
-    Territory is played out as in self-play, so that nobody has to judge what is dead.
+    Territory is played out as in self-play, so that no dead stones have to be agreed on.
     """
     rules = replace(games.first_rules, played_out=True)
     return [

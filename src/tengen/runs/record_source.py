@@ -30,17 +30,17 @@ class FromRecords:
         return RecordedGames(run)
 
     def open_rater(self, run: OpenedRun) -> LocalRater:
-        """Matches that the loop waits for."""
+        """A rater that plays matches at once; the loop waits for them."""
         return LocalRater(run)
 
     def check(self) -> None:
-        """The lock of the folder suffices."""
+        """Does nothing: the lock of the folder keeps other processes out."""
 
     def saving(self) -> None:
-        """As above."""
+        """Does nothing: no other machine takes part in the run."""
 
     def saved(self, facts: Mapping[str, Any]) -> None:
-        """Nothing is left to do."""
+        """Does nothing: no other machine takes part in the run."""
 
 
 class RecordedGames:
@@ -61,7 +61,7 @@ class RecordedGames:
         return self._taken / wanted if wanted else 0.0
 
     def collect(self, learn: Callable[[], bool]) -> Games | Piece:
-        """The next file, unless the device is behind with what it has."""
+        """The next file, or no games while the trainer still has earlier rows to learn from."""
         if self.overlapped and learn():
             return no_games()
         self._taken += 1
@@ -85,25 +85,25 @@ class RecordedGames:
         return {"epochs": self._taken / len(self._pieces)}
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """How far it is."""
+        """The number of files taken so far."""
         return {TAKEN: np.array(self._taken)}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from there."""
+        """Go on after the files that were taken."""
         self._taken = int(arrays[TAKEN])
 
-    # What would play them does not
+    # Does nothing: there is no self-play
 
     def wants_weights(self) -> bool:
-        """Nobody plays with them."""
+        """False: no game needs the trained weights."""
         return False
 
     def publish(self, trainer: Trainer) -> None:
-        """Nobody plays with them."""
+        """Does nothing: no game needs the trained weights."""
 
     def play(self, data: NetworkData) -> None:
-        """Nobody plays with it."""
+        """Does nothing: no game needs this network."""
 
     def left_over(self) -> list[Games]:
-        """Nothing is played."""
+        """None: no games are under way."""
         return []

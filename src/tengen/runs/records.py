@@ -1,7 +1,7 @@
 """Game records that a run learns from, read once into its folder.
 
 `RUN/records` has shards of games in a random order, and `index.json` about them; files of KataGo's
-rows stay where they are. Reading that was interrupted goes on where it was.
+rows stay where they are. Reading that was interrupted is resumed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tengen.game.sgf.records import SgfError, load_sgf
 from tengen.network.trained_on import ALL
 from tengen.replay.katago_files import ENDING as ROWS
 from tengen.replay.katago_files import RowsFileError, read_katago_rows
-from tengen.replay.opinions import ENDING as OPINIONS
 from tengen.replay.sgf_games import games_of_sgf
 from tengen.replay.shard import SUFFIX as SHARD
 from tengen.replay.shard import ShardError, read_shard, shard_files, shard_number, write_shard
+from tengen.replay.teacher_outputs import ENDING as TEACHER_ENDING
 from tengen.runs.folder import RunError, RunFolder, write_whole, writing
 from tengen.runs.params import DataParams, RunConfig
 from tengen.runs.row_maker import Piece
@@ -98,7 +98,7 @@ def read_records(folder: RunFolder, data: DataParams, features: FeatureSet, seed
 def _read_on(
     folder: RunFolder, index: Index, files: list[Path], data: DataParams, features: FeatureSet
 ) -> None:
-    """Read the files that are left, and note how far it is after each piece."""
+    """Read the remaining files, and save the progress after each piece."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bars = Progress(*columns, TimeRemainingColumn(), console=TerminalConsole(stderr=True))
     wanted = {parse_size(size) for size in data.record_sizes}
@@ -233,7 +233,7 @@ def record_pieces(folder: RunFolder) -> list[Piece]:
         raise RunError(f"{missing[0]}: is gone, and the run learns from it; restore it")
     names = (file.stem if file in shards else f"{file.stem}-{k}" for k, file in enumerate(files))
     return [
-        Piece(file, folder.opinions / f"{name}{OPINIONS}")
+        Piece(file, folder.teacher_outputs / f"{name}{TEACHER_ENDING}")
         for file, name in zip(files, names, strict=True)
     ]
 

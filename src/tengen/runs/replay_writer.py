@@ -1,4 +1,4 @@
-"""Fills the replay buffer with the rows of what a run finds, and keeps played games to be saved."""
+"""Fills the replay buffer with rows of games and files, and keeps played games to be saved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from tengen.game.geometry import Size
-from tengen.replay.opinions import Opinions
+from tengen.replay.teacher_outputs import TeacherOutputs
 from tengen.runs.background_thread import BackgroundThread
 from tengen.runs.row_maker import BySize, Piece, RowMaker, joined_rows
 from tengen.selfplay.record import Games, joined
@@ -21,10 +21,10 @@ MOST_HELD_OUT = 1_000  # rows: enough to tell by 1.5% how often the network find
 
 
 class Unsaved(NamedTuple):
-    """Games to be saved, and what a teacher says of their rows."""
+    """Games to be saved, and a teacher's outputs for their rows."""
 
     games: Games
-    opinions: Mapping[Size, Opinions] | None
+    teacher_outputs: Mapping[Size, TeacherOutputs] | None
 
 
 class ReplayWriter(BackgroundThread):
@@ -55,7 +55,7 @@ class ReplayWriter(BackgroundThread):
         elif len(found.games):
             # One thread: there are few games, and more take longer to start than to encode.
             made = self._maker.of_games(found)
-            self._unsaved.append(Unsaved(found, made.opinions))
+            self._unsaved.append(Unsaved(found, made.teacher_outputs))
             self.last = found
             self._hold_out(made.held_out)
         else:
@@ -74,15 +74,15 @@ class ReplayWriter(BackgroundThread):
         self.finish()
         taken, self._unsaved = self._unsaved, []
         games = joined([each.games for each in taken])
-        parts = [each.opinions for each in taken if each.opinions is not None]
-        return Unsaved(games, _joined_opinions(parts) if parts else None)
+        parts = [each.teacher_outputs for each in taken if each.teacher_outputs is not None]
+        return Unsaved(games, _joined_outputs(parts) if parts else None)
 
-    def opinions_saver(self, unsaved: Unsaved) -> Callable[[Path], None] | None:
-        """What keeps the teacher's opinions of games beside their shard; None without any."""
-        games, opinions = unsaved
-        if opinions is None:
+    def teacher_outputs_saver(self, unsaved: Unsaved) -> Callable[[Path], None] | None:
+        """What keeps the teacher's outputs for games beside their shard; None without any."""
+        games, outputs = unsaved
+        if outputs is None:
             return None
-        return lambda shard: self._maker.save_opinions(shard, games, opinions)
+        return lambda shard: self._maker.save_teacher_outputs(shard, games, outputs)
 
     def restore(self, earlier: Iterable[Piece], total: int, games: int) -> None:
         """Fill the buffer from the files, the last first, of a run with so many rows and games."""
@@ -103,10 +103,10 @@ class ReplayWriter(BackgroundThread):
         self.buffer.set_window(min(wanted, self._held))
         self.games = games
 
-    def find_held_out(self, pieces: Iterable[Piece], opinions: Path) -> None:
+    def find_held_out(self, pieces: Iterable[Piece], outputs: Path) -> None:
         """Hold out rows of these files, as many as are wanted; raises RowsFileError."""
         if self.held_out is not None:
-            for rows in self._maker.held_out_of(pieces, MOST_HELD_OUT, opinions):
+            for rows in self._maker.held_out_of(pieces, MOST_HELD_OUT, outputs):
                 self._hold_out(rows)
 
     def _hold_out(self, rows: BySize) -> None:
@@ -116,11 +116,11 @@ class ReplayWriter(BackgroundThread):
             held_out.set_window(MOST_HELD_OUT)
 
 
-def _joined_opinions(parts: list[Mapping[Size, Opinions]]) -> dict[Size, Opinions]:
-    """Opinions of several games, in their order."""
+def _joined_outputs(parts: list[Mapping[Size, TeacherOutputs]]) -> dict[Size, TeacherOutputs]:
+    """The outputs for several games, in their order."""
     sizes = dict.fromkeys(size for part in parts for size in part)
     return {
-        size: Opinions(
+        size: TeacherOutputs(
             *map(np.concatenate, zip(*(part[size] for part in parts if size in part), strict=True))
         )
         for size in sizes

@@ -1,6 +1,6 @@
-"""Training rows of what a run finds, games or files of rows: by their results, or by a teacher.
+"""Training rows from games or from files of rows, with targets from results or from a teacher.
 
-Some games may be held out: nothing is learned from them, so that they show what was.
+Some games may be held out: nothing is learned from them, so that they measure what was learned.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
 from tengen.replay.katago_files import ENDING as ROWS_ENDING
 from tengen.replay.katago_files import read_katago_rows
-from tengen.replay.opinions import ENDING as OPINIONS_ENDING
-from tengen.replay.opinions import (
-    Opinions,
-    as_taught,
-    ask,
-    digest_of,
-    fits,
-    load_opinions,
-    save_opinions,
-)
 from tengen.replay.rows import OrderedRows, Rows, copies_of_turns, encode_games
 from tengen.replay.shard import read_or_set_aside
+from tengen.replay.teacher_outputs import ENDING as TEACHER_ENDING
+from tengen.replay.teacher_outputs import (
+    TeacherOutputs,
+    digest_of,
+    evaluate_rows,
+    fits,
+    load_teacher_outputs,
+    save_teacher_outputs,
+    with_teacher_targets,
+)
 from tengen.selfplay.record import Games, games_where, no_games
 from tengen.user_messages import say
 
@@ -40,19 +40,19 @@ Numbers = dict[Size, NDArray[np.uint64]]  # [rows]
 
 
 class Piece(NamedTuple):
-    """A file of games (a shard) or of rows, and where a teacher's opinions of it are kept."""
+    """A file of games (a shard) or of rows, and where a teacher's outputs for it are kept."""
 
     path: Path
-    opinions: Path
+    teacher_outputs: Path
 
 
 def piece_of(shard: Path) -> Piece:
-    """A shard of a run's own games, whose opinions lie beside it."""
-    return Piece(shard, shard.with_suffix(OPINIONS_ENDING))
+    """A shard of a run's own games; a teacher's outputs lie beside it."""
+    return Piece(shard, shard.with_suffix(TEACHER_ENDING))
 
 
 class Teacher(NamedTuple):
-    """A network whose opinions are learned."""
+    """A network whose outputs are learned as targets."""
 
     evaluator: Evaluator
     sha256: str  # of its file
@@ -64,11 +64,11 @@ class Made(NamedTuple):
     rows: BySize  # to learn from
     held_out: BySize
     games: int  # all of them
-    opinions: dict[Size, Opinions] | None  # of all rows, with a teacher
+    teacher_outputs: dict[Size, TeacherOutputs] | None  # of all rows, with a teacher
 
 
 class _Found(NamedTuple):
-    """All rows of some games, before anything else is done with them."""
+    """All rows of some games, before any are held out or get a teacher's targets."""
 
     rows: BySize
     numbers: Callable[[], Numbers]  # which game each row is of
@@ -98,21 +98,21 @@ class RowMaker:
     def of_games(self, games: Games, threads: int = 1) -> Made:
         """The rows of games that have just been played."""
         found = self._of_games(games, threads)
-        opinions = None if self.teacher is None else self._asked(found)
-        return self._made(found, opinions)
+        outputs = None if self.teacher is None else self._evaluated(found)
+        return self._made(found, outputs)
 
     def of_file(self, piece: Piece, threads: int = 1) -> Made:
-        """The rows of a file, none if it is damaged; the teacher is asked about them once.
+        """The rows of a file, none if it is damaged; the teacher evaluates them once.
 
         Raises RowsFileError.
         """
         found = self._of_file(piece, threads)
-        opinions = None
+        outputs = None
         if self.teacher is not None:
-            opinions = self._remembered(piece.opinions, found, self.teacher)
-        return self._made(found, opinions)
+            outputs = self._remembered(piece.teacher_outputs, found, self.teacher)
+        return self._made(found, outputs)
 
-    def held_out_of(self, pieces: Iterable[Piece], most: int, opinions: Path) -> list[BySize]:
+    def held_out_of(self, pieces: Iterable[Piece], most: int, outputs: Path) -> list[BySize]:
         """Held out rows of these files, until there are so many; see `of_file`."""
         parts: list[_Found] = []
         count = 0
@@ -125,15 +125,17 @@ class RowMaker:
             return [part.rows for part in parts]
         taught = []
         for number, part in enumerate(parts):
-            path = opinions.with_name(f"{opinions.name}-{number:03}{OPINIONS_ENDING}")
+            path = outputs.with_name(f"{outputs.name}-{number:03}{TEACHER_ENDING}")
             taught.append(_taught(part.rows, self._remembered(path, part, self.teacher)))
         return taught
 
-    def save_opinions(self, shard: Path, games: Games, opinions: Mapping[Size, Opinions]) -> None:
-        """Keep the opinions of the games that were saved in a shard. Raises OSError."""
+    def save_teacher_outputs(
+        self, shard: Path, games: Games, outputs: Mapping[Size, TeacherOutputs]
+    ) -> None:
+        """Keep the outputs for the games that were saved in a shard. Raises OSError."""
         assert self.teacher is not None
-        of = self._of_whom(digest_of(games), self.teacher)
-        save_opinions(piece_of(shard).opinions, opinions, of)
+        of = self._label(digest_of(games), self.teacher)
+        save_teacher_outputs(piece_of(shard).teacher_outputs, outputs, of)
 
     def _of_games(self, games: Games, threads: int) -> _Found:
         threads = min(threads, max(1, len(games.games)))
@@ -199,41 +201,43 @@ class RowMaker:
         features = self.teacher.evaluator.features
         return rows if features.kind == self.features.kind else read(features)
 
-    def _remembered(self, path: Path, found: _Found, teacher: Teacher) -> dict[Size, Opinions]:
-        """The opinions in a file, or those that the teacher is asked for now, and keeps there."""
+    def _remembered(
+        self, path: Path, found: _Found, teacher: Teacher
+    ) -> dict[Size, TeacherOutputs]:
+        """The outputs in a file; if there are none, evaluates the rows now and keeps them there."""
         counts = {size: len(rows.order) for size, rows in found.rows.items()}
-        of = self._of_whom(found.digest(), teacher)
-        known = load_opinions(path, of)
+        of = self._label(found.digest(), teacher)
+        known = load_teacher_outputs(path, of)
         if known is not None and fits(known, counts):
             return known
-        opinions = self._asked(found)
+        outputs = self._evaluated(found)
         try:
             path.parent.mkdir(exist_ok=True)
-            save_opinions(path, opinions, of)
+            save_teacher_outputs(path, outputs, of)
         except OSError as error:
             say(f"{path}: cannot be written ({error.strerror}); the teacher will be asked again")
-        return opinions
+        return outputs
 
-    def _of_whom(self, digest: str, teacher: Teacher) -> str:
-        """What a file of opinions says that it is of."""
+    def _label(self, digest: str, teacher: Teacher) -> str:
+        """What a file of outputs is for: games, teacher and seed."""
         return f"{digest} by {teacher.sha256}, seed {self._seed}"
 
-    def _asked(self, found: _Found) -> dict[Size, Opinions]:
+    def _evaluated(self, found: _Found) -> dict[Size, TeacherOutputs]:
         assert self.teacher is not None
         evaluator = self.teacher.evaluator
         return {
-            size: ask(evaluator, evaluator.features, ordered.rows)
+            size: evaluate_rows(evaluator, evaluator.features, ordered.rows)
             for size, ordered in found.for_teacher().items()
         }
 
-    def _made(self, found: _Found, opinions: Mapping[Size, Opinions] | None) -> Made:
-        rows = found.rows if opinions is None else _taught(found.rows, opinions)
+    def _made(self, found: _Found, outputs: Mapping[Size, TeacherOutputs] | None) -> Made:
+        rows = found.rows if outputs is None else _taught(found.rows, outputs)
         kept, held = rows, BySize()
         if self.held_out:
             taught = found._replace(rows=rows)
             kept = _where(taught, lambda numbers: ~self._holds_out(numbers)).rows
             held = _where(taught, self._holds_out).rows
-        return Made(kept, held, found.games, None if opinions is None else dict(opinions))
+        return Made(kept, held, found.games, None if outputs is None else dict(outputs))
 
     def _holds_out(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """[rows] whether they are of games that are held out; depends on their numbers alone."""
@@ -242,9 +246,9 @@ class RowMaker:
         return (mixed >> _HALF).astype(np.float64) < self.held_out * 2.0**32
 
 
-def _taught(rows: BySize, opinions: Mapping[Size, Opinions]) -> BySize:
+def _taught(rows: BySize, outputs: Mapping[Size, TeacherOutputs]) -> BySize:
     return {
-        size: OrderedRows(as_taught(ordered.rows, opinions[size]), ordered.order)
+        size: OrderedRows(with_teacher_targets(ordered.rows, outputs[size]), ordered.order)
         for size, ordered in rows.items()
     }
 

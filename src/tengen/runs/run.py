@@ -169,7 +169,7 @@ class Run(Closeable):
             for games in self._games.left_over():
                 self._replay.add(games)
             held_out = self._games.first(folder)
-            self._replay.find_held_out(held_out, folder.opinions / "held-out")
+            self._replay.find_held_out(held_out, folder.teacher_outputs / "held-out")
             self._refresh_teacher()
             self._packer = opened.enter_context(Packer(folder, self._session.pack))
             self._writer = opened.enter_context(
@@ -183,7 +183,7 @@ class Run(Closeable):
             self._opened = opened.pop_all()
 
     def _open_parts(self, network: TrainingNetwork, opened: ExitStack) -> None:
-        """Create the trainer, the replay buffer, and whoever plays and rates."""
+        """Create the trainer, the replay buffer, the source of games and the rater."""
         config, seed = self._config, self._config.run.seed
         features = FEATURE_SETS[network.network.architecture.features]
         on_gpu = self._device == CUDA
@@ -331,7 +331,7 @@ class Run(Closeable):
 
     @property
     def _learned_from(self) -> str:
-        """From what the network learned, for its provenance."""
+        """What the network learned from, for its provenance."""
         return learned_with(self._start.learned_from, self._config.data, self._teacher)
 
     @property
@@ -471,7 +471,7 @@ class Run(Closeable):
             facts["teacher_sha256"] = self._teacher.sha256
         if was_shared(self._folder):
             facts |= {"counted": self._ledger.to_json(), "aside": dict(self._aside)}
-        games, beside = unsaved.games, self._replay.opinions_saver(unsaved)
+        games, beside = unsaved.games, self._replay.teacher_outputs_saver(unsaved)
         self._writer.start(self._writer.write, self.iteration, games, arrays, facts, beside)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
@@ -479,7 +479,7 @@ class Run(Closeable):
         self._last_saved = time.monotonic()
 
     def _refresh_teacher(self) -> None:
-        """Let the teacher begin anew, here as in a resumed run, so that both go on alike.
+        """Reset the teacher's evaluator, as resuming does, so that a resumed run is exact.
 
         Which graph evaluates a batch, and so the last digits, depends on earlier batches.
         """

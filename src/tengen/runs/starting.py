@@ -62,7 +62,7 @@ def _from_network(data: NetworkData, params: RunParams) -> Start:
     data = replace(data, architecture=data.architecture.seeing(features))
     continued = continued_network(data, params.seed)
     for remark in continued.remarks:
-        say(f"{data.name} learns on: {remark}")
+        say(f"{data.name} continues training: {remark}")
     return Start(
         continued.network,
         ", ".join([data.name, *named]),
@@ -72,9 +72,9 @@ def _from_network(data: NetworkData, params: RunParams) -> Start:
 
 
 def open_teacher(data: DataParams, device: str, facts: Mapping[str, Any]) -> Teacher | None:
-    """The teacher, if there is one; raises ValueError for one that cannot teach.
+    """The teacher, if there is one; raises ValueError for a network that cannot teach.
 
-    It has to be the one that has taught the run so far, of whose checkpoint these are facts.
+    Raises RunError if the facts of the run's checkpoint name another teacher.
     """
     if not data.teacher:
         return None
@@ -90,7 +90,7 @@ def open_teacher(data: DataParams, device: str, facts: Mapping[str, Any]) -> Tea
 
 
 def learned_with(earlier: str, data: DataParams, teacher: Teacher | None) -> str:
-    """From what a network learned that began so, and was trained by these settings."""
+    """What a network learned from: that of its start, and what these settings add."""
     found = with_source(earlier, "records") if data.records else earlier
     if teacher is not None:
         found = with_source(found, f"teacher {teacher.evaluator.name}")

@@ -128,7 +128,7 @@ class UrlStore:
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:
-        """Turn whatever a protocol's own package raises into an OSError."""
+        """Turn all exceptions of a protocol's own package into OSError."""
         try:
             yield
         except OSError:

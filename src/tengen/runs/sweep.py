@@ -1,4 +1,4 @@
-"""Sweeps: the same run with several settings and seeds, and what their curves have in common."""
+"""Sweeps: the same run with several settings and seeds, and their mean curves."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def draw_choice(
     if weights.max() <= 0 or (temperature <= _COLD and params.temperature_below >= 1):
         return choices[int(weights.argmax())][0]
     odds = np.log(weights / weights.max())
-    # Moves that are likely enough keep their odds; the others' are spread from there.
+    # Odds above the bound are kept; the temperature scales only how far others are below it.
     bar = min(0.0, math.log(max(params.temperature_below, 1e-50) * weights.sum() / weights.max()))
     odds = np.where(odds > bar, odds, (odds - bar) / max(temperature, _COLD) + bar)
     chances = np.exp(odds)
@@ -76,5 +76,5 @@ def seconds_to_wait(
 
 
 def _prior(result: SearchResult, move: Point | None) -> float:
-    """The network's own."""
+    """The network's own prior of a move, without noise."""
     return float(result.policy[-1 if move is None else move.y * result.position.width + move.x])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 DEFAULT_LAG = 0.1
-MAX_SECONDS = 1e10  # three centuries: sums of such times stay exact enough, and finite
+MAX_SECONDS = 1e10  # 300 years: sums of such times stay exact enough, and finite
 
 # Clocks are no more exact than this, whatever lag the caller hopes for.
 _SHORTEST_LAG = 0.001
@@ -235,7 +235,7 @@ def _budget_in_main_time(clock: Clock, lag: float, moves: float) -> Budget:
     control, left = clock.control, clock.left
     given_back = control.increment + control.period / control.stones
     reserve = min(_RESERVED_MOVES * max(0.0, lag - given_back), _RESERVED_SHARE * control.main)
-    spare = max(left - control.increment - reserve, 0.01 * left)  # something, however little
+    spare = max(left - control.increment - reserve, 0.01 * left)  # more than 0
     even = _shortened(control.increment + spare / moves, lag)
     if control.period:
         overtime = _budget_in_overtime(
@@ -250,5 +250,5 @@ def _budget_in_main_time(clock: Clock, lag: float, moves: float) -> Budget:
 
 
 def _shortened(seconds: float, by: float) -> float:
-    """So much less, but never nothing of something."""
+    """The time less so much, but never 0 if there was some."""
     return max(seconds - by, 0.05 * seconds)

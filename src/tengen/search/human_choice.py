@@ -99,7 +99,7 @@ def _blended(
     utilities: dict[Point | None, float],
     style: HumanStyle,
 ) -> dict[Point | None, float]:
-    """What moves weigh between the search's weights and people's chances; their sum stays."""
+    """Weights of moves between the search's and people's chances, with the sum of the search's."""
     total = sum(searched.values())
     average = sum(utilities.values()) / max(1, len(utilities))
     best = max([average, *utilities.values()])

@@ -1,4 +1,4 @@
-"""Is the opponent mirroring every move at the centre of the board, and what does he gain by it?
+"""Detection of an opponent who mirrors every move at the centre, and of what he gains by it.
 
 With KataGo's meaning and constants. What the search does about it is in `kernels/mirror.py`.
 """

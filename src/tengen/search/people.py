@@ -1,4 +1,4 @@
-"""A network that imitates people, beside the one that searches: asked about roots and leaves."""
+"""A second network, which imitates people, and its evaluations of roots and leaves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tengen.search.root_symmetry import averaged
 
 
 def check_style(style: HumanStyle, evaluator: Evaluator, human: Evaluator | None) -> None:
-    """Raise ValueError if a style needs a network that imitates people and is not there.
+    """Raise ValueError if a style needs a network that imitates people and none is open.
 
     `human` is the one beside the network of the search.
     """
@@ -42,12 +42,12 @@ def check_style(style: HumanStyle, evaluator: Evaluator, human: Evaluator | None
 
 
 def policies_of(style: HumanStyle) -> HumanPolicies:
-    """Where a forest has to keep people's policy, if there is a network that has it."""
+    """The nodes whose policy of people a forest has to keep, by the style."""
     return HumanPolicies.NODES if style.explores_below_root else HumanPolicies.ROOTS
 
 
 class HumanQuestion(NamedTuple):
-    """Leaves that the network is asked about."""
+    """Leaves that this network evaluates."""
 
     rows: NDArray[np.int64]  # [n] among all leaves
     batch: Batch  # what it sees of them
@@ -56,7 +56,7 @@ class HumanQuestion(NamedTuple):
 
 @dataclass
 class People:
-    """The network, and what it said of the roots of a forest."""
+    """The network, and its evaluations of the roots of a forest."""
 
     evaluator: Evaluator
     forest: Forest
@@ -85,7 +85,7 @@ class People:
             record["weightless"][whose], record["weightful"][whose] = less, ful
 
     def forget_root(self, g: int) -> None:
-        """Tree g has a root that the network was not asked about."""
+        """Note that the root of tree g has no evaluation by this network."""
         self.roots[g] = None
         forest = self.forest
         if len(forest.human) == len(forest.trees):  # else each node has what is known of it

@@ -44,7 +44,7 @@ Choices: TypeAlias = tuple[tuple[Point | None, float], ...]  # moves and what th
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What is thought of a position or of a move, for the side to play at the root."""
+    """The estimates for a position or a move, for the side to play at the root."""
 
     visits: int
     weight: float
@@ -333,7 +333,8 @@ def read_moves(
         weights = [prior / max(own) for prior in own]
         best = weights.index(1.0)
     found = _candidates(forest, index, settings, position, wanted)
-    if forest.trees[g]["prepared"] and not forest.trees[g]["noisy"]:  # wide root noise is not told
+    # Reported priors are without the wide root noise.
+    if forest.trees[g]["prepared"] and not forest.trees[g]["noisy"]:
         own = forest.policy[g]
         found = [
             each._replace(tried=each.tried._replace(prior=float(own[each.tried.point])))

@@ -76,7 +76,7 @@ def _avoided_now(position: Position, root: RootOptions) -> set[Point | None]:
 
 
 def _image(move: MoveResult, symmetry: Symmetry, position: Position) -> MoveResult:
-    """What was found about a move, turned by a symmetry."""
+    """A move's result, turned by a symmetry."""
     line = tuple(None if p is None else symmetry.point(p, position.size) for p in move.pv)
     places = symmetry_points(symmetry, position.size)
     ownership, stdev = (
@@ -102,7 +102,7 @@ def averaged(
 ) -> Evaluation:
     """The mean evaluation of a position and its images by some of the other symmetries.
 
-    `evaluation` is its own, without the batch axis, `seen` what the network saw of it alone. The
+    `evaluation` is that of the position, without the batch axis; `seen` are its inputs. The
     policy's mean is one of probabilities.
     """
     _, count, rows, columns = seen.planes.shape

@@ -162,7 +162,7 @@ class TreeBatch:
         self._leaf_room = leaf_room or trees * leaves
         self._size = Size(0, 0)  # of the largest board
         self._spare: list[LeafBatch] = []
-        self._said_full = False
+        self._reported_full = False
 
     @property
     def settings(self) -> np.void:
@@ -304,7 +304,7 @@ class TreeBatch:
             self.forest.trees[g]["renew"] = self._is_seen_otherwise(g)
 
     def _is_seen_otherwise(self, g: int) -> bool:
-        """Would the network say something else of the root of tree g than of other positions?"""
+        """Is a position evaluated in another way at the root of tree g than below it?"""
         params = self.params
         differs = self.evaluator.has_optimism and params.optimism != params.root_optimism
         differs = differs or params.ending_bonus != 0 or params.fill_dame  # by its ownership
@@ -344,7 +344,7 @@ class TreeBatch:
         return flight
 
     def find_leaves(self, trees: NDArray[np.int64]) -> LeafFlight:
-        """Find leaves in these trees; whoever takes them sees to their evaluation."""
+        """Find leaves in these trees; the caller has them evaluated."""
         leaves = self._spare.pop() if self._spare else self._new_leaf_batch()
         forest, kind, human_kind = self.forest, self._features.kind, self._human_features.kind
         ends = np.zeros(self._chunks, np.int64)
@@ -438,8 +438,8 @@ class TreeBatch:
     def make_room(self, g: int) -> None:
         """Give up the least visited subtrees of a full tree; no leaf of it may be in flight."""
         forest = self.forest
-        if not self._said_full:
-            self._said_full = True
+        if not self._reported_full:
+            self._reported_full = True
             used = self.used_bytes(g) / 1e6
             say(
                 f"the search tree fills its {used:.0f} MB at {self.visits(g):,} visits; from now "

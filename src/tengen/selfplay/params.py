@@ -68,7 +68,7 @@ class SelfPlaySearch(SearchParams):
     value_bias: float = 0.0
     optimism: float = 0.0
     root_optimism: float = 0.0
-    # All moves are kept, so that noise can find every one.
+    # No move is left out, so that noise can choose any.
     least_prior: float = 0.0
     temperature: float = 0.15
     temperature_early: float = 0.75
@@ -196,7 +196,7 @@ class SelfPlayParams:
         """All rules that are drawn from; those drawn more often appear more often.
 
         Under territory scoring dead stones are captured; under area scoring those left on the board
-        are alive, and nobody passes in friendship.
+        are alive, and friendly passing is off.
         """
         named = [_rules_named(name) for name in self.rules]
         each = lcm(*map(len, named))
@@ -205,7 +205,7 @@ class SelfPlayParams:
 
     @property
     def first_rules(self) -> Rules:
-        """Those by which networks are rated and shown: of several rules the first, as named."""
+        """The rules by which networks are rated and shown: of several the first, as named."""
         return _rules_named(self.rules[0])[0]
 
     @property
@@ -236,7 +236,7 @@ class SelfPlayParams:
 
 
 def _divided(total: int, weights: Sequence[float]) -> list[int]:
-    """Divide a number by weights, by largest remainders, so that nobody gets nothing."""
+    """Divide a number by weights, by largest remainders, each share at least 1."""
     total = max(total, len(weights))
     unit = _ROWS_AT_A_TIME if total >= 8 * _ROWS_AT_A_TIME * len(weights) else 1
     units = total // unit - len(weights)  # beside one for each

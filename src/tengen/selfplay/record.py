@@ -25,8 +25,8 @@ OPENING = 1  # drawn from the policy without a search
 FAST = 2  # searched with few visits; not learned from
 FULL = 3  # searched in full; learned from
 
-# How a game ended. The last three are those of records from elsewhere, whose boards nobody counted:
-# there is a winner (the score is 1 or -1), there is a score, there is neither.
+# How a game ended. The last three are for imported records, whose boards were not counted: with a
+# winner (the score is 1 or -1), with a score, with neither.
 BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION, BY_DECISION, BY_AGREEMENT, UNFINISHED = range(6)
 
 _GAME_FIELDS = [

@@ -2,8 +2,8 @@
 
 - `params`: the settings of training, the learning rate over a run, the window of rows
 - `replay_buffer`: the latest rows on the device, and batches drawn from them
-- `heads_and_losses`: the heads that only training uses, and the loss of each head
+- `heads_and_losses`: training-only heads, and the loss of every head
 - `initial`: random weights, from which training starts
-- `continued`: networks of earlier runs and of KataGo's that learn on
+- `continued`: training continued from networks of earlier runs and KataGo's
 - `trainer`: steps of the optimizer, averaged weights, roll-backs
 """

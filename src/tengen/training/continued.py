@@ -1,7 +1,8 @@
-"""Networks that learn on: those of earlier runs as they are, KataGo's with what is missing.
+"""Training continued from a network: of an earlier run as it is, of KataGo with additions.
 
-KataGo's files have other outputs beside ours, and their norms have no statistics: what these were
-is part of scale and bias. `Trainer` measures them on the first rows, which changes no evaluation.
+KataGo's files have outputs that are not trained here, and norms without statistics, which are
+folded into scale and bias. `Trainer` measures statistics on the first rows; evaluations stay the
+same.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from tengen.network.data import NetworkData, Weights
 from tengen.training.heads_and_losses import SCALING, TrainingNetwork
 from tengen.training.initial import clear_empty_planes, initial_network
 
-# The factor of each score output, whether the output is linear in its points, and what it is.
+# Each score output: its factor in `Scaling`, whether it is linear in points, its name for people.
 _SCORES = (
     ("score_mean", True, "the score"),
     ("score_stdev", False, "its spread"),
     ("lead", True, "the lead"),
-    ("variance_time", False, "the time of variance"),
+    ("variance_time", False, "the variance time"),
     ("value_error", False, "the error of values"),
     ("score_error", False, "the error of scores"),
 )
@@ -30,7 +31,7 @@ _POLICY = ("policy.conv2.weight", "policy.pass1.weight", "policy.pass2.weight") 
 
 
 class Continued(NamedTuple):
-    """A network that learns on."""
+    """A network to continue training with."""
 
     network: TrainingNetwork
     remarks: list[str]  # on what changed, for people
@@ -38,7 +39,7 @@ class Continued(NamedTuple):
 
 
 def continued_network(data: NetworkData, seed: int) -> Continued:
-    """A network that learns on from these weights; whatever they have no weights for is random.
+    """A network with these weights to continue training with; weights that are missing are random.
 
     Raises ValueError for networks that cannot be trained here.
     """
@@ -52,7 +53,7 @@ def continued_network(data: NetworkData, seed: int) -> Continued:
     weights = {name: torch.from_numpy(values) for name, values in _plain_policy(data).items()}
     remarks = []
     if a.policy_outputs > 1:
-        remarks.append("only its plain policy learns on; the optimistic one is left out")
+        remarks.append("only its plain policy is trained; the optimistic one is left out")
     state = training.network.state_dict()
     missing = _take_scores(data, weights, state)
     if missing:
@@ -69,7 +70,7 @@ def continued_network(data: NetworkData, seed: int) -> Continued:
 
 
 def _plain_policy(data: NetworkData) -> Weights:
-    """The weights with the first of several policies alone."""
+    """The weights with only the first of several policies."""
     last = _POLICY[2] if data.architecture.pass_hidden else _POLICY[1]
     return {
         name: values[:1] if name in (_POLICY[0], last) else values
@@ -80,7 +81,7 @@ def _plain_policy(data: NetworkData) -> Weights:
 def _take_scores(
     data: NetworkData, weights: dict[str, Tensor], start: dict[str, Tensor]
 ) -> list[str]:
-    """Bring the score outputs to our scaling; returns those that are random, as in `start`."""
+    """Bring the score outputs to our scaling; returns those left random, as in `start`."""
     scores, missing = ("value.score.weight", "value.score.bias"), []
     rows: dict[str, list[Tensor]] = {name: [] for name in scores}
     for k, (factor, is_linear, what) in enumerate(_SCORES):

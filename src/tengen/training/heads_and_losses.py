@@ -1,6 +1,6 @@
-"""The heads that only training uses, and the loss of each head.
+"""Training-only heads, and the loss of every head.
 
-Losses are in the units in which `tengen.network.evaluator.decode` reads the outputs. A row counts
+Losses are in the units in which `tengen.network.decoding.decode` reads the outputs. A row counts
 for a head as far as its target is `known` (replay/rows.py): score, lead and ownership say what
 happens if there is a result. The variance time (score output 3) has no target and is not trained.
 """
@@ -143,7 +143,7 @@ def _score_losses(outputs: Outputs, batch: TrainingBatch) -> dict[str, Tensor]:
     score = _huber(mean, batch.score / SCALING.score_mean, SCORE_BEND / SCALING.score_mean)
     # The mean of |x| is √(2 / π) times the standard deviation, for a normal distribution.
     miss = (mean.detach() * SCALING.score_mean - batch.score).abs() * math.sqrt(math.pi / 2)
-    miss = _taught(batch, SPREAD, miss)
+    miss = _uncertainty_target(batch, SPREAD, miss)
     stdev = SCALING.score_stdev
     off = _huber(functional.softplus(spread), miss / stdev, SPREAD_BEND / stdev)
     ahead = _huber(lead, batch.lead / SCALING.lead, LEAD_BEND / SCALING.lead)
@@ -155,10 +155,10 @@ def _score_losses(outputs: Outputs, batch: TrainingBatch) -> dict[str, Tensor]:
     }
 
 
-def _taught(batch: TrainingBatch, which: int, found: Tensor) -> Tensor:
-    """[batch] an uncertainty as a teacher tells it; else as it was found."""
-    told = batch.uncertainty[:, which]
-    return torch.where(told > 0, told, found)
+def _uncertainty_target(batch: TrainingBatch, which: int, measured: Tensor) -> Tensor:
+    """[batch] an uncertainty: the teacher's where there is one, else the measured one."""
+    taught = batch.uncertainty[:, which]  # 0 without a teacher
+    return torch.where(taught > 0, taught, measured)
 
 
 def _huber(x: Tensor, target: Tensor, bend: float) -> Tensor:
@@ -189,12 +189,12 @@ def _short_term_losses(
     score_miss = points - batch.short_scores[:, SHORTEST]
     value_error = _huber(
         _squared_error(outputs.score[:, 4], SCALING.value_error),
-        _taught(batch, VALUE_ERROR, value_miss.square()),
+        _uncertainty_target(batch, VALUE_ERROR, value_miss.square()),
         VALUE_ERROR_BEND,
     )
     score_error = _huber(
         _squared_error(outputs.score[:, 5], SCALING.score_error),
-        _taught(batch, SCORE_ERROR, score_miss.square()),
+        _uncertainty_target(batch, SCORE_ERROR, score_miss.square()),
         SCORE_ERROR_BEND,
     )
     return {
@@ -216,7 +216,7 @@ EXAMINED = ("policy", "value", "same move")
 def examined(outputs: Outputs, batch: TrainingBatch) -> Tensor:
     """[len(EXAMINED)] sums over a batch: losses of policy and value, and moves that are the same.
 
-    The losses are those of an outsider: the search has no share in the value.
+    The value is measured against results alone, not search values.
     """
     policy = outputs.policy[:, 0]
     same = (policy.argmax(1) == batch.policy.argmax(1)) & (batch.policy.sum(1) > 0)

@@ -1,4 +1,4 @@
-"""The network that training starts from if it starts from nothing: random weights."""
+"""Random weights, for training that starts from no network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VARIANCE_TIME = 3  # the score output that is not trained
 def initial_network(architecture: Architecture, seed: int) -> TrainingNetwork:
     """A network with random weights, 0 for planes that its feature set never fills.
 
-    A trunk of one's own keeps the weights that it began with, which torch's seed decides.
+    A user-supplied trunk keeps the weights that it was made with, under the same seed.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):

@@ -45,7 +45,7 @@ RENORM_STEPS = 500, 2000  # steps over which batch renormalization replaces batc
 
 
 class DivergedError(RuntimeError):
-    """Losses or gradients stay not finite, at any learning rate."""
+    """Losses or gradients are not finite even after the learning rate was lowered several times."""
 
 
 class Trainer:
@@ -132,7 +132,7 @@ class Trainer:
         self.steps += 1
 
     def examine(self, held_out: ReplayBuffer) -> dict[str, float]:
-        """How well the averaged network knows rows that are not learned from; waits for the device.
+        """How well the averaged network predicts held-out rows; waits for the device.
 
         Mean losses of policy and value, and how often it prefers the same move as the target.
         """
@@ -379,7 +379,7 @@ class _Moments:
         self._count += x.numel() // x.shape[1]
 
     def end(self) -> None:
-        """Let the norm have what was found."""
+        """Set the norm's statistics to those measured."""
         self._hook.remove()
         mean, square = self._sums / max(1, self._count)
         variance = (square - mean.square()).clamp_min(0)

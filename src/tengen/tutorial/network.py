@@ -75,7 +75,7 @@ def initial_network(side: int, blocks: int, channels: int, seed: int) -> TwoHead
 
 
 def network_data(network: TwoHeadNetwork, name: str, facts: Mapping[str, str]) -> NetworkData:
-    """The network as Tengen's files hold networks; what it does not predict is 0 there."""
+    """The network in the form of Tengen's files; outputs that it does not have are 0 there."""
     blocks: list[Any] = list(network.blocks.children())
     # There each block norms and activates its input, and so does the tip of the trunk. Here only
     # the first input needs that: the other norms change nothing.

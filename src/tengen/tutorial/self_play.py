@@ -1,4 +1,4 @@
-"""Self-play: the network of now plays games against itself, and these become examples."""
+"""Self-play: the current network plays games against itself, and these become examples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TICKS_TO_COLLECT = 64  # between two looks for games that ended; a tick is a lea
 
 
 class Examples(NamedTuple):
-    """Positions and what the network should say of them, for the side to play."""
+    """Positions and the outputs that the network should learn, for the side to play."""
 
     planes: NDArray[np.float32]  # [examples, 7, side, side]
     policy: NDArray[np.float32]  # [examples, area + 1] shares of the visits
@@ -43,7 +43,7 @@ def play_games(
     """Play an iteration's games, all at once and each to its end; None if told to stop.
 
     A fleet starts a new game wherever one ends, but only the first game of each slot counts, and
-    the network is not asked about others: taking whichever games end first would prefer short ones.
+    the network evaluates no others: taking the games that end first would prefer short ones.
     """
     halves = [(recipe.games + 1) // 2, recipe.games // 2]
     size = Size(recipe.side, recipe.side)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.gtp import positions
+from tengen.frontends.gtp import session as gtp_session
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import load_sgf
@@ -382,7 +382,7 @@ def test_a_long_game_costs_what_it_is_long() -> None:
 
 
 def test_a_game_ends_at_a_stated_number_of_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "MOST_MOVES", 3)
+    monkeypatch.setattr(gtp_session, "MOST_MOVES", 3)
     with session(None) as client:
         client.body("play_sequence b A1 w B1 b C1")
         assert client.error("play w D1") == "a game may have 3 moves, not more"

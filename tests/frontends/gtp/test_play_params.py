@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tengen.frontends.gtp.move_search import agrees_to_end, limits_for
-from tengen.frontends.gtp.positions import to_clean_up
+from tengen.frontends.gtp.genmove import agrees_to_end, to_clean_up
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
@@ -33,7 +32,7 @@ def limits(settings: dict[str, float], moves: str = "", clock: float = 0.0) -> L
             client.body(f"play {'bw'[number % 2]} {move}")
         if clock:
             client.session.set_time_control(TimeControl.absolute(clock))
-        return limits_for(client.session, Color.BLACK)[0]
+        return client.session.limits_for(Color.BLACK)[0]
 
 
 AFTER = {"searchFactorAfterOnePass": 0.5, "searchFactorAfterTwoPass": 0.25}

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from tengen.frontends.gtp.move_search import limits_for
 from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
@@ -100,7 +99,7 @@ def test_a_new_game_starts_the_clocks_anew() -> None:
 
 def test_without_any_limit_a_search_is_finite() -> None:
     with session(None, UNLIMITED) as client:
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits_for(Color.BLACK)
         assert limits.max_visits == DEFAULT_VISITS
         assert spare == 0
 
@@ -108,17 +107,17 @@ def test_without_any_limit_a_search_is_finite() -> None:
 def test_the_clock_limits_a_search_besides_what_was_set() -> None:
     with session(None, GtpOptions(seed=0, visits=50, seconds=3.0)) as client:
         client.body("time_settings 3600 0 0")
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits_for(Color.BLACK)
         assert limits.visits == 50
         assert limits.seconds == 3.0
         assert spare == 0
         client.body("time_left b 60 0")
-        limits, spare = limits_for(client.session, Color.BLACK)
+        limits, spare = client.session.limits_for(Color.BLACK)
         assert limits.seconds is not None
         assert 0 < limits.seconds < 0.5
         assert 0 < spare < 2
         # what was spent on loading is spent
-        late, _ = limits_for(client.session, Color.BLACK, spent=100.0)
+        late, _ = client.session.limits_for(Color.BLACK, spent=100.0)
         assert late.seconds is not None
         assert late.seconds < limits.seconds
 

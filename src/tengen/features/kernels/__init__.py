@@ -1,1 +1,1 @@
-"""Kernels that encode positions; `encode` registers the feature sets."""
+"""Kernels that encode positions; `feature_table` registers the feature sets."""

@@ -19,7 +19,7 @@ class Backlog:
 
     @property
     def is_full(self) -> bool:
-        """Does as much wait as may?"""
+        """Is the limit reached?"""
         return self._held >= self.most
 
     @property

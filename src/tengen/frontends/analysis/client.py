@@ -61,7 +61,7 @@ class AnalysisClient:
     unread: Backlog = field(default_factory=lambda: Backlog(MOST_ANSWERS))
     _closed: bool = field(default=False, init=False)
     _open: dict[Future[SearchResult], _OpenSearch] = field(default_factory=dict, init=False)
-    # What it was warned of that networks were not trained on.
+    # Boards and rules unknown to networks that the client was warned of.
     _warned: set[Unfamiliar] = field(default_factory=set, init=False)
 
     def take(self, line: bytes | str) -> None:

@@ -1,4 +1,4 @@
-"""Fields of a query by their kinds; null is as good as no field. Every error names its field."""
+"""Fields of a query by their kinds; null counts as missing. Every error names its field."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 class QueryError(ValueError):
-    """A query that cannot be answered, and the field that is to blame, if it is one."""
+    """A query that cannot be answered, with the field at fault, if there is one."""
 
     def __init__(self, field: str | None, text: str) -> None:
         super().__init__(text)
@@ -45,7 +45,7 @@ def read_number(fields: Fields, name: str, low: float, high: float) -> float | N
 
 
 def read_switch(fields: Fields, name: str) -> bool:
-    """True or false; false where it is not said."""
+    """True or false; false where the field is missing."""
     value = fields.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tengen.frontends.gtp.positions import for_search
 from tengen.frontends.gtp.protocol import (
     GtpError,
     Reply,
@@ -18,7 +17,7 @@ from tengen.frontends.gtp.protocol import (
     parse_int,
     parse_vertex,
 )
-from tengen.frontends.gtp.session import Commands, GtpSession
+from tengen.frontends.gtp.session import Commands, GtpSession, for_search
 from tengen.frontends.katago_reports import (
     ReportFields,
     all_moves_but,
@@ -87,9 +86,9 @@ class AnalyzeCommands(Commands):
     def analyze(self, reply: Reply, *arguments: str, style: Style = Style.KATA) -> None:
         """Report on the position until any input comes."""
         session = self.session
-        asked = parse_analysis(style, arguments)
-        position = for_search(session.position, asked.color or session.position.to_play)
-        options = root_options(asked, position, session.settings.symmetry_pruning)
+        request = parse_analysis(style, arguments)
+        position = for_search(session.position, request.color or session.position.to_play)
+        options = root_options(request, position, session.settings.symmetry_pruning)
         session.check_engine()
         reply.begin()
         while not session.loading_is_over:
@@ -97,26 +96,28 @@ class AnalyzeCommands(Commands):
                 return
         from tengen.search.request import Limits
 
-        request = session.request(
+        search_request = session.request(
             position,
             Limits(seconds=LONGEST_ANALYSIS),
             root=options,
-            wanted=asked.wanted(session.settings.pv_length),
-            progress_interval=asked.interval,
+            wanted=request.wanted(session.settings.pv_length),
+            progress_interval=request.interval,
             analysis=True,
         )
-        session.search(request, on_progress=reporter(session, reply, asked), until_input=True)
+        session.search(
+            search_request, on_progress=reporter(session, reply, request), until_input=True
+        )
         session.inbox.wait()  # a search may end by itself; the command does not
 
 
 def reporter(
-    session: GtpSession, reply: Reply, asked: AnalyzeRequest
+    session: GtpSession, reply: Reply, request: AnalyzeRequest
 ) -> Callable[[SearchResult], None]:
     """What writes a line about a result."""
 
     def report(result: SearchResult) -> None:
         sign = sign_for(session.settings.perspective, result.position.to_play)
-        if line := analysis_line(result, asked, sign):
+        if line := analysis_line(result, request, sign):
             reply.line(line)
 
     return report
@@ -124,25 +125,25 @@ def reporter(
 
 def parse_analysis(style: Style, arguments: Sequence[str]) -> AnalyzeRequest:
     """Read ``[COLOR] [CENTISECONDS] [KEY VALUE ...]``; raises GtpError."""
-    asked = AnalyzeRequest(style=style)
+    request = AnalyzeRequest(style=style)
     words = list(arguments)
     try:
         if words and words[0].lower() in ("b", "w", "black", "white"):
-            asked = replace(asked, color=parse_color(words.pop(0)))
+            request = replace(request, color=parse_color(words.pop(0)))
         if words and words[0][:1].isdigit():
-            asked = replace(asked, interval=_interval(words.pop(0)))
+            request = replace(request, interval=_interval(words.pop(0)))
         while words:
-            asked = _with_key(asked, words.pop(0), words)
+            request = _with_key(request, words.pop(0), words)
     except ValueError as error:
         raise GtpError(f"syntax error: {error}") from None
-    return asked
+    return request
 
 
-def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeRequest:
+def _with_key(request: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeRequest:
     """The request with one more key; takes the key's values off the words."""
     name = key.lower()
     known = name in _COUNTS or name in _SWITCHES or name in ("interval", "avoid", "allow")
-    if not known or (asked.style is Style.LZ and name in _SWITCHES and not name.startswith("pv")):
+    if not known or (request.style is Style.LZ and name in _SWITCHES and not name.startswith("pv")):
         raise GtpError(f"not a key of this analysis: {key[:40]!r}")
     if len(words) < (3 if name in ("avoid", "allow") else 1):
         raise GtpError(f"{key} lacks its value")
@@ -156,16 +157,16 @@ def _with_key(asked: AnalyzeRequest, key: str, words: list[str]) -> AnalyzeReque
         if change[_COUNTS[name]] < 0:
             raise GtpError(f"{key} must be 0 or more, not {change[_COUNTS[name]]}")
     if change:
-        return replace(asked, **change)
+        return replace(request, **change)
     color, depth = parse_color(words.pop(0)), words.pop(1)
     moves = tuple(parse_vertex(move) for move in words.pop(0).split(",") if move)
     restriction = Restriction(color, moves, parse_int(depth), name == "allow")
     if restriction.depth < 1:
         raise GtpError(f"{key} holds for 1 move or more, not {depth}")
-    before = [each for each in asked.restrictions if each.color is color]
+    before = [each for each in request.restrictions if each.color is color]
     if before and (restriction.allow or before[0].allow):
         raise GtpError("a colour has avoid, or allow once, not both")
-    return replace(asked, restrictions=(*asked.restrictions, restriction))
+    return replace(request, restrictions=(*request.restrictions, restriction))
 
 
 def _interval(text: str) -> float:
@@ -176,12 +177,14 @@ def _interval(text: str) -> float:
     return max(interval, SHORTEST_INTERVAL)
 
 
-def root_options(asked: AnalyzeRequest, position: Position, symmetry_pruning: bool) -> RootOptions:
-    """What is asked of the search's root; raises GtpError for moves off the board."""
+def root_options(
+    request: AnalyzeRequest, position: Position, symmetry_pruning: bool
+) -> RootOptions:
+    """What is request of the search's root; raises GtpError for moves off the board."""
     from tengen.search.request import Avoid, RootOptions
 
     avoid = []
-    for color, moves, depth, allow in asked.restrictions:
+    for color, moves, depth, allow in request.restrictions:
         named = {point_at(move, position) for move in moves}
         if allow:
             named = all_moves_but(named, position.size)
@@ -201,31 +204,31 @@ def point_at(move: Vertex, position: Position) -> Point | None:
     return point
 
 
-def analysis_line(result: SearchResult, asked: AnalyzeRequest, sign: int) -> str:
+def analysis_line(result: SearchResult, request: AnalyzeRequest, sign: int) -> str:
     """One line about what a search has found, "" if it has found nothing yet.
 
     Reports are for the side to play, or for its opponent if the sign is -1.
     """
     moves = list(result.moves)
-    if len(moves) < asked.min_moves:
-        moves += _untried(result, asked)[: asked.min_moves - len(moves)]
-    if not moves[: asked.max_moves]:
+    if len(moves) < request.min_moves:
+        moves += _untried(result, request)[: request.min_moves - len(moves)]
+    if not moves[: request.max_moves]:
         return ""
     parts = [
-        f"info {_text(_move_facts(move, result.position, asked, sign))}"
-        for move in moves[: asked.max_moves]
+        f"info {_text(_move_facts(move, result.position, request, sign))}"
+        for move in moves[: request.max_moves]
     ]
-    if asked.root_info:
+    if request.root_info:
         parts.append(f"rootInfo {_text(_root_facts(result, sign))}")
-    owners = result.ownership if asked.ownership else None
+    owners = result.ownership if request.ownership else None
     boards = {
         "ownership": None if owners is None else sign * owners,
-        "ownershipStdev": result.ownership_stdev if asked.ownership_stdev else None,
+        "ownershipStdev": result.ownership_stdev if request.ownership_stdev else None,
     }
     return " ".join(filter(None, [*parts, _text(boards)]))
 
 
-def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
+def _untried(result: SearchResult, request: AnalyzeRequest) -> list[MoveResult]:
     """Moves without a visit, the likeliest first; the position's values stand for theirs."""
     from tengen.game.geometry import policy_point
     from tengen.search.result import Judgement, MoveResult
@@ -234,7 +237,7 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
     known = {move.move for move in result.moves}
     avoided = {
         each.move
-        for each in root_options(asked, position, False).avoid
+        for each in root_options(request, position, False).avoid
         if each.color is position.to_play
     }
     judgement = {each.name: getattr(result, each.name) for each in fields(Judgement)}
@@ -262,29 +265,29 @@ def _untried(result: SearchResult, asked: AnalyzeRequest) -> list[MoveResult]:
 
 
 def _move_facts(
-    move: MoveResult, position: Position, asked: AnalyzeRequest, sign: int
+    move: MoveResult, position: Position, request: AnalyzeRequest, sign: int
 ) -> dict[str, object]:
     """What is told about a move; None where nothing is."""
     named: dict[str, object] = {"move": position.text(move.move), "visits": move.visits}
     line: dict[str, object] = {
         "order": move.order,
         "pv": [position.text(point) for point in move.pv],
-        "pvVisits": move.pv_visits if asked.pv_visits else None,
-        "pvEdgeVisits": move.pv_edge_visits if asked.pv_edge_visits else None,
+        "pvVisits": move.pv_visits if request.pv_visits else None,
+        "pvEdgeVisits": move.pv_edge_visits if request.pv_edge_visits else None,
     }
-    if asked.style is Style.LZ:
+    if request.style is Style.LZ:
         chances = {
             "winrate": winrate_for(sign, move.winrate),
             "prior": move.prior,
             "lcb": winrate_for(sign, move.lcb),
         }
         return named | {name: round(10_000 * chance) for name, chance in chances.items()} | line
-    owners = move.ownership if asked.moves_ownership else None
+    owners = move.ownership if request.moves_ownership else None
     return {
         **named,
         "edgeVisits": move.edge_visits,
         **_judgement_facts(move, sign),
-        "noResultValue": move.no_result if asked.no_result else None,
+        "noResultValue": move.no_result if request.no_result else None,
         "prior": move.prior,
         "lcb": winrate_for(sign, move.lcb),
         "utilityLcb": sign * move.utility_lcb,
@@ -292,7 +295,7 @@ def _move_facts(
         "isSymmetryOf": None if move.symmetry_of is None else position.text(move.symmetry_of),
         **line,
         "movesOwnership": None if owners is None else sign * owners,
-        "movesOwnershipStdev": move.ownership_stdev if asked.moves_ownership_stdev else None,
+        "movesOwnershipStdev": move.ownership_stdev if request.moves_ownership_stdev else None,
     }
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.inspection import evaluate_position, summary
-from tengen.frontends.gtp.positions import anew, result_text, stones_in_seki, stones_of, vertices
+from tengen.frontends.gtp.positions import result_text, stones_in_seki, stones_of, vertices
 from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_int, parse_vertex
-from tengen.frontends.gtp.session import Commands
+from tengen.frontends.gtp.session import Commands, anew
 from tengen.game.color import Color, parse_color
 from tengen.game.rules import RulesError, check_komi
 

@@ -1,9 +1,11 @@
-"""`genmove` and its relatives: play the move that was found, report it, or resign."""
+"""`genmove` and its relatives: search, choose a move, and play it, report it or resign."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import (
     AnalyzeRequest,
@@ -14,24 +16,42 @@ from tengen.frontends.gtp.analyze import (
 )
 from tengen.frontends.gtp.gogui import draw_live, stop_drawing
 from tengen.frontends.gtp.inspection import moves_text
-from tengen.frontends.gtp.move_search import Thought, limits_for, think
-from tengen.frontends.gtp.positions import for_search, on_terms, points_to_clean_up
+from tengen.frontends.gtp.positions import on_terms, points_to_clean_up
 from tengen.frontends.gtp.protocol import Reply, command, note
-from tengen.frontends.gtp.session import Commands, GtpSession
+from tengen.frontends.gtp.session import Commands, GtpSession, for_search
 from tengen.game.color import Color
-from tengen.game.rules import parse_rules
+from tengen.game.rules import Scoring, parse_rules
 from tengen.search.clock import after_move
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tengen.engine.levels import Decision
     from tengen.game.geometry import Point
+    from tengen.game.position import Position
+    from tengen.search.request import Limits, RootOptions, SearchRequest, Wanted
     from tengen.search.result import SearchResult
 
-CANCELLED = "cancelled"
-# White is behind from the start in a handicap game, and waits for so much of the board.
+CANCELLED_REPLY = "cancelled"
+FEWEST_VISITS = 2  # of a search to choose by: one of the root, one of a move
+# A search is unsettled if its second move has this share of the first one's visits.
+CLOSE = 0.8
+# In a handicap game White is behind from the start, and resigns only after this share of the
+# board's area in moves.
 HANDICAP_PATIENCE = 0.5
-CGOS_MOVES = 10  # that are reported to the server
+CGOS_MOVES = 10  # candidate moves reported to the server
 # CGOS writes ownership from -1 to 1 as one of these for each point.
 CGOS_LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
+
+
+class Thought(NamedTuple):
+    """The outcome of the search for a move."""
+
+    result: SearchResult
+    move: Point | None  # None: a pass
+    seconds: float
+    cancelled: bool = False  # by input, before its time
+    decision: Decision | None = None  # of the level that the session plays as
 
 
 class GenmoveCommands(Commands):
@@ -53,7 +73,7 @@ class GenmoveCommands(Commands):
         else:
             thought = think(session, color, until_input=until_input)
         if thought.cancelled:
-            return CANCELLED
+            return CANCELLED_REPLY
         if debug:
             note(moves_text(thought.result))
         return self._move(color, thought, play=play)
@@ -71,24 +91,24 @@ class GenmoveCommands(Commands):
         until_input: bool = False,
     ) -> str:
         session = self.session
-        asked = parse_analysis(style, arguments)
+        request = parse_analysis(style, arguments)
         session.check_engine()
-        color = asked.color or session.position.to_play
-        # Raises GtpError, while it can be said.
-        root = root_options(asked, session.position, session.settings.symmetry_pruning)
+        color = request.color or session.position.to_play
+        # May raise GtpError, which can be the reply only before that begins.
+        root = root_options(request, session.position, session.settings.symmetry_pruning)
         reply.begin()
-        report = reporter(session, reply, asked)
+        report = reporter(session, reply, request)
         thought = think(
             session,
             color,
             root=root,
-            wanted=asked.wanted(session.settings.pv_length),
-            interval=asked.interval,
+            wanted=request.wanted(session.settings.pv_length),
+            interval=request.interval,
             report=report,
             until_input=until_input,
         )
         if thought.cancelled:
-            return f"play {CANCELLED}"
+            return f"play {CANCELLED_REPLY}"
         report(thought.result)
         return f"play {self._move(color, thought, play=play)}"
 
@@ -115,7 +135,7 @@ class GenmoveCommands(Commands):
         legal = [point for point in points if position.is_legal(point)]
         vertex = "pass"
         if legal:
-            limits, _ = limits_for(session, color)
+            limits, _ = session.limits_for(color)
             root = allow_only(position, legal)
             result = session.search(session.request(position, limits, root=root))
             vertex = position.text(result.move)
@@ -123,7 +143,7 @@ class GenmoveCommands(Commands):
         return vertex
 
     def _move(self, color: Color, thought: Thought, *, play: bool) -> str:
-        """The move as text; played, if it is to be."""
+        """Play the move if wanted, or resign; returns the move as text, or "resign"."""
         session = self.session
         lost = looks_lost(session, color, thought)
         count = session.hopeless[color] + 1 if lost else 0
@@ -143,8 +163,147 @@ class GenmoveCommands(Commands):
         return vertex
 
 
+def think(
+    session: GtpSession,
+    color: Color,
+    *,
+    root: RootOptions | None = None,
+    wanted: Wanted | None = None,
+    interval: float = 1.0,
+    report: Callable[[SearchResult], None] | None = None,
+    until_input: bool = False,
+) -> Thought:
+    """Search for a move of this colour within the limits in force; raises GtpError.
+
+    `report` is called every `interval` seconds. A level searches in its own way, unless the root
+    leaves moves out.
+    """
+    start = time.monotonic()
+    session.engine().network_for(session.position)  # loading takes its time, and the clock runs
+    position = for_search(session.position, color)
+    limits, spare = session.limits_for(color, time.monotonic() - start)
+    request = session.request(
+        position, limits, root=root, wanted=wanted, progress_interval=interval
+    )
+    if session.level is not None and not request.root.avoid:
+        decision = _decide(session, request)
+        return Thought(decision.result, decision.move, time.monotonic() - start, decision=decision)
+    result, cancelled = _search_in_parts(session, color, request, spare, report, until_input)
+    move = result.move if cancelled else _chosen(session, position, result, request)
+    return Thought(result, move, time.monotonic() - start, cancelled)
+
+
+def _decide(session: GtpSession, request: SearchRequest) -> Decision:
+    """Let the level that the session plays as decide."""
+    from tengen.engine.levels import decide
+
+    assert session.level is not None
+    decision = decide(
+        request.position,
+        session.level,
+        session.settings.seed,
+        # Each search is short, and one cut short would play as another level.
+        lambda request: session.search(request, stoppable=False),
+        seconds=request.limits.seconds,
+        wanted=request.wanted,
+    )
+    session.last_result = decision.result
+    return decision
+
+
+def _search_in_parts(
+    session: GtpSession,
+    color: Color,
+    request: SearchRequest,
+    spare: float,
+    report: Callable[[SearchResult], None] | None,
+    until_input: bool,
+) -> tuple[SearchResult, bool]:
+    """Search, and search on where the first limit was too early; and whether input cancelled it."""
+    from tengen.search.choice import obviousness
+    from tengen.search.request import CANCELLED, TIME, Limits
+
+    def search(limits: Limits, *, stoppable: bool = True) -> SearchResult:
+        return session.search(
+            replace(request, limits=limits),
+            on_progress=report,
+            until_input=until_input,
+            stoppable=stoppable,
+        )
+
+    settings, limits = session.settings, request.limits
+    obvious, rest = settings.obvious_time, 0.0
+    tolerances = settings.obvious_entropy, settings.obvious_surprise
+    if obvious < 1 and limits.seconds and session.clocks[color].control.limited:
+        rest = limits.seconds * (1 - obvious)
+        limits = replace(limits, seconds=limits.seconds * obvious)
+    result = search(limits)
+    if rest and result.stopped_by == TIME:
+        result = search(replace(limits, seconds=rest * (1 - obviousness(result, *tolerances))))
+    if spare > 0 and result.stopped_by == TIME and is_unsettled(result):
+        result = search(replace(limits, seconds=spare))
+    cancelled = until_input and result.stopped_by == CANCELLED
+    if result.visits < FEWEST_VISITS and not cancelled:  # stopped before any move was searched
+        result = search(Limits(visits=FEWEST_VISITS), stoppable=False)
+    return result, cancelled
+
+
+def _chosen(
+    session: GtpSession, position: Position, result: SearchResult, request: SearchRequest
+) -> Point | None:
+    """Draw a move from the result, wait as long as people do, and pass where that ends the game."""
+    from tengen.search.choice import draw_move, random_for, seconds_to_wait
+
+    settings, params = session.settings, request.params
+    assert params is not None
+    random = random_for(position, settings.seed)
+    move = draw_move(result, params, random)
+    if settings.delay:
+        wait = seconds_to_wait(result, move, settings.delay, random)
+        time.sleep(min(wait, settings.delay_most))
+    if agrees_to_end(result):
+        move = None
+    return to_clean_up(position) if move is None else move
+
+
+def agrees_to_end(result: SearchResult) -> bool:
+    """Has the opponent passed where players agree on what is dead, and does a pass cost nothing?"""
+    from tengen.engine.levels import pass_is_as_good
+
+    rules, last = result.position.rules, result.position.last_move
+    friendly = rules.scoring is Scoring.AREA and rules.friendly_pass
+    return friendly and last is not None and last.point is None and pass_is_as_good(result)
+
+
+def to_clean_up(position: Position) -> Point | None:
+    """A move next to dead stones in the player's pass-alive area, towards their capture.
+
+    None, a pass, if there are none, or if the rules do not count them for their owner.
+    """
+    import numpy as np
+
+    from tengen.game.geometry import Point
+
+    rules, mine = position.rules, position.pass_alive(position.to_play)
+    board = position.arrays(room=0)[0][0]
+    if rules.scoring is not Scoring.AREA or rules.friendly_pass or board["button"]:
+        return None
+    theirs = np.pad(position.stones == position.to_play.opponent, 1)
+    beside = theirs[:-2, 1:-1] | theirs[2:, 1:-1] | theirs[1:-1, :-2] | theirs[1:-1, 2:]
+    legal = position.legal_mask()[:-1].reshape(mine.shape)
+    for y, x in np.argwhere(mine & beside & legal).tolist():
+        return Point(x, y)
+    return None
+
+
+def is_unsettled(result: SearchResult) -> bool:
+    """Is another move about as much looked at as the best one?"""
+    best, *others = [move.visits for move in result.moves] or [0]
+    return bool(others) and max(others) > CLOSE * best
+
+
 def looks_lost(session: GtpSession, color: Color, thought: Thought) -> bool:
-    """Is a game like this one given up, if it looks so for long enough?"""
+    """Does the game look lost, so that it is resigned after enough such moves in a row?"""
     settings, position, result = session.settings, session.position, thought.result
     if thought.decision is not None:
         return settings.resign and thought.decision.resign

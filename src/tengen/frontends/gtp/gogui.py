@@ -6,10 +6,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from tengen.frontends.gtp.inspection import summary
-from tengen.frontends.gtp.move_search import limits_for
-from tengen.frontends.gtp.positions import for_search
 from tengen.frontends.gtp.protocol import command
-from tengen.frontends.gtp.session import Commands
+from tengen.frontends.gtp.session import Commands, for_search
 from tengen.game.color import Color
 
 if TYPE_CHECKING:
@@ -92,7 +90,7 @@ class GoguiCommands(Commands):
 
         session = self.session
         color = session.position.to_play
-        limits, _ = limits_for(session, color)
+        limits, _ = session.limits_for(color)
         position = for_search(session.position, color)
         return session.search(session.request(position, limits, wanted=Wanted(ownership=True)))
 

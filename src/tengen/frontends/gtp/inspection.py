@@ -1,4 +1,4 @@
-"""Commands that show the position, the network's opinion and the last search as text."""
+"""Commands that show the position, the network's evaluation and the last search as text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tengen.frontends.gtp.analyze import point_at
-from tengen.frontends.gtp.positions import anew, for_search
 from tengen.frontends.gtp.protocol import GtpError, Vertex, command, parse_float, parse_int
-from tengen.frontends.gtp.session import Commands
+from tengen.frontends.gtp.session import Commands, anew, for_search
 from tengen.frontends.katago_reports import described_networks, reported_uncertainty
 from tengen.game.color import Color, parse_color
 
@@ -34,19 +33,19 @@ class InspectionCommands(Commands):
 
     @command("kata-raw-nn")
     def kata_raw_nn(self, *arguments: str) -> str:
-        asked = _raw_question(self.session.position, arguments, "kata-raw-nn", optimism=True)
+        question = _raw_question(self.session.position, arguments, "kata-raw-nn", optimism=True)
         engine = self.session.engine()
         self.session.rest()
-        optimism = asked.optimism
+        optimism = question.optimism
         if optimism is None:
             optimism = self.session.params().root_optimism
-        self.session.warn(asked.position)
-        evaluator = engine.network_for(asked.position).evaluator
-        return self._raw(evaluator, asked, optimism, human=False)
+        self.session.warn(question.position)
+        evaluator = engine.network_for(question.position).evaluator
+        return self._raw(evaluator, question, optimism, human=False)
 
     @command("kata-raw-human-nn")
     def kata_raw_human_nn(self, *arguments: str) -> str:
-        asked = _raw_question(self.session.position, arguments, "kata-raw-human-nn")
+        question = _raw_question(self.session.position, arguments, "kata-raw-human-nn")
         engine = self.session.engine()
         if engine.human_network is None:
             raise GtpError("there is no network beside the main one: --human-model FILE")
@@ -54,16 +53,16 @@ class InspectionCommands(Commands):
         if evaluator.imitates_people and not self.session.settings.human.profile:
             raise GtpError("set whom to imitate: kata-set-param humanSLProfile rank_5k")
         self.session.rest()
-        return self._raw(evaluator, asked, 0.0, human=True)
+        return self._raw(evaluator, question, 0.0, human=True)
 
     def _raw(
-        self, evaluator: Evaluator, asked: RawQuestion, optimism: float, *, human: bool
+        self, evaluator: Evaluator, question: RawQuestion, optimism: float, *, human: bool
     ) -> str:
-        position, profile = asked.position, self.session.settings.human.profile
+        position, profile = question.position, self.session.settings.human.profile
         advantage = self.session.advantage_for(position.to_play)
         return "\n".join(
             raw_text(evaluator, position, symmetry, optimism, profile, advantage, human=human)
-            for symmetry in asked.symmetries
+            for symmetry in question.symmetries
         )
 
     @command("kata-get-models")
@@ -182,7 +181,7 @@ def summary(result: SearchResult) -> str:
 
 
 class RawQuestion(NamedTuple):
-    """What the network itself is asked."""
+    """What the network itself is question."""
 
     position: Position
     symmetries: list[Symmetry]
@@ -225,7 +224,7 @@ def evaluate_position(
     """
     import numpy as np
 
-    from tengen.features.kernels.encode import KNOWS_ADVANTAGE
+    from tengen.features.kernels.feature_table import KNOWS_ADVANTAGE
     from tengen.features.kernels.katago import encode_advantage
     from tengen.network.evaluator import Evaluation, encode_for, evaluate
 
@@ -246,7 +245,7 @@ def raw_text(
     *,
     human: bool,
 ) -> str:
-    """An opinion in the shape of KataGo's `kata-raw-nn` or `kata-raw-human-nn`, all for White.
+    """An evaluation in the shape of KataGo's `kata-raw-nn` or `kata-raw-human-nn`, all for White.
 
     The network sees the board turned by the symmetry; as in KataGo, a board that is not square is
     not transposed.

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tengen.engine.katago_params import with_root_optimism
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.gtp.positions import Mover, anew, before_last_move, on_terms
+from tengen.frontends.gtp.positions import before_last_move, on_terms
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
-from tengen.frontends.katago_reports import SIDES
+from tengen.frontends.katago_reports import SIDES, HandicapCount, after_move, handicap_counts
 from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
+from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome
 from tengen.game.rules import SPIGHT, check_komi, nearest_known, parse_rules
-from tengen.search.clock import Clock, TimeControl, started
+from tengen.search.clock import (
+    Clock,
+    TimeControl,
+    budget,
+    expected_moves_left,
+    midgame_share,
+    started,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +44,8 @@ if TYPE_CHECKING:
 
 PONDER_VISITS, PONDER_SECONDS = 100_000, 600.0
 LEAST_SIDE, MOST_SIDE = 2, 19
+MOST_MOVES = 20_000  # of a game: each position takes 6 kB
+SHORTEST = 0.001  # seconds of a search
 
 
 class GtpSession:
@@ -59,7 +71,7 @@ class GtpSession:
         self.opponent = ""
         self.draws = False  # the client is GoGui: it can be shown what is thought of
         self._position: Position | None = None
-        self._mover = Mover()
+        self._last_count: tuple[Position, HandicapCount] | None = None  # after the last move
         self.set_time_control(TimeControl.none())
         self._task: SearchTask | None = None
         self._dead: tuple[Position, frozenset[Point]] | None = None
@@ -118,9 +130,29 @@ class GtpSession:
             if vertex == "RESIGN":
                 resigned = color
             else:
-                position = self._mover.played(position, color, vertex)
+                position = self._played(position, color, vertex)
         self.go_to(position)
         self.resigned = resigned
+
+    def _played(self, position: Position, color: Color, vertex: str) -> Position:
+        """The position after a move of either colour, with White's bonus; raises GtpError."""
+        if position.move_number >= MOST_MOVES:
+            raise GtpError(f"a game may have {MOST_MOVES:,} moves, not more")
+        try:
+            after = after_move(position, vertex, color)
+        except IllegalMoveError as error:
+            raise GtpError(f"illegal move: {error}") from None
+        count = self._handicap_at(position).after(position, after)
+        after = after.compensated(count.handicap)
+        self._last_count = after, count
+        return after
+
+    def _handicap_at(self, position: Position) -> HandicapCount:
+        """The handicap count at a position; recounted unless that is the last one played to."""
+        if self._last_count is not None and self._last_count[0] is position:
+            return self._last_count[1]
+        line = list(position.line())[-1 - position.move_number :]
+        return deque(handicap_counts(line), 1)[0]
 
     def undo(self, moves: int) -> None:
         """Take moves back, or none of them; raises GtpError."""
@@ -236,6 +268,38 @@ class GtpSession:
             self.last_result = task.result()
         return self.last_result
 
+    def limits_for(self, color: Color, spent: float = 0.0) -> tuple[Limits, float]:
+        """The limits for a move, and the seconds that an unsettled search may take beyond them."""
+        from tengen.search.request import Limits
+
+        settings, position = self.settings, self.position
+        share = self._share_after_passes()
+        visits, playouts = (
+            None if most is None else math.ceil(most * share)
+            for most in (settings.visits, settings.playouts)
+        )
+        seconds = settings.seconds and max(settings.seconds * share, SHORTEST)
+        limits = Limits(visits, playouts, seconds, stop_when_clear=settings.adaptive)
+        area, played = position.size.area, position.move_number
+        allowed = budget(self.clocks[color], settings.lag, expected_moves_left(area, played))
+        if allowed is None:
+            return limits, 0.0
+        midgame = midgame_share(area, played, settings.midgame_peak, settings.endgame_decay)
+        pace = settings.more_time * (1 + midgame * (settings.midgame_time - 1)) * share
+        cap = min(seconds or math.inf, allowed.most)
+        target, most = min(allowed.target * pace, cap), cap
+        seconds = max(target - spent, 0.05 * target, SHORTEST)
+        limits = replace(limits, seconds=seconds, stop_when_decided=True)
+        return limits, most - max(target, spent)
+
+    def _share_after_passes(self) -> float:
+        """The share of usual thought that a move is worth if the opponent passes."""
+        passed = [move.point is None for move in self.position.moves[-3:]]
+        if not passed or not passed[-1]:
+            return 1.0
+        twice = len(passed) == 3 and passed[0]
+        return self.settings.after_two_passes if twice else self.settings.after_pass
+
     def ponder(self) -> None:
         """Search in the opponent's time, if that is wanted, until something changes."""
         if self.level or not self.settings.ponder or self.position.is_over or self.resigned:
@@ -254,7 +318,7 @@ class GtpSession:
         """End the search under way, and wait for its end."""
         if self._task is not None:
             self._task.stop()
-            self._task.future.exception()  # waits; whoever asked has heard what went wrong
+            self._task.future.exception()  # waits; its error was raised to the caller already
             self._task = None
 
     # The end of a game
@@ -298,6 +362,19 @@ class Commands:
 
     def __init__(self, session: GtpSession) -> None:
         self.session = session
+
+
+def anew(position: Position, to_play: Color | None = None) -> Position:
+    """The board as it stands with no history: no ko, no passes, the game not over."""
+    mover = position.to_play if to_play is None else to_play
+    return position.set_up(to_play=mover, handicap=position.handicap)
+
+
+def for_search(position: Position, color: Color) -> Position:
+    """The position with this colour to move, in a game that goes on."""
+    if position.to_play is color and not position.is_over:
+        return position
+    return anew(position, color)
 
 
 def _level(options: GtpOptions) -> Level | None:

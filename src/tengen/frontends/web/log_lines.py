@@ -1,4 +1,4 @@
-"""Lines that the server prints about what went wrong: few, however often it does."""
+"""Log lines about errors of the server, limited in number."""
 
 from __future__ import annotations
 

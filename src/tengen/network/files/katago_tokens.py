@@ -28,7 +28,7 @@ _BINARY = re.compile(rb"\s*@BIN@")
 class Tokens(ABC):
     """The tokens of a file: a reader returns what the file has, a writer what it is given.
 
-    Who reads has no value to give where the file decides. `what` names the token in errors.
+    A reader passes no value where the file decides. `what` names the token in errors.
     """
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Tokens(ABC):
         """An array of finite numbers."""
 
     def known(self, what: str, value: int) -> int:
-        """A number that cannot be another one; a reader refuses all others by name."""
+        """A number that must have this value; a reader refuses any other with an error."""
         found = self.size(what, value)
         if found != value:
             raise self.error(f"{what} is {found}, but only {value} is known here")

@@ -48,7 +48,7 @@ from tengen.user_folders import DATA_VARIABLE
 
 PUBLIC_NETWORKS = "https://katagotraining.org/networks/"
 TIMEOUT_SECONDS = 60.0
-UNFINISHED = "."  # with which the names of files begin that are being written
+UNFINISHED = "."  # with which the names of unfinished files begin
 KEPT_SECONDS = 24 * 3600.0  # of such files
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]{0,99}", re.ASCII)
 
@@ -65,7 +65,7 @@ class KeptNetwork(NamedTuple):
 
 
 def kept_networks() -> list[KeptNetwork]:
-    """The networks of the library by name; files that somebody else put there are none of them."""
+    """The networks of the library by name; other files in its folder are ignored."""
     found = (_kept(path) for path in sorted(library().glob("*.origin.json")))
     return [each for each in found if each is not None]
 

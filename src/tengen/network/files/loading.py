@@ -94,7 +94,7 @@ def find_network(path_or_name: str | Path, game: Position | None = None) -> Path
 
 
 def file_sha256(path: Path) -> str:
-    """The SHA-256 of a file, by which networks are known whatever they are called."""
+    """The SHA-256 of a file, which identifies a network whatever its name."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,16 +2,16 @@
 
 One side, the attacker, tries to capture the target, a chain of the other one, the defender. Play is
 confined to a region of at most 63 cells, a bit each, whose border consists of stones that have
-liberties elsewhere and so cannot be captured. Nothing here is shared with the rules of
-`tengen.game` or with any network: this is the witness against both.
+liberties elsewhere and so cannot be captured. This module shares no code with `tengen.game` or any
+network, so each can be checked against it.
 
-The defender may pass, the attacker may not: one who stops leaves the target alone. Suicide is
-illegal. A ko may not be retaken at once, except by the side that is said to win all kos. Whoever
-can go round in circles for ever is not captured: a position that is repeated counts as safe.
+The defender may pass, the attacker may not: an attacker who passes has given up the target. Suicide
+is illegal. A ko may not be retaken at once, except by the side that wins all kos in this search. A
+repetition counts as safe.
 
-The search is depth first and keeps what it has found. What rests on a position that is still
-searched being safe is only assumed, and forgotten if that one turns out to be lost; what is found
-lost is lost whichever way it was reached.
+The search is depth first, with a table of results. A SAFE that relies on a position still on the
+search path is assumed only, and dropped if that position proves LOST. LOST never depends on the
+path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from tengen.jit import kernel
 
-CELLS = 63  # bits of a region; the highest one stays free
+CELLS = 63  # bits of a region; bit 63 marks the side to move
 MOST_DEPTH = 400  # positions on the path
 MOST_MOVES = CELLS + 1  # of one position, with the pass
 
@@ -31,7 +31,7 @@ _FIGHT_FIELDS = [
     ("area", "u8"),  # the points of the region
     ("target", "u8"),  # the stones in question
     ("wall", "u8"),  # points next to the attacker's stones around the region
-    ("home", "u8"),  # points next to the defender's stones around it: connected is safe
+    ("home", "u8"),  # points next to the defender's stones around it; they make a target safe
     ("attackers", "u8"),
     ("defenders", "u8"),
     ("ko", "u8"),  # the point that may not be retaken now, or 0
@@ -42,13 +42,16 @@ _FIGHT_FIELDS = [
 FIGHT = np.dtype((np.record, np.dtype(_FIGHT_FIELDS, align=True)))
 DEFENDER, ATTACKER = 0, 1
 
-# What is known of a position.
-NEW, LOST, SAFE, ASSUMED_SAFE, OPEN, FORGOTTEN = 0, 1, 2, 3, 4, 5
+# States of a slot of the table: without a position; solved, twice; safe under an assumption; being
+# searched; entered without a result, or its result was dropped.
+EMPTY, LOST, SAFE, ASSUMED_SAFE, ON_PATH, UNSOLVED = 0, 1, 2, 3, 4, 5
+# Besides LOST and SAFE, what the functions below return.
 GIVEN_UP = -1  # the search has no room left
+UNDECIDED = -2  # its moves have to be searched
 
 NOTHING = np.uint64(0)
 ONE = np.uint64(1)
-_NEVER = 1 << 30  # the depth that a result rests on which rests on nothing
+_NEVER = 1 << 30  # the depth that is stored for a result without assumptions
 
 
 class RegionScratch(NamedTuple):
@@ -56,17 +59,17 @@ class RegionScratch(NamedTuple):
 
     attackers: NDArray[np.uint64]  # [positions]
     defenders: NDArray[np.uint64]
-    ko: NDArray[np.uint64]  # with the lowest free bit for the side to move
-    known: NDArray[np.int8]
-    rests_on: NDArray[np.int32]  # depth of the position that is assumed to be safe; or of its own
+    ko: NDArray[np.uint64]  # with the side to move in bit 63, see `_ko_and_side`
+    state: NDArray[np.int8]  # EMPTY, LOST ...
+    rests_on: NDArray[np.int32]  # least depth that is assumed safe for a result; ON_PATH: its own
     used: NDArray[np.int64]  # [2] entries of the table, positions searched
-    assumed: NDArray[np.int32]  # [positions] places of those that are only assumed, in order
+    assumed: NDArray[np.int32]  # [positions] places of ASSUMED_SAFE positions, in order
     place: NDArray[np.int32]  # [depth] of the position in the table
     attacks: NDArray[np.int8]  # [depth]
-    first_assumed: NDArray[np.int32]  # [depth] how many were assumed when it was begun
-    lowest: NDArray[np.int32]  # [depth] the least depth that its results rest on
-    listed: NDArray[np.int32]  # [depth] moves to try
-    next: NDArray[np.int32]  # [depth]
+    first_assumed: NDArray[np.int32]  # [depth] the length of that list when its search began
+    lowest: NDArray[np.int32]  # [depth] the least depth that its children's results rest on
+    listed: NDArray[np.int32]  # [depth] the number of moves to try
+    next: NDArray[np.int32]  # [depth] the index of the next one
     child_attackers: NDArray[np.uint64]  # [depth, moves]
     child_defenders: NDArray[np.uint64]
     child_ko: NDArray[np.uint64]
@@ -81,7 +84,7 @@ def new_region_scratch(positions: int = 1 << 20) -> RegionScratch:
         attackers=np.zeros(positions, np.uint64),
         defenders=np.zeros(positions, np.uint64),
         ko=np.zeros(positions, np.uint64),
-        known=np.zeros(positions, np.int8),
+        state=np.zeros(positions, np.int8),
         rests_on=np.zeros(positions, np.int32),
         used=np.zeros(2, np.int64),
         assumed=np.zeros(positions, np.int32),
@@ -102,8 +105,8 @@ def new_region_scratch(positions: int = 1 << 20) -> RegionScratch:
 @kernel
 def clear_table(scratch):
     """Forget all positions."""
-    for k in range(len(scratch.known)):
-        scratch.known[k] = NEW
+    for k in range(len(scratch.state)):
+        scratch.state[k] = EMPTY
     scratch.worth[:] = 0
     scratch.used[:] = 0
 
@@ -221,8 +224,8 @@ def _can_be_taken(fight, attackers, defenders, ko):
 
 
 @kernel(inline=True)
-def _at_sight(fight, attackers, defenders, ko, attacks):
-    """LOST or SAFE where that can be said without a move; else NEW."""
+def _verdict_without_search(fight, attackers, defenders, ko, attacks):
+    """LOST or SAFE where that follows from the board; else UNDECIDED."""
     if defenders & fight.target != fight.target:
         return LOST
     if attacks:
@@ -230,7 +233,7 @@ def _at_sight(fight, attackers, defenders, ko, attacks):
             return LOST
         if lives(fight, attackers, defenders):
             return SAFE
-    return NEW
+    return UNDECIDED
 
 
 @kernel(inline=True)
@@ -246,11 +249,11 @@ def _mixed(attackers, defenders, ko):
 def _place_of(scratch, attackers, defenders, ko):
     """The place of a position in the table, where it is entered if it is new; -1 if that is full.
 
-    `ko` has the side to move in its highest bit.
+    `ko` is that of `_ko_and_side`.
     """
-    mask = np.uint64(len(scratch.known) - 1)
+    mask = np.uint64(len(scratch.state) - 1)
     at = _mixed(attackers, defenders, ko) >> np.uint64(20) & mask
-    while scratch.known[at] != NEW:
+    while scratch.state[at] != EMPTY:
         if (
             scratch.attackers[at] == attackers
             and scratch.defenders[at] == defenders
@@ -258,18 +261,19 @@ def _place_of(scratch, attackers, defenders, ko):
         ):
             return np.int64(at)
         at = (at + ONE) & mask
-    if scratch.used[0] * 4 >= len(scratch.known) * 3:
+    if scratch.used[0] * 4 >= len(scratch.state) * 3:
         return np.int64(-1)
     scratch.used[0] += 1
     scratch.attackers[at] = attackers
     scratch.defenders[at] = defenders
     scratch.ko[at] = ko
-    scratch.known[at] = FORGOTTEN
+    scratch.state[at] = UNSOLVED
     return np.int64(at)
 
 
 @kernel(inline=True)
-def _keyed(ko, attacks):
+def _ko_and_side(ko, attacks):
+    """The ko point with the side to move in bit 63."""
     return ko | (np.uint64(attacks) << np.uint64(CELLS))
 
 
@@ -277,17 +281,17 @@ def _keyed(ko, attacks):
 def _list_moves(fight, scratch, depth, attackers, defenders, ko, attacks):
     """List the moves of a position that must be searched, the most promising first.
 
-    Returns LOST or SAFE if one of them, or having none, decides; else NEW.
+    Returns LOST or SAFE if one of them, or having none, decides; else UNDECIDED.
     """
     good, bad = (LOST, SAFE) if attacks else (SAFE, LOST)
-    free = fight.winner == attacks  # of the ban on retaking a ko
+    may_retake_ko = fight.winner == attacks
     empty = fight.area & ~(attackers | defenders)
     n = 0
     scratch.lowest[depth] = _NEVER
     for k in range(CELLS + 1):
         if k < CELLS:
             move = ONE << np.uint64(k)
-            if move & empty == NOTHING or (move == ko and not free):
+            if move & empty == NOTHING or (move == ko and not may_retake_ko):
                 continue
             if attacks:
                 a, d, banned, legal = played(
@@ -305,14 +309,14 @@ def _list_moves(fight, scratch, depth, attackers, defenders, ko, attacks):
             a, d, banned = attackers, defenders, NOTHING
         if fight.winner == 1 - attacks:
             banned = NOTHING  # the other side may retake
-        verdict = _at_sight(fight, a, d, banned, 1 - attacks)
-        if verdict == NEW:
-            at = _place_of(scratch, a, d, _keyed(banned, 1 - attacks))
+        verdict = _verdict_without_search(fight, a, d, banned, 1 - attacks)
+        if verdict == UNDECIDED:
+            at = _place_of(scratch, a, d, _ko_and_side(banned, 1 - attacks))
             if at < 0:
                 return GIVEN_UP
-            known = scratch.known[at]
-            if known == LOST or known == SAFE:
-                verdict = known
+            state = scratch.state[at]
+            if state == LOST or state == SAFE:
+                verdict = np.int64(state)
         if verdict == good:
             scratch.worth[attacks, k] += 1
             return good
@@ -334,25 +338,25 @@ def _list_moves(fight, scratch, depth, attackers, defenders, ko, attacks):
         n += 1
     scratch.listed[depth] = n
     scratch.next[depth] = 0
-    return bad if n == 0 else NEW
+    return bad if n == 0 else UNDECIDED
 
 
 @kernel
-def _forget_since(scratch, first, n_assumed):
-    """Forget what was assumed since then."""
+def _drop_since(scratch, first, n_assumed):
+    """Drop the results that were assumed since then."""
     for k in range(first, n_assumed):
-        scratch.known[scratch.assumed[k]] = FORGOTTEN
+        scratch.state[scratch.assumed[k]] = UNSOLVED
     return first
 
 
 @kernel
 def _confirm_since(scratch, first, n_assumed, depth):
-    """What was assumed since then holds, but for what rests on positions before this depth."""
+    """Make the results assumed since then certain, except those that rest on lower depths."""
     kept = first
     for k in range(first, n_assumed):
         at = scratch.assumed[k]
         if scratch.rests_on[at] >= depth:
-            scratch.known[at] = SAFE
+            scratch.state[at] = SAFE
         else:
             scratch.assumed[kept] = at
             kept += 1
@@ -361,7 +365,7 @@ def _confirm_since(scratch, first, n_assumed, depth):
 
 @kernel
 def _lower_since(scratch, first, n_assumed, depth):
-    """What was assumed since then rests on this depth, too."""
+    """Note that the results assumed since then rest on this depth, too."""
     for k in range(first, n_assumed):
         at = scratch.assumed[k]
         if scratch.rests_on[at] > depth:
@@ -374,28 +378,30 @@ def search_region(fight, scratch, most_positions):
 
     The table is kept: it holds for all positions of this region with the same winner of kos.
     """
-    verdict = _at_sight(
+    verdict = _verdict_without_search(
         fight, fight.attackers, fight.defenders, _banned(fight), np.int64(fight.attacks)
     )
-    if verdict != NEW:
+    if verdict != UNDECIDED:
         return verdict
-    at = _place_of(scratch, fight.attackers, fight.defenders, _keyed(_banned(fight), fight.attacks))
+    at = _place_of(
+        scratch, fight.attackers, fight.defenders, _ko_and_side(_banned(fight), fight.attacks)
+    )
     if at < 0:
         return GIVEN_UP
-    if scratch.known[at] == LOST or scratch.known[at] == SAFE:
-        return np.int64(scratch.known[at])
+    if scratch.state[at] == LOST or scratch.state[at] == SAFE:
+        return np.int64(scratch.state[at])
     limit = scratch.used[1] + most_positions
     n_assumed = 0
     depth = 0
     scratch.place[0] = at
     scratch.attacks[0] = fight.attacks
-    entering, result, rests = True, NEW, _NEVER
+    entering, result, rests = True, UNDECIDED, _NEVER
     while True:
         if entering:
             at = scratch.place[depth]
             attacks = np.int64(scratch.attacks[depth])
             scratch.used[1] += 1
-            scratch.known[at] = OPEN
+            scratch.state[at] = ON_PATH
             scratch.rests_on[at] = depth
             scratch.first_assumed[depth] = n_assumed
             ko = scratch.ko[at] & ~(ONE << np.uint64(CELLS))
@@ -413,9 +419,9 @@ def search_region(fight, scratch, most_positions):
                 return GIVEN_UP
             rests = _NEVER
             entering = False
-            if result == NEW:
+            if result == UNDECIDED:
                 result = _look_deeper(scratch, depth)
-                if result == NEW:
+                if result == UNDECIDED:
                     depth += 1
                     if depth == MOST_DEPTH:
                         _give_up(scratch, depth - 1, n_assumed)
@@ -426,15 +432,15 @@ def search_region(fight, scratch, most_positions):
         # The position at `depth` has a result: note it, and go back to the one before.
         at = scratch.place[depth]
         if result == LOST:
-            n_assumed = _forget_since(scratch, scratch.first_assumed[depth], n_assumed)
-            scratch.known[at] = LOST
+            n_assumed = _drop_since(scratch, scratch.first_assumed[depth], n_assumed)
+            scratch.state[at] = LOST
         elif rests >= depth:
             n_assumed = _confirm_since(scratch, scratch.first_assumed[depth], n_assumed, depth)
-            scratch.known[at] = SAFE
+            scratch.state[at] = SAFE
             rests = _NEVER
         else:
             _lower_since(scratch, scratch.first_assumed[depth], n_assumed, rests)
-            scratch.known[at] = ASSUMED_SAFE
+            scratch.state[at] = ASSUMED_SAFE
             scratch.rests_on[at] = rests
             scratch.assumed[n_assumed] = at
             n_assumed += 1
@@ -442,9 +448,9 @@ def search_region(fight, scratch, most_positions):
             return result
         depth -= 1
         result = _after_child(scratch, depth, result, rests)
-        if result == NEW:
+        if result == UNDECIDED:
             result = _look_deeper(scratch, depth)
-            if result == NEW:
+            if result == UNDECIDED:
                 depth += 1
                 entering = True
                 continue
@@ -458,7 +464,7 @@ def _banned(fight):
 
 @kernel
 def _after_child(scratch, depth, result, rests):
-    """What a child's result means for the position at this depth: LOST, SAFE, or NEW for open."""
+    """What a child's result means for the position at this depth: LOST, SAFE or UNDECIDED."""
     attacks = np.int64(scratch.attacks[depth])
     decides = LOST if attacks else SAFE
     if result == decides:
@@ -468,14 +474,14 @@ def _after_child(scratch, depth, result, rests):
         return result
     if result == SAFE and rests < scratch.lowest[depth]:
         scratch.lowest[depth] = rests
-    return NEW
+    return UNDECIDED
 
 
 @kernel
 def _look_deeper(scratch, depth):
-    """Prepare the next child that must be searched; returns NEW if there is one, else the result.
+    """Prepare the next child that must be searched: UNDECIDED if there is one, else the result.
 
-    Children may have become known since they were listed.
+    Children may have been solved since they were listed.
     """
     attacks = np.int64(scratch.attacks[depth])
     decides = LOST if attacks else SAFE
@@ -486,29 +492,29 @@ def _look_deeper(scratch, depth):
             scratch,
             scratch.child_attackers[depth, k],
             scratch.child_defenders[depth, k],
-            _keyed(scratch.child_ko[depth, k], 1 - attacks),
+            _ko_and_side(scratch.child_ko[depth, k], 1 - attacks),
         )
-        known = scratch.known[at]
-        if known == FORGOTTEN:
+        state = np.int64(scratch.state[at])
+        if state == UNSOLVED:
             scratch.place[depth + 1] = at
             scratch.attacks[depth + 1] = 1 - attacks
-            return NEW
+            return UNDECIDED
         rests = _NEVER
-        if known == OPEN or known == ASSUMED_SAFE:
+        if state == ON_PATH or state == ASSUMED_SAFE:
             rests = scratch.rests_on[at]
-            known = SAFE
-        if known == decides:
+            state = SAFE
+        if state == decides:
             scratch.lowest[depth] = rests
             return decides
-        if known == SAFE and rests < scratch.lowest[depth]:
+        if state == SAFE and rests < scratch.lowest[depth]:
             scratch.lowest[depth] = rests
     return SAFE if attacks else LOST
 
 
 @kernel
 def _give_up(scratch, depth, n_assumed):
-    """Leave the table so that it can be searched on: nothing is open or assumed."""
-    _forget_since(scratch, 0, n_assumed)
+    """Drop what is on the path or assumed, so that the table can be used by the next search."""
+    _drop_since(scratch, 0, n_assumed)
     for k in range(depth + 1):
-        if scratch.known[scratch.place[k]] == OPEN:
-            scratch.known[scratch.place[k]] = FORGOTTEN
+        if scratch.state[scratch.place[k]] == ON_PATH:
+            scratch.state[scratch.place[k]] = UNSOLVED

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.features.kernels.encode import SEES_LADDERS, encode_by_kind
+from tengen.features.kernels.feature_table import SEES_LADDERS, encode_by_kind
 from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import MAIN_PHASE, Boards, point_of

@@ -157,12 +157,13 @@ def pruned_weight(edge, child, sign, total, plain, priors, settings):
     """A child's weight without noise, and the sum of priors with its own.
 
     The children with larger priors have these sums of weights, of utilities by weight, and of
-    priors. Computed twice rather than kept in the edge: a fleet's memory is what it waits for.
+    priors. Computed twice rather than kept in the edge: self-play is bound by memory.
     """
     weight = edge_weight(edge, child)
     if settings.noise_pruning and weight > 0:
         prior = max(packed_prior(edge.packed), np.float32(1e-30))
-        # First what most children fail: divisions take long. Without others' weight nobody passes.
+        # The cheap test first, as divisions are slow: few children go on from here, and none does
+        # where the others have no weight.
         if weight * priors > np.float32(2) * total * prior:
             worse = sign * (plain / total - child.means[UTILITY])
             weight -= noise_weight(settings, weight, worse, total * prior / priors)
@@ -174,8 +175,8 @@ def pruned_weight(edge, child, sign, total, plain, priors, settings):
 def noise_weight(settings, weight, worse, share):
     """How much of a child's weight is exploration that found nothing.
 
-    It is `worse` than the children with larger priors on average, and its prior is worth this
-    share of weight. Up to twice that it is meant to have.
+    Its value is `worse` by this than the average of the children with larger priors; `share` is the
+    weight that its prior is worth. Only what exceeds twice that is noise.
     """
     excess = weight - np.float32(2) * share
     if worse <= 0 or excess <= 0:
@@ -186,9 +187,9 @@ def noise_weight(settings, weight, worse, share):
 
 @kernel
 def learn_bias(bias, node, error, weight, settings):
-    """Let a node's entry of the bias table know how far its evaluation was off; returns the mean.
+    """Update a node's entry of the bias table with its evaluation's error; returns the mean error.
 
-    A node speaks with a power of the weight found below it, always with its latest word alone.
+    A node counts by a power of the weight found below it; its earlier contribution is replaced.
     """
     if weight > 0:
         weight = weight**settings.value_bias_exponent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tengen.features.kernels.encode import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
+from tengen.features.kernels.feature_table import KNOWS_ADVANTAGE, SEES_LADDERS, encode_by_kind
 from tengen.features.kernels.katago import encode_advantage, passes_in_friendship
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import (
@@ -221,12 +221,12 @@ def _walk_down(forest, g, path, settings, scratch):
             and path.counts_from <= depth
             and edge.visits < forest.nodes[edge.child].visits
         ):
-            edge.visits += 1  # visits without weight found out already what it is worth
+            edge.visits += 1  # visits without weight have evaluated the child already
             path.depth = depth
             return KNOWN
         if settings.graph and not _may_go_on(path, depth, board, history, point, edge.child):
             if chooser != WEIGHTLESS:
-                edge.visits += 1  # so that another move's turn comes
+                edge.visits += 1  # so that other moves are tried next time
             path.depth = depth
             return KNOWN
         goes_on = point == PASS and (
@@ -366,10 +366,10 @@ def _meet_leaf(forest, g, path, goes_on, settings, scratch):
 
 @kernel(inline=True)
 def _judged_by_agreement(board, settings):
-    """Do the players, not the board as it stands, say at the end what is dead?
+    """Do players agree at the end on what is dead, so that the board is not counted as it stands?
 
-    Not under territory scoring, which is played out, nor where passes in friendship do not end the
-    game: there a third one ends it, and there was time to capture what is dead, as KataGo has it.
+    Not under territory scoring, which is played out. Nor where friendly passes do not end the game:
+    there a third pass ends it, and dead stones could have been captured, as in KataGo.
     """
     friendly = board.friendly_pass and not settings.friendly_passes
     return board.end != ENDED_BY_REPETITION and not board.territory and friendly

@@ -238,7 +238,8 @@ def _cap_pass(shares, points, moves, total):
 def list_moves(legal, board, policy, tensor_width, points, logits):
     """Fill the points of the legal moves and what the policy says of them; returns how many.
 
-    What is no move is written, too, and written over: no processor could guess which are.
+    Branch-free, since which points are legal is unpredictable: the others are written, too, and
+    then overwritten.
     """
     points[0], logits[0] = PASS, policy[policy.shape[0] - 1]
     n = np.int64(legal[PASS])

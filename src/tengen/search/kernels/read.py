@@ -29,7 +29,7 @@ TRIED = np.dtype(
         ),
     )
 )
-LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches speak with one voice
+LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches count by their top node alone
 STACK = 2048
 
 
@@ -95,7 +95,7 @@ def average_ownership(forest, index, mean, square, todo, shares):
         n -= 1
         at_node, share = todo[n], shares[n]
         node = forest.nodes[at_node]
-        own = share  # what no child of its own speaks for
+        own = share  # less what its children get
         below = node.weight - node.own_weight * np.float32(node.own_visits)
         per_weight = share * below / (node.weight * max(node.child_weight, np.float32(1e-30)))
         for k in range(node.n_tried):

@@ -40,7 +40,7 @@ def advance(forest, g, point, forward, queue):
     copy_values(forest.caught_before[g, 1], forest.caught_before[g, 0])
     copy_values(forest.caught_before[g, 0], forest.caught[tree.root])
     child = child_at(forest, tree.root, point)
-    board.end = GOING_ON  # whoever plays on has not agreed to the end
+    board.end = GOING_ON  # a move after two passes resumes the game
     play(board, forest.histories[g], point)
     tree.prepared = 0
     agreed = board.territory == AGREED and board.end != GOING_ON
@@ -120,7 +120,7 @@ def _give_up_subtree(node):
 
 @kernel
 def _free_bias(forest, node, share):
-    """Take back most of what a node taught the bias table: other positions come now."""
+    """Remove this share of a dropped node's contribution from its entry of the bias table."""
     if node.bias != NONE:
         bias = forest.biases[node.bias]
         bias.error -= share * node.bias_sum

@@ -171,7 +171,7 @@ def weight_needed(forest, node, settings):
 
 @kernel(inline=True)
 def wide_noise(tree, settings):
-    """What makes a move look better now and then, so that analysis sees more of them."""
+    """A random bonus, in half of the cases, by which analysis looks at more moves."""
     if uniform(tree.rng) < 0.5:
         return np.float32(0)
     return settings.wide_root_noise * np.float32(abs(normal(tree.rng)))

@@ -56,7 +56,7 @@ class _Chunk(NamedTuple):
 def claim_next(counter: Any) -> Any:
     """Return counter[0], an int64, and add one to it; no two threads get the same number.
 
-    Numba's own `prange` gives each thread its share beforehand, and then all wait for the slowest.
+    Numba's own `prange` divides the work beforehand, so that all threads wait for the slowest.
     """
     counter[0] += 1
     return counter[0] - 1

@@ -1,4 +1,4 @@
-"""Requests whose body is longer than any of ours are refused before they are read into memory."""
+"""Refuses requests with too long a body before it is read into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP that does not wait for ever for a request, and not for everybody.
+"""HTTP with time limits for requests, and a limit on connections.
 
 Half-open connections are closed, and so are those beyond the limit of the process.
 """

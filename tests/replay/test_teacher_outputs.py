@@ -1,4 +1,4 @@
-"""A teacher's opinions: rows taught by it say what it says; files of them are checked."""
+"""Outputs of a teacher: as targets of rows, and in files, which are checked."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tengen.replay.opinions import (
-    Opinions,
-    as_taught,
-    ask,
-    digest_of,
-    fits,
-    load_opinions,
-    no_opinions,
-    save_opinions,
-)
 from tengen.replay.rows import FIELDS, Layout, TrainingRows, encode_games
+from tengen.replay.teacher_outputs import (
+    TeacherOutputs,
+    digest_of,
+    evaluate_rows,
+    fits,
+    load_teacher_outputs,
+    no_teacher_outputs,
+    save_teacher_outputs,
+    with_teacher_targets,
+)
 from tests.replay.games import random_games
 
 GAMES = random_games(6, seed=9, sides=(5,))
@@ -57,7 +57,7 @@ def said_directly() -> Evaluation:
 @pytest.mark.parametrize("batch", [1, 4, 1000])
 def test_rows_say_what_the_teacher_says(batch: int) -> None:
     assert N > 20
-    rows = as_taught(ROWS, ask(teacher(batch), KATAGO, ROWS))
+    rows = with_teacher_targets(ROWS, evaluate_rows(teacher(batch), KATAGO, ROWS))
     said = said_directly()
     chances = np.exp(said.policy) / np.exp(said.policy).sum(1, keepdims=True)
     np.testing.assert_allclose(rows.policy, chances, atol=1e-3)
@@ -78,7 +78,7 @@ def test_rows_say_what_the_teacher_says(batch: int) -> None:
 
 
 def test_all_fields_keep_their_kinds() -> None:
-    rows = as_taught(ROWS, ask(teacher(), KATAGO, ROWS))
+    rows = with_teacher_targets(ROWS, evaluate_rows(teacher(), KATAGO, ROWS))
     for name, field in FIELDS.items():
         values: NDArray[np.generic] = getattr(rows, name)
         assert values.dtype == field.dtype, name
@@ -89,32 +89,32 @@ def test_all_fields_keep_their_kinds() -> None:
             assert values.shape == (N, *field.shape_on(Size(5, 5), KATAGO))
 
 
-def test_opinions_of_nothing_are_none() -> None:
+def test_outputs_for_no_rows_are_none() -> None:
     empty = TrainingRows(*(array[:0] for array in ROWS))
-    assert len(as_taught(empty, ask(teacher(), KATAGO, empty)).score) == 0
-    assert all(len(array) == 0 for array in no_opinions(ROWS))
+    assert len(with_teacher_targets(empty, evaluate_rows(teacher(), KATAGO, empty)).score) == 0
+    assert all(len(array) == 0 for array in no_teacher_outputs(ROWS))
 
 
-def check_equal(one: Opinions, other: Opinions) -> None:
-    for name in Opinions._fields:
+def check_equal(one: TeacherOutputs, other: TeacherOutputs) -> None:
+    for name in TeacherOutputs._fields:
         mine, theirs = getattr(one, name), getattr(other, name)
         np.testing.assert_array_equal(mine, theirs)
         assert mine.dtype == theirs.dtype
 
 
-def test_files_keep_opinions_of_all_sizes(tmp_path: Path) -> None:
+def test_files_keep_outputs_for_all_sizes(tmp_path: Path) -> None:
     games = random_games(6, seed=3, sides=(5, (4, 6)))
     found = {
-        size: ask(teacher(), KATAGO, rows.rows)
+        size: evaluate_rows(teacher(), KATAGO, rows.rows)
         for size, rows in encode_games(games, KATAGO, 1).items()
     }
     assert len(found) == 2
-    save_opinions(tmp_path / "a.opinions", found, "these games")
-    again = load_opinions(tmp_path / "a.opinions", "these games")
+    save_teacher_outputs(tmp_path / "a.opinions", found, "these games")
+    again = load_teacher_outputs(tmp_path / "a.opinions", "these games")
     assert again is not None
     assert again.keys() == found.keys()
-    for size, opinions in found.items():
-        check_equal(opinions, again[size])
+    for size, outputs in found.items():
+        check_equal(outputs, again[size])
     assert fits(again, {size: len(each.score) for size, each in found.items()})
     assert not fits(again, {Size(5, 5): 3})
 
@@ -132,20 +132,22 @@ def test_damaged_files_are_named_and_not_used(
     tmp_path: Path, spoil: Callable[[bytes], bytes], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "a.opinions"
-    save_opinions(path, {Size(5, 5): ask(teacher(), KATAGO, ROWS)}, "these")
+    save_teacher_outputs(path, {Size(5, 5): evaluate_rows(teacher(), KATAGO, ROWS)}, "these")
     path.write_bytes(spoil(path.read_bytes()))
-    assert load_opinions(path, "these") is None
+    assert load_teacher_outputs(path, "these") is None
     said = capsys.readouterr().err
     assert "a.opinions: cannot be used" in said
     assert "asked again" in said
 
 
-def test_opinions_of_other_games_or_by_others_are_not_used(
+def test_outputs_for_other_games_or_by_others_are_not_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_opinions(tmp_path / "a", {Size(5, 5): ask(teacher(), KATAGO, ROWS)}, "these")
-    assert load_opinions(tmp_path / "a", "others") is None
-    assert load_opinions(tmp_path / "missing", "these") is None
+    save_teacher_outputs(
+        tmp_path / "a", {Size(5, 5): evaluate_rows(teacher(), KATAGO, ROWS)}, "these"
+    )
+    assert load_teacher_outputs(tmp_path / "a", "others") is None
+    assert load_teacher_outputs(tmp_path / "missing", "these") is None
     assert capsys.readouterr().err == ""
 
 

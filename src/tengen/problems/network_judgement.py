@@ -1,4 +1,4 @@
-"""What networks think of a problem: whether its first move decides, and how hard it is to find."""
+"""A problem judged by networks: whether its first move decides, and how hard it is to find."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tengen.problems.solver import Question
 from tengen.search.request import Limits, RootOptions, SearchRequest, allow_only
 from tengen.search.result import SearchResult
 
-LEAST_GLANCE = 0.8  # of ownership, by which a move has to matter at a glance
+LEAST_DIFFERENCE = 0.8  # of mean ownership that a move has to make by the raw network
 TEMPTING = 2  # wrong moves that are searched, those that look best
-# The grade by the weakest level that finds the first move.
-_HARDEST = ("rookie", "learner", "club", "expert", "full")  # of each grade
+# The strongest level of each grade, which goes by the weakest level that finds the first move.
+_STRONGEST_LEVELS = ("rookie", "learner", "club", "expert", "full")
 
 
 class Margin(NamedTuple):
@@ -34,8 +34,8 @@ class Margin(NamedTuple):
         return self.right >= 0.4 and self.wrong <= 0.0 and self.right - self.wrong >= 1.0
 
 
-def tastes(engine: Engine, positions: Sequence[Position]) -> list[dict[Point, float]]:
-    """The network's policy of positions."""
+def policies(engine: Engine, positions: Sequence[Position]) -> list[dict[Point, float]]:
+    """The network's policy in each position, as logits by point."""
     found = engine.evaluate(positions).result().policy
     return [
         {
@@ -53,17 +53,17 @@ def deciding_komi(engine: Engine, right: Position, visits: int) -> float:
 
 
 def looks_decisive(engine: Engine, right: Position, question: Question) -> bool:
-    """Does a network see at a glance that a move makes some difference?"""
+    """Does a network see without search that a move makes some difference?"""
     found = engine.evaluate([right, _passed(right)]).result().ownership
     after, without = (_mean(owned, question) for owned in found)
-    return without - after >= LEAST_GLANCE  # for the opponent, who is to play
+    return without - after >= LEAST_DIFFERENCE  # for the opponent, who is to play
 
 
 def margin(engine: Engine, right: Position, question: Question, visits: int) -> Margin:
     """How sure a network is that a move decides, after so many visits each."""
     start = right.undo()
     played = right.last_move
-    natural = tastes(engine, [start])[0]
+    natural = policies(engine, [start])[0]
     open_ = (each for each in question.region.points if start.is_legal(each))
     wrong = sorted(open_, key=lambda move: -natural[move])
     tempting = [move for move in wrong if played is None or move != played.point][:TEMPTING]
@@ -77,7 +77,7 @@ def margin(engine: Engine, right: Position, question: Question, visits: int) -> 
 def _owned(
     engine: Engine, positions: Sequence[Position], question: Question, visits: int
 ) -> list[float]:
-    """Who owns the stones in question after searches, for who solves the problem."""
+    """Mean ownership of the stones in question after searches, for the side that solves."""
     owned = []
     for result in _searched(engine, positions, visits):
         assert result.ownership is not None
@@ -107,7 +107,7 @@ def weakest_level(engine: Engine, position: Position, moves: Sequence[Point]) ->
 
     Levels that draw moves find it in half of their tries. All of them look at these moves alone.
     """
-    natural = tastes(engine, [position])[0]
+    natural = policies(engine, [position])[0]
     weights = {move: float(np.exp(natural[move])) for move in moves}
     for level in LEVELS:
         if level.visits > 1:
@@ -134,5 +134,5 @@ def _finds(engine: Engine, position: Position, moves: Sequence[Point], level: Le
 def grade_of(level: str) -> int:
     """The grade of a problem by the weakest level that finds it."""
     order = [each.id for each in LEVELS]
-    bounds = [order.index(each) for each in _HARDEST]
+    bounds = [order.index(each) for each in _STRONGEST_LEVELS]
     return 1 + sum(order.index(level) > bound for bound in bounds)

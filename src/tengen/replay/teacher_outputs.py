@@ -1,6 +1,6 @@
-"""What a teacher, a stronger network, says of positions, in place of what became of the games.
+"""Targets from a teacher, a stronger network, in place of how the games went on.
 
-Opinions are kept in files beside the games they are about: to ask again would take longest of all.
+Its outputs are kept in files beside the games, because evaluating again is the slowest step.
 """
 
 from __future__ import annotations
@@ -26,56 +26,56 @@ from tengen.selfplay.record import Games
 from tengen.user_messages import say
 
 ENDING = ".opinions"
-CHANCES = 65_535  # the unit of a move's chance in opinions
+CHANCES = 65_535  # the unit of a move's probability
 _FORMAT = "tengen opinions 1"
-_MOST_AT_A_TIME = 512  # positions that a teacher is asked about together
+_MOST_AT_A_TIME = 512  # positions that a teacher evaluates before they are stored
 
 
-class Opinions(NamedTuple):
-    """What a teacher says of rows on boards of one size, for the side to play."""
+class TeacherOutputs(NamedTuple):
+    """A teacher's evaluation of rows on boards of one size, for the side to play."""
 
     policy: NDArray[np.uint16]  # [rows, moves] in units of 1 / CHANCES
     value: NDArray[np.float32]  # [rows, 3] win, loss, no result
-    score: NDArray[np.float32]  # [rows] if there is a result, as the next two
+    score: NDArray[np.float32]  # [rows] given that there is a result, like lead and uncertainty
     lead: NDArray[np.float32]  # [rows]
     uncertainty: NDArray[np.float32]  # [rows, 3] see `Rows`
     ownership: NDArray[np.int8]  # [rows, height, width] in units of 1 / SURE
 
 
-def ask(teacher: Evaluator, features: FeatureSet, rows: TrainingRows) -> Opinions:
-    """The teacher's opinions of rows whose inputs are of these features, which must be its own."""
+def evaluate_rows(teacher: Evaluator, features: FeatureSet, rows: TrainingRows) -> TeacherOutputs:
+    """Evaluate rows whose inputs are encoded with these features, which must be the teacher's."""
     count = max(teacher.best_batch, 1)
     count = min(_MOST_AT_A_TIME, count * max(1, teacher.parallel_batches))
-    found = [
-        _asked(teacher, features, rows.planes[at : at + count], rows.globals[at : at + count])
+    parts = [
+        _evaluated(teacher, features, rows.planes[at : at + count], rows.globals[at : at + count])
         for at in range(0, len(rows.score), count)
     ]
-    if not found:
-        return no_opinions(rows)
-    return Opinions(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    if not parts:
+        return no_teacher_outputs(rows)
+    return TeacherOutputs(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _asked(
+def _evaluated(
     teacher: Evaluator, features: FeatureSet, bits: NDArray[Any], packed: NDArray[Any]
-) -> Opinions:
-    """The opinions of some rows, in as many batches as the teacher computes at a time."""
+) -> TeacherOutputs:
+    """Evaluate some rows, in as many batches as the teacher computes at a time."""
     planes, globals_ = features.unpacked(bits, packed)
     batch, each = Batch(planes, globals_), max(teacher.best_batch, 1)
     pending = [
         teacher.submit(batch.rows(slice(at, at + each))) for at in range(0, len(planes), each)
     ]
-    said = [each.result() for each in pending]
+    evaluations = [each.result() for each in pending]
     policy, value, score, spread, lead, _, value_error, score_error, owners = (
-        np.concatenate(parts).astype(np.float64) for parts in zip(*said, strict=True)
+        np.concatenate(parts).astype(np.float64) for parts in zip(*evaluations, strict=True)
     )
     chances = np.exp(policy - policy.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
-    # Evaluations count no points where there is no result; rows are about games that have one.
+    # An evaluation counts no result as 0 points; targets are given that there is a result.
     counted = np.maximum(1 - value[:, 2], 1e-3)
     mean = score / counted
     variance = np.maximum(spread**2 / counted - mean**2 * (1 - counted), 0)
     uncertainty = np.stack([np.sqrt(variance), value_error**2, score_error**2], 1)
-    return Opinions(
+    return TeacherOutputs(
         np.rint(CHANCES * chances).astype(np.uint16),
         value.astype(np.float32),
         mean.astype(np.float32),
@@ -85,46 +85,46 @@ def _asked(
     )
 
 
-def no_opinions(rows: TrainingRows) -> Opinions:
-    """Opinions of none of these rows."""
+def no_teacher_outputs(rows: TrainingRows) -> TeacherOutputs:
+    """Outputs for no rows, for boards and moves as these rows have them."""
     moves, (height, width) = rows.policy.shape[1], rows.planes.shape[1:]
     shapes = ((0, moves), (0, 3), (0,), (0,), (0, 3), (0, height, width))
     dtypes = (np.uint16, *[np.float32] * 4, np.int8)
     arrays: list[Any] = [
         np.zeros(shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=True)
     ]
-    return Opinions(*arrays)
+    return TeacherOutputs(*arrays)
 
 
-def as_taught(rows: TrainingRows, opinions: Opinions) -> TrainingRows:
-    """The rows with the teacher's opinions for targets.
+def with_teacher_targets(rows: TrainingRows, outputs: TeacherOutputs) -> TrainingRows:
+    """The rows with the teacher's outputs for targets.
 
-    What it does not tell is not learned: the reply to a move, and what follows soon. Its value
-    stands for the averages of later searches.
+    The opponent's reply is not learned. The teacher's value and score stand for the averages of
+    later searches at every horizon.
     """
-    counted = 1 - opinions.value[:, 2]
+    counted = 1 - outputs.value[:, 2]
     horizons = rows.short_values.shape[1]
-    chances = opinions.policy.astype(np.float32)
+    chances = outputs.policy.astype(np.float32)
     return rows._replace(
         policy=(chances / np.maximum(chances.sum(1, keepdims=True), 1)).astype(np.float16),
         reply=np.zeros_like(rows.reply),
-        value=opinions.value,
-        score=opinions.score,
-        short_values=np.repeat(opinions.value[:, None], horizons, 1),
-        short_scores=np.repeat(opinions.score[:, None], horizons, 1),
-        search_value=opinions.value,
-        lead=opinions.lead,
-        ownership=opinions.ownership,
+        value=outputs.value,
+        score=outputs.score,
+        short_values=np.repeat(outputs.value[:, None], horizons, 1),
+        short_scores=np.repeat(outputs.score[:, None], horizons, 1),
+        search_value=outputs.value,
+        lead=outputs.lead,
+        ownership=outputs.ownership,
         known=np.stack([np.ones_like(counted), counted, counted, counted], 1),
-        uncertainty=opinions.uncertainty,
+        uncertainty=outputs.uncertainty,
     )
 
 
-def save_opinions(path: Path, opinions: Mapping[Size, Opinions], of: str) -> None:
-    """Write opinions atomically; `of` says of what and whose they are. Raises OSError."""
+def save_teacher_outputs(path: Path, outputs: Mapping[Size, TeacherOutputs], of: str) -> None:
+    """Write outputs atomically; `of` names the games and the teacher. Raises OSError."""
     tensors = {
         f"{size}.{name}": np.ascontiguousarray(array)
-        for size, each in opinions.items()
+        for size, each in outputs.items()
         for name, array in each._asdict().items()
     }
     metadata = {"format": _FORMAT, "of": of}
@@ -132,10 +132,10 @@ def save_opinions(path: Path, opinions: Mapping[Size, Opinions], of: str) -> Non
     replace_file(path, save(tensors, metadata))
 
 
-def load_opinions(path: Path, of: str) -> dict[Size, Opinions] | None:
-    """Opinions that were saved of the same by the same teacher; None where there are none.
+def load_teacher_outputs(path: Path, of: str) -> dict[Size, TeacherOutputs] | None:
+    """The outputs in a file if they were saved with the same `of`; else None.
 
-    A damaged file is named, and as good as none: the teacher can be asked again.
+    A damaged file is reported and ignored: the teacher can evaluate the rows again.
     """
     if not path.is_file():
         return None
@@ -148,7 +148,9 @@ def load_opinions(path: Path, of: str) -> dict[Size, Opinions] | None:
             raise ValueError("its checksum is wrong")
         sizes = dict.fromkeys(name.partition(".")[0] for name in tensors)
         found = {
-            parse_size(size): Opinions(*(tensors[f"{size}.{name}"] for name in Opinions._fields))
+            parse_size(size): TeacherOutputs(
+                *(tensors[f"{size}.{name}"] for name in TeacherOutputs._fields)
+            )
             for size in sizes
         }
     except (OSError, SafetensorError, ValueError, KeyError) as error:
@@ -158,15 +160,15 @@ def load_opinions(path: Path, of: str) -> dict[Size, Opinions] | None:
 
 
 def digest_of(games: Games) -> str:
-    """What tells games apart, so that opinions of others are not taken for theirs."""
+    """A digest of the games, so that a file saved for other games is not used."""
     digest = hashlib.sha256(np.ascontiguousarray(games.turns).tobytes())
     digest.update(np.ascontiguousarray(games.games).tobytes())
     return digest.hexdigest()
 
 
-def fits(opinions: Mapping[Size, Opinions], rows: Mapping[Size, int]) -> bool:
-    """Whether opinions are of so many rows of each size."""
-    return {size: len(each.score) for size, each in opinions.items()} == dict(rows)
+def fits(outputs: Mapping[Size, TeacherOutputs], rows: Mapping[Size, int]) -> bool:
+    """Whether outputs are for this many rows of each size."""
+    return {size: len(each.score) for size, each in outputs.items()} == dict(rows)
 
 
 def _checksum(tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> str:
