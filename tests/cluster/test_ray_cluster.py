@@ -32,7 +32,7 @@ from tengen.runs.store import FolderStore
 from tests.cluster.tiny import ENDLESS, Archive, assert_counted_once
 from tests.runs import test_tiny_truth as truth
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1200)
 
 RANDOM_KILLS = 100
 
@@ -52,7 +52,9 @@ class Nodes:
     def __init__(self, path: Path, config: RunConfig) -> None:
         self.path, self.store = path, FolderStore(path)
         self.driver: subprocess.Popen[str] | None = None
-        self.patience = 240.0  # seconds; other programs may take the cores
+        self.patience = (
+            480.0  # seconds: kernels may have to be compiled while others take the cores
+        )
         prepare(str(path), config, Session())
         self.start()
 
