@@ -277,19 +277,18 @@ def test_a_cluster_that_changes_learns_the_truth_about_3x3(
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of other processes")
-def test_parts_that_run_out_of_memory_are_started_again(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_worker_that_runs_out_of_memory_is_started_again(nodes: Nodes, tmp_path: Path) -> None:
     import resource
 
     archive = Archive(nodes.path, tmp_path / "archive")
     nodes.patience = 900
     nodes.train()
+    nodes.wait_for(lambda: nodes.pid_of("worker"), "a worker")
+    pid, is_another = nodes.pid_of("worker"), nodes.is_another("worker")
+    size = 2**10 * int(_status(pid, "VmSize"))  # what it has, and not a page more
+    resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+    nodes.wait_for(is_another, "another worker")
     nodes.progress()
-    for part in ("worker", "learner"):
-        pid, is_another = nodes.pid_of(part), nodes.is_another(part)
-        size = 2**10 * int(_status(pid, "VmSize"))  # what it has, and not a page more
-        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
-        nodes.wait_for(is_another, f"another {part}")
-        nodes.progress()
     nodes.close()
     assert_counted_once(nodes.path, archive)
 
