@@ -11,6 +11,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numba
 import pytest
+import torch
 from numba.core import config
 
 from tengen.search.warmup import compile_kernels
@@ -21,6 +22,13 @@ FIRST = "test_kernel_modes.py"
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the longest test first: the other process compiles the kernels for both meanwhile."""
     items.sort(key=lambda item: item.path.name != FIRST)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _torch_in_one_thread() -> None:
+    """As asked for above: starting its threads, Numba sets OpenMP's number of the main thread."""
+    numba.get_num_threads()  # starts them
+    torch.set_num_threads(1)
 
 
 @pytest.fixture
