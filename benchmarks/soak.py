@@ -41,7 +41,7 @@ from tengen.problems.problem_files import shipped_problems
 
 MOST_GROWTH = 0.05
 FEWEST_ROUNDS = 18
-CACHE_MEGABYTES = 16.0
+CACHE_MEGABYTES = 4.0
 REST = 3.0  # seconds after which a server has put away what ended connections left
 LEARNERS_REST = 0.2  # seconds between tries
 COLUMNS = "ABCDEFGHJ"
