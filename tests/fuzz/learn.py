@@ -17,6 +17,7 @@ from tests.frontends.web.server import serving
 from tests.fuzz.driver import Fuzzer
 from tests.fuzz.mutation import changed_bytes, changed_value
 
+JSON = {"Content-Type": "application/json"}
 REQUESTS = 12
 PLAYER = 32 * "a"
 _POINTS = [f"{column}{row}" for column in "ABCDE" for row in range(1, 6)]
@@ -72,7 +73,7 @@ class LearnFuzzer(Fuzzer):
                 path = "".join(sign for sign in path if "!" < sign < "\x7f")
                 if path.startswith("born/"):
                     continue  # nothing is trained here
-                connection.request("POST", f"/api/learn/{path}", content.encode())
+                connection.request("POST", f"/api/learn/{path}", content.encode(), JSON)
                 answer = connection.getresponse()
                 said = answer.read()
                 assert answer.status < 500, (answer.status, said, line)
