@@ -41,8 +41,9 @@ from tengen.problems.problem_files import shipped_problems
 
 MOST_GROWTH = 0.05
 FEWEST_ROUNDS = 18
-CACHE_MEGABYTES = 16.0
+CACHE_MEGABYTES = 4.0
 REST = 3.0  # seconds after which a server has put away what ended connections left
+PATIENCE = 300.0  # seconds for an answer: other programs may use the machine, too
 LEARNERS_REST = 0.2  # seconds between tries
 COLUMNS = "ABCDEFGHJ"
 GAME = "(;SZ[9]KM[7];B[ee];W[cg];B[gc];W[gg];B[cc];W[ec];B[ce];W[ge])"
@@ -57,7 +58,7 @@ def address(port: int) -> str:
 
 def posted(port: int, path: str, body: object) -> int:
     """The status of the answer to a request, on a connection of its own."""
-    with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         headers = {"Content-Type": "application/json"}
         connection.request("POST", path, json.dumps(body), headers)
         answer = connection.getresponse()
@@ -168,11 +169,11 @@ class Load:
     def _review(self, port: int, until: float) -> None:
         session = None
         while time.monotonic() < until:
-            with Client(port, session) as client:
+            with Client(port, session, patience=PATIENCE) as client:
                 session = client.session
                 client.ask("open", "game", sgf=GAME)
                 client.say("review", visits=20)
-                client.hear("review", timeout=120)
+                client.hear("review")
             self.done["reviews"] += 1
 
     def _learn(self, port: int, until: float) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +146,83 @@ def test_a_cut_file_is_refused(tmp_path: Path) -> None:
     save(path, arrays_of() | {"globalInputNC": objects})
     with pytest.raises(RowsFileError, match="pickle"):
         read_katago_rows(path, KATAGO, 1)
+
+
+def rows_file(path: Path, head: str, content: bytes = b"") -> Path:
+    """A file whose first array has this head, packed as well as can be."""
+    save(path, arrays_of())
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    line = head.ljust(117) + "\n"
+    array = b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line.encode() + content
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (files | {"binaryInputNCHWPacked.npy": array}).items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 22, 11)}",
+        f"{{'descr': '|u1', 'fortran_order': False, 'shape': ({10**30},)}}",
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (-1, 22, 11)}",
+        "{'descr': '|u1', 'fortran_order': False, 'shape': ()}",
+        "{'descr': '<U9', 'fortran_order': False, 'shape': (1, 22, 11)}",
+        "{'descr': {}, 'fortran_order': False, 'shape': (1, 22, 11)}",
+        "{'descr': '|u1', 'shape': '''",
+        "((((((((((",
+        "-" * 9_000 + "1",
+        "[" * 4_000,
+    ],
+)
+def test_heads_of_arrays_that_promise_anything_are_refused(head: str, tmp_path: Path) -> None:
+    path = rows_file(tmp_path / "rows.npz", head)
+    with pytest.raises(RowsFileError, match=r"rows\.npz: is no file of arrays") as refusal:
+        read_katago_rows(path, KATAGO, 1)
+    assert len(str(refusal.value)) < 400 + len(str(path))
+
+
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    head = "{'descr': '|u1', 'fortran_order': False, 'shape': (100000, 22, 46)}"
+    path = rows_file(tmp_path / "rows.npz", head, bytes(101_200_000))
+    assert path.stat().st_size < 200_000
+    with pytest.raises(RowsFileError, match=r"grow past .* do not trust this file"):
+        read_katago_rows(path, KATAGO, 1)
+
+
+def test_an_archive_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    path = save(tmp_path / "rows.npz", arrays_of())
+    content = bytearray(path.read_bytes())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # as if it were encrypted
+        at = content.find(mark)
+        content[at + place] |= 1
+    path.write_bytes(content)
+    with pytest.raises(RowsFileError, match="encrypted"):
+        read_katago_rows(path, KATAGO, 1)
+
+
+@pytest.mark.parametrize(
+    ("array", "change", "complaint"),
+    [
+        ("globalInputNC", lambda values: values * np.nan, "inputs"),
+        ("globalInputNC", lambda values: values + 1e30, "inputs"),
+        ("globalTargetsNC", lambda values: values + 1e6, "targets"),
+        ("policyTargetsNCMove", lambda values: -abs(values) - 1, "targets"),
+        ("globalTargetsNC", lambda values: weighted(values, 999.0), "weights"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(
+    array: str, change: Callable[[Any], Any], complaint: str, tmp_path: Path
+) -> None:
+    before = arrays_of()[array]
+    path = changed(tmp_path, **{array: change(before).astype(before.dtype)})
+    with pytest.raises(RowsFileError, match=rf"{complaint}.* impossible"):
+        read_katago_rows(path, KATAGO, 1)
+
+
+def weighted(targets: NDArray[Any], weight: float) -> NDArray[Any]:
+    """Thousands of targets with the same weight: so many copies take all memory."""
+    targets = targets.copy()
+    targets[:, Column.ROW_WEIGHT] = weight
+    return targets

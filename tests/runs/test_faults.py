@@ -60,6 +60,8 @@ def test_a_full_disk_stops_a_run_and_leaves_its_last_checkpoint(
         patch.setattr(checkpoint, name, failing_from(2, getattr(checkpoint, name), full))
         with pytest.raises(RunError, match=r"the disk is full .* make room, then start .* again"):
             train(path, TINY)
+        patch.setattr(checkpoint, name, failing_from(1, getattr(checkpoint, name), full))
+        assert command_line(patch, "train", str(path)) == 1
     kept = load_latest(RunFolder(path))
     assert kept is not None
     assert kept.number == 1

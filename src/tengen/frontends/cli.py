@@ -479,7 +479,7 @@ def _explained(error: Exception) -> tuple[str, int]:
     if hasattr(error, "format_message"):  # of the command line's parser
         return f"{error.format_message()} (tengen --help shows what there is)", 2
     if isinstance(error, ValueError):
-        return str(error), 2
+        return str(error), getattr(error, "exit_status", 2)
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(error.name or "")):
         return f"this needs {error.name}, which is not installed: {install_command(extra)}", 1
     if isinstance(error, OSError):

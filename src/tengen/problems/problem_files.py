@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tengen.atomic_files import replace_file
+from tengen.bounded_files import read_bounded
 from tengen.game.color import parse_color
 from tengen.game.geometry import Point, Size, parse_point, point_text
 from tengen.problems.answers import End, Outcome, Refuted, Reply, Turn
@@ -34,9 +35,11 @@ def write_problems(path: Path, problems: Iterable[Problem]) -> None:
 
 def read_problems(path: Path) -> list[Problem]:
     """The problems of a file; raises ProblemFileError, and OSError."""
-    if path.stat().st_size > MOST_BYTES:
-        raise ProblemFileError(f"{path}: larger than {MOST_BYTES // 1_000_000} MB")
-    return list(_read_lines(path))
+    try:
+        text = read_bounded(path, MOST_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise ProblemFileError(f"{path}: no problems ({error})") from None
+    return list(_read_lines(path, text))
 
 
 @cache
@@ -45,8 +48,8 @@ def shipped_problems() -> tuple[Problem, ...]:
     return tuple(read_problems(SHIPPED)) if SHIPPED.exists() else ()
 
 
-def _read_lines(path: Path) -> Iterator[Problem]:
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+def _read_lines(path: Path, text: str) -> Iterator[Problem]:
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             yield problem_from_line(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -192,6 +192,12 @@ class RunError(ValueError):
     """A run cannot begin or continue; the message says why and what to do."""
 
 
+class FullDiskError(RunError):
+    """There is no room for what a run writes."""
+
+    exit_status = 1  # nothing that was said is wrong
+
+
 class UnreachableError(RunError):
     """The folder of a run is out of reach, perhaps only for a while."""
 
@@ -215,7 +221,7 @@ def _explained(path: Path, needed: int, error: OSError) -> RunError:
     if error.errno in _FULL:
         needs = f", {decimal(needed)} needed" if needed else ""
         what = f"the disk is full ({_free(path)} free{needs})"
-        return RunError(f"{path}: {what}; make room, then start the run again")
+        return FullDiskError(f"{path}: {what}; make room, then start the run again")
     if error.errno in _FORBIDDEN:
         what = f"may not be written ({error.strerror})"
         return RunError(f"{path}: {what}; change its permissions, or name another folder")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +28,7 @@ RUN = (
     "from tengen.frontends.gtp.run import run_gtp\n"
     "run_gtp(GtpOptions({}))"
 )
+PIPE = 4096  # bytes that a pipe holds
 WITH_NETWORK = f"model={str(NETWORK)!r}, board_size=9, visits=100"
 
 
@@ -151,10 +155,18 @@ def test_without_a_model_the_bundled_network_plays_at_the_level_that_is_named() 
         _assert_harmless(err)
 
 
+def _wait_until_full(pipe: IO[bytes]) -> None:
+    before, count = -1, 0
+    while count != before:
+        before = count
+        time.sleep(0.3)
+        count = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
 @needs_bundled_network
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("is_searching", [True, False])
-def test_a_signal_ends_a_session_cleanly(number: signal.Signals, is_searching: bool) -> None:
+@pytest.mark.parametrize("state", ["idle", "searching", "unread"])
+def test_a_signal_ends_a_session_cleanly(number: signal.Signals, state: str) -> None:
     code = (  # signals may be ignored where tests run in the background
         "import signal, sys; sys.argv[0] = 'tengen'\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -163,16 +175,19 @@ def test_a_signal_ends_a_session_cleanly(number: signal.Signals, is_searching: b
     )
     command = [sys.executable, "-c", code, "gtp"]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, pipesize=PIPE)
     try:
         assert _ask(process, "boardsize 5") == "="  # while the network is loading
-        if is_searching:
+        if state != "idle":
             stdin, stdout = _streams(process)
             stdin.write(b"kata-analyze b 1\n")
             stdin.flush()
             assert [stdout.readline()[:5] for _ in range(6)] == [b"=\n"] + 5 * [b"info "]
+        if state == "unread":  # the session waits for somebody to read what it writes
+            _wait_until_full(stdout)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        process.wait(60)
+        _, err = process.communicate()
     finally:
         process.kill()
     assert process.returncode == 128 + number

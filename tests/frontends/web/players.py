@@ -12,6 +12,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+OPENING = 120.0  # seconds that a busy machine may take to open a connection
 OWN_MOVES = 6  # before a player passes; after as many passes it gives up
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
@@ -32,7 +33,7 @@ class Player:
 
     async def play(self, address: str, until: float) -> None:
         """Play games until a time of the monotonic clock."""
-        async with connect(address, max_size=None) as socket:
+        async with connect(address, max_size=None, open_timeout=OPENING) as socket:
             await self._say(socket, type="hello")
             await self._begin(socket)
             while (left := until - time.monotonic()) > 0:

@@ -73,8 +73,17 @@ class Client(Closeable):
     """A client that says hello, and sorts what it hears."""
 
     def __init__(
-        self, port: int, session: str | None = None, *, player: str | None = None, **options: Any
+        self,
+        port: int,
+        session: str | None = None,
+        *,
+        player: str | None = None,
+        patience: float = LIMIT,
+        **options: Any,
     ) -> None:
+        """`patience`: seconds to wait for each answer."""
+        self._patience = patience
+        options = {"open_timeout": patience, **options}
         self.socket: ClientConnection = connect(
             f"ws://127.0.0.1:{port}/ws", max_size=None, max_queue=None, legacy=True, **options
         )
@@ -87,15 +96,15 @@ class Client(Closeable):
     def say(self, kind: str, /, **content: Any) -> None:
         self.socket.send(json.dumps({"type": kind, **content}))
 
-    def next(self, timeout: float = LIMIT) -> dict[str, Any]:
+    def next(self, timeout: float | None = None) -> dict[str, Any]:
         """The next message, whatever it is."""
-        message = json.loads(self.socket.recv(timeout))
+        message = json.loads(self.socket.recv(self._patience if timeout is None else timeout))
         assert isinstance(message, dict)
         return message
 
-    def hear(self, *kinds: str, timeout: float = LIMIT) -> dict[str, Any]:
+    def hear(self, *kinds: str) -> dict[str, Any]:
         """The next message of one of these kinds; an error that is not expected is one."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + self._patience
         while True:
             message = self.next(max(0.01, end - time.monotonic()))
             if message["type"] in kinds:

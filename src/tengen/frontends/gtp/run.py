@@ -16,7 +16,7 @@ from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
 from tengen.frontends.options import GtpOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
-from tengen.interrupt import end_process
+from tengen.interrupt import end_at_once, end_process
 
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine
@@ -35,8 +35,11 @@ def run_gtp(options: GtpOptions) -> None:
         loader = EngineLoader(lambda: _load(options))
         inbox, outlet = Inbox(stdin, log), Outlet(stdout, log)
         session = GtpSession(options, loader, inbox)
-        serve(inbox, outlet, all_commands(session).call, log)
-        session.rest()
+        try:
+            serve(inbox, outlet, all_commands(session).call, log)
+            session.rest()
+        except KeyboardInterrupt as error:
+            end_at_once(error)  # closing stdout would wait for somebody to read what is left
         if not session.loading_is_over:
             end_process()  # a thread in native code does not survive an orderly end
         loader.close()

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Response, WebSocket
 from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -18,6 +19,7 @@ from starlette.types import Scope
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.bounded_bodies import BoundedBodies
+from tengen.frontends.web.http.refusals import refuse_invalid
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.learn.routes import Learning
 from tengen.frontends.web.learn.routes import router as learning_routes
@@ -76,6 +78,7 @@ def make_app(
             sessions.network_ready(info())
 
     app = FastAPI(title="Tengen", lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_exception_handler(RequestValidationError, refuse_invalid)
     app.add_middleware(BoundedBodies)
     app.add_middleware(AccessMiddleware, access=access)
 

@@ -16,13 +16,13 @@ from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.learn.board_views import Json
 from tengen.frontends.web.limits import not_now
+from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey
 from tengen.game.sgf.records import read_sgf
 from tengen.problems.making import Maker
 from tengen.problems.played_games import watched
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import problem_line, read_problems
-from tengen.user_messages import say
 
 VISITS = 60  # of each search
 GAMES_AT_A_TIME = 20  # that one request reads, the latest
@@ -104,7 +104,7 @@ class OwnProblems(Closeable):
             try:
                 self._make(self._working)
             except Exception as error:  # what one player's games hold must not end the thread
-                say(f"problems of a player's games: {type(error).__name__}: {error}")
+                say_sparingly(f"problems of a player's games: {type(error).__name__}: {error}")
             with self._lock:
                 self._working = None
 
@@ -113,7 +113,11 @@ class OwnProblems(Closeable):
         for game in job.games:
             if self._closed:
                 return
-            found = self._problems_in(maker, GameKey(job.player, game))
+            try:
+                found = self._problems_in(maker, GameKey(job.player, game))
+            except Exception as error:  # it is not tried again, or no other game were read
+                say_sparingly(f"problems of a game: {type(error).__name__}: {error}")
+                found = []
             self._keep(job.player, game, found)
             with self._lock:
                 self._done += 1

@@ -16,7 +16,7 @@ from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.problems.answers import End, Examination, Outcome, Refuted, Reply, Turn
 from tengen.problems.problem import Problem
-from tengen.problems.solver import RegionSolver, UnsolvedError
+from tengen.problems.solver import RegionSolver
 
 MOST_MOVES = 40  # of the person
 WHOLE = 9  # lines of a board that is always shown whole
@@ -138,7 +138,7 @@ class _Trial:
         self.position = self._played
         try:
             self._judge(move)
-        except UnsolvedError:
+        except ValueError:  # given up, or moves elsewhere have opened the region
             self._turn, self._said = None, "no_answer"
 
     def _point(self, text: str) -> Point | None:
@@ -176,9 +176,9 @@ class _Trial:
         self._said = self._why()
 
     def _play_reply(self, move: Point | None) -> None:
-        self._reply = move
         if move is not None:
             self.position = self.position.play(move, self._problem.to_play.opponent)
+        self._reply = move
 
     def _why(self) -> str:
         """Why a move fails, as far as the board shows it."""

@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, HTTPException, Response
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from tengen.browser import STATIC
 from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.web.http.refusals import Refusal
 from tengen.frontends.web.learn import capture_go
 from tengen.frontends.web.learn.births import Births
 from tengen.frontends.web.learn.board_views import Json
@@ -113,13 +114,13 @@ class Learning(Closeable):
             raise HTTPException(404, "there is no such problem")
         return found
 
-    async def answered(self, work: Callable[[], Answer]) -> Answer | JSONResponse:
+    async def answered(self, work: Callable[[], Answer]) -> Answer | Refusal:
         """The result of work in a thread, or why it is refused."""
         try:
             return await self._work.do(work)
         except RefusedError as refusal:
             content = {"code": refusal.code, "message": str(refusal), "data": refusal.data}
-            return JSONResponse(content, 409)
+            return Refusal(content, 409)
 
     async def games_of(self, player: str) -> list[str]:
         """The games that a player has kept, the latest first."""
@@ -145,12 +146,12 @@ def router(learning: Learning) -> APIRouter:
         lesson: Annotated[str, InPath(max_length=40)],
         number: Annotated[int, InPath(ge=1, le=99)],
         tried: Tries,
-    ) -> Json | JSONResponse:
+    ) -> Json | Refusal:
         """What becomes of tries at a board of a lesson."""
         return await learning.answered(lambda: tried_view(lesson, number, tried.tries))
 
     @routes.post("/api/learn/capture", responses=REFUSED, response_model=None)
-    async def capture(game: CaptureGame) -> Json | JSONResponse:
+    async def capture(game: CaptureGame) -> Json | Refusal:
         """A game of capture Go, with the opponent's answer."""
         color = parse_color(game.colour)
         return await learning.answered(
@@ -164,7 +165,7 @@ def router(learning: Learning) -> APIRouter:
 
 def _add_problems(routes: APIRouter, learning: Learning) -> None:
     @routes.get("/api/learn/problems", responses=REFUSED, response_model=None)
-    async def problems() -> Json | JSONResponse:
+    async def problems() -> Json | Refusal:
         """The problems that come with Tengen, the easiest of each board first."""
         return await learning.answered(
             lambda: {"problems": [summary(each) for each in learning.shipped().values()]}
@@ -173,7 +174,7 @@ def _add_problems(routes: APIRouter, learning: Learning) -> None:
     @routes.get(
         "/api/learn/problems/{problem}", responses={**REFUSED, **UNKNOWN}, response_model=None
     )
-    async def one_problem(problem: ProblemId, player: str | None = None) -> Json | JSONResponse:
+    async def one_problem(problem: ProblemId, player: str | None = None) -> Json | Refusal:
         """A problem, before anything is tried."""
         known = player if player and SESSION_ID.fullmatch(player) else None
         return await learning.answered(lambda: problem_view(learning.problem(problem, known)))
@@ -181,14 +182,14 @@ def _add_problems(routes: APIRouter, learning: Learning) -> None:
     @routes.post(
         "/api/learn/problems/{problem}", responses={**REFUSED, **UNKNOWN}, response_model=None
     )
-    async def try_problem(problem: ProblemId, tried: Tries) -> Json | JSONResponse:
+    async def try_problem(problem: ProblemId, tried: Tries) -> Json | Refusal:
         """What becomes of tries at a problem."""
         return await learning.answered(
             lambda: learning.judge.tried_view(learning.problem(problem, tried.player), tried.tries)
         )
 
     @routes.get("/api/learn/players/{player}/problems", responses=REFUSED, response_model=None)
-    async def own_problems(player: PlayerId) -> Json | JSONResponse:
+    async def own_problems(player: PlayerId) -> Json | Refusal:
         """A player's own problems, and how many games were not read yet."""
         games = await learning.games_of(player)
 
@@ -199,7 +200,7 @@ def _add_problems(routes: APIRouter, learning: Learning) -> None:
         return await learning.answered(view)
 
     @routes.post("/api/learn/players/{player}/problems", responses=REFUSED, response_model=None)
-    async def make_problems(player: PlayerId) -> Json | JSONResponse:
+    async def make_problems(player: PlayerId) -> Json | Refusal:
         """Look for problems in a player's games, in the background."""
         games = await learning.games_of(player)
 
@@ -214,12 +215,12 @@ def _add_births(routes: APIRouter, learning: Learning) -> None:
     births = learning.births
 
     @routes.get("/api/learn/born", responses=REFUSED, response_model=None)
-    async def born() -> Json | JSONResponse:
+    async def born() -> Json | Refusal:
         """How training stands."""
         return await learning.answered(births.view)
 
     @routes.post("/api/learn/born/{act}", responses=REFUSED, response_model=None)
-    async def act(act: Literal["start", "stop", "remove"]) -> Json | JSONResponse:
+    async def act(act: Literal["start", "stop", "remove"]) -> Json | Refusal:
         """Begin or go on, stop, or remove the run."""
 
         def work() -> Json:
@@ -229,7 +230,7 @@ def _add_births(routes: APIRouter, learning: Learning) -> None:
         return await learning.answered(work)
 
     @routes.post("/api/learn/born-game", responses=REFUSED, response_model=None)
-    async def play(game: BornGame) -> Json | JSONResponse:
+    async def play(game: BornGame) -> Json | Refusal:
         """A game against the network of a minute, with its answer."""
         color = parse_color(game.colour)
         return await learning.answered(lambda: births.played_view(game.minute, color, game.moves))
