@@ -29,7 +29,17 @@ from tengen.reviewing.review import (
 
 _STRINGS = "report."  # begins the names of the files of the page's own words
 _SHARED = (  # begin those that it shares with the web page
-    *("black", "white", "pass", "board.", "mark.", "walk.", "play.komi", "play.handicap", "mine.moves"),
+    *(
+        "black",
+        "white",
+        "pass",
+        "board.",
+        "mark.",
+        "walk.",
+        "play.komi",
+        "play.handicap",
+        "mine.moves",
+    ),
     *("result.", "rules.", "banner.unfamiliar.", "error.illegal_move", "settings.language"),
 )
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")

@@ -19,6 +19,8 @@ from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
 from tests.frontends.web.browser.visit import DESKTOP, Visit, check_access, visiting
+from tests.frontends.web.run_folders import born_run
+from tests.frontends.web.server import serving
 
 SMALL = ViewportSize(width=390, height=664)
 SIZES = {"phone": SMALL, "desktop": DESKTOP}
@@ -244,3 +246,33 @@ def test_the_file_of_words_is_one(port: int) -> None:
     assert not [key for key in strings("learn.en") if key.startswith(("term", "rules.words."))]
     scripts = [path.read_text() for path in (STATIC / "js" / "learn").glob("*.js")]
     assert not any("const TERMS" in script for script in scripts)
+
+
+def test_a_network_that_was_born_is_watched_and_played(
+    browser: Browser, screenshots: Path, tmp_path: Path
+) -> None:
+    born_run(tmp_path / "born" / "run")
+    with serving(tmp_path) as port:
+        for name, size in SIZES.items():
+            with visiting(browser, port, screenshots, size) as learner:
+                page = learner.page
+                go(learner, "born")
+                expect(page.locator("#born-status")).to_have_text("Learned for 20 minutes.")
+                expect(page.locator(".born-curves .chart:visible")).to_have_count(2)
+                for minute in (1, 5, 20):
+                    page.get_by_label(f"Minute {minute}", exact=True).locator("..").click()
+                    expect(page.locator("#born-undo")).to_be_disabled()
+                    choose(page, "C3")
+                    told = re.compile("White (answers|passes).*It gives Black [0-9.]+%", re.S)
+                    expect(page.locator("#born-told")).to_have_text(told)
+                check_access(page)
+                learner.shoot(f"born-{name}", settle=0)
+                assert learner.overflow() <= 0
+        with visiting(browser, port, screenshots, SMALL, language="ar") as learner:
+            go(learner, "born")
+            expect(learner.page.locator("#born-status")).to_contain_text("مدة التعلّم")
+            assert learner.overflow() <= 0
+            learner.page.click("#born-remove")
+            learner.page.get_by_role("button", name="أزِل").last.click()
+            expect(learner.page.locator("#born-status")).to_have_text("لم يبدأ بعد.")
+            expect(learner.page.locator("#born-start")).to_be_visible()
