@@ -105,7 +105,7 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
       onCursor(home);
     } else if (event.key === "Enter") onPoint(nameOf(home), false);
     else if (own) own(nameOf(home));
-    else if (event.key === "Escape") document.activeElement.blur();
+    else if (event.key === "Escape" && !grid.closest("dialog")) document.activeElement.blur(); // it closes a dialog
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -114,7 +114,7 @@ function graphText() {
 /** Everything that is said once: in another language it is said anew. */
 function tellGame() {
   const names = COLORS.map((color) => data.players[color] || t(color));
-  const title = COLORS.some((color) => data.players[color]) ? names.join(" – ") : data.title;
+  const title = data.file || names.join(" – ");
   $("title").textContent = title;
   document.title = `${title} · ${t("report.review")}`;
   $("facts").textContent = factsText(data);
