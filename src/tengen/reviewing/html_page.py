@@ -29,7 +29,17 @@ from tengen.reviewing.review import (
 
 _STRINGS = "report."  # begins the names of the files of the page's own words
 _SHARED = (  # begin those that it shares with the web page
-    *("black", "white", "pass", "board.", "walk.", "play.komi", "play.handicap", "mine.moves"),
+    *(
+        "black",
+        "white",
+        "pass",
+        "board.",
+        "mark.",
+        "walk.",
+        "play.komi",
+        "play.handicap",
+        "mine.moves",
+    ),
     *("result.", "rules.", "banner.unfamiliar.", "error.illegal_move", "settings.language"),
 )
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -105,8 +115,11 @@ def _data(game: SgfGame, review: GameReview) -> dict[str, Any]:
     comments = [node.text("C").strip() for node in game.root.main_line()]
     players = {str(color): game.player(color) for color in Color}
     named = " – ".join(players[str(color)] or str(color).capitalize() for color in Color)
+    nameless = not any(players.values()) and PurePath(game.source).suffix != ""
+    file = PurePath(game.source).name if nameless else ""
     return {
-        "title": named if any(players.values()) else PurePath(game.source).name,
+        "title": file or named,  # before the script has the words of the page's language
+        "file": file,
         "players": players,
         "about": _about(game, first, review),
         "left": _left_out(review, len(turns)),

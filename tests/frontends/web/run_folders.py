@@ -10,6 +10,8 @@ from tengen.runs.rating import network_file, network_name
 from tests.network.test_tengen_format import random_network
 
 CONFIG = '[run]\nmodel = "b2c32"\niterations = 10\n\n[selfplay]\nboard_sizes = [3]\n'
+BORN = '[run]\nmodel = "b2c32"\nminutes = 20\n\n[selfplay]\nboard_sizes = [5]\nkomi = [10.5]\n'
+BORN_MINUTES = {2: 1.0, 10: 5.0, 40: 20.0}  # of its networks, by iteration
 OUTSIDER = "gnugo --mode gtp"
 # White's stone in the corner is taken by the third move; the comments are those of self-play.
 GAME = (
@@ -51,10 +53,11 @@ def add_rating(folder: RunFolder, iteration: int, opponent: str, wins: int, loss
     append_line(folder.ratings, {**values, "wins": wins, "draws": 0, "losses": losses})
 
 
-def add_network(folder: RunFolder, iteration: int) -> Path:
-    """The network of an iteration, with random weights."""
+def add_network(folder: RunFolder, iteration: int, minutes: float | None = None) -> Path:
+    """The network of an iteration, with random weights, which may say when it was made."""
     path = network_file(folder, network_name(iteration))
-    save_network(random_network("b2c32", seed=iteration), path, half=True)
+    told = {} if minutes is None else {"minutes": f"{minutes:.1f}"}
+    save_network(random_network("b2c32", seed=iteration, provenance=told), path, half=True)
     return path
 
 
@@ -77,4 +80,16 @@ def lively_run(path: Path) -> RunFolder:
     add_rating(folder, 6, OUTSIDER, 16, 48)
     for number in (7, 12):
         add_game(folder, number)
+    return folder
+
+
+def born_run(path: Path) -> RunFolder:
+    """A run of twenty minutes on 5x5, as the page for learning has it trained."""
+    folder = create_run(path, BORN)
+    for step in range(1, 41):
+        add_iteration(folder, step)
+    for iteration, minutes in BORN_MINUTES.items():
+        add_network(folder, iteration, minutes)
+    add_rating(folder, 10, network_name(2), 12, 4)
+    add_rating(folder, 40, network_name(10), 12, 4)
     return folder

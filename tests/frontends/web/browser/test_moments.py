@@ -128,3 +128,21 @@ def test_an_answer_is_shown_and_a_puzzle_is_put_away(
         expect(page.locator("#moments-dialog")).to_contain_text("1 is learnt for good.")
         page.click("#moment-close")
         expect(page.locator("#moments")).to_be_hidden()
+
+
+def test_a_review_does_not_open_puzzles_that_were_closed(
+    browser: Browser, screenshots: Path, tmp_path: Path
+) -> None:
+    with (
+        serving(tmp_path, CENTRE_IS_WORTH_TWENTY) as port,
+        visiting(browser, port, screenshots) as visit,
+    ):
+        page = visit.page
+        lose_a_game(visit)
+        page.click("#better-find")
+        expect(page.locator("#moments-dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.click("#tab-review")
+        page.click("#review-start")
+        expect(page.locator("#review-results .accuracy")).to_have_count(2)
+        expect(page.locator("#moments-dialog")).to_be_hidden()

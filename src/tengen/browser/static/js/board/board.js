@@ -5,7 +5,7 @@ import { t } from "../lib/i18n.js";
 import { oncePerFrame } from "../lib/store.js";
 import { currentTheme } from "../lib/theme.js";
 import { cellsAcross } from "./geometry.js";
-import { createGrid } from "./grid.js";
+import { createGrid, markedLabel } from "./grid.js";
 import { paintBoard, paintPicture } from "./painter.js";
 import { pictureOf } from "./picture.js";
 import { pointIndex, pointName } from "./points.js";
@@ -27,9 +27,7 @@ function pointLabel(index, state) {
     if (state.count.dead.includes(point)) label = t("board.dead", { label });
     if (owner) label = t(owner, { label });
   }
-  const mark = state.tree.byId.get(state.at)?.marks?.find((one) => one.point === point);
-  if (mark) label = t("board.marked", { label, mark: mark.kind === "label" ? mark.label : t(`mark.${mark.kind}`) });
-  return label;
+  return markedLabel(label, state.tree.byId.get(state.at)?.marks?.find((one) => one.point === point));
 }
 
 /**

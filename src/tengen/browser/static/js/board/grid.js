@@ -1,10 +1,17 @@
 // The points of a board as a grid over its picture: for the mouse, fingers, keys and screen readers.
 
 import { element } from "../lib/element.js";
+import { t } from "../lib/i18n.js";
 import { geometryOf } from "./geometry.js";
 import { pointName } from "./points.js";
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** What a point is called, with the mark on it if there is one. */
+export function markedLabel(label, mark) {
+  if (!mark) return label;
+  return t("board.marked", { label, mark: mark.kind === "label" ? mark.label : t(`mark.${mark.kind}`) });
+}
 
 /**
  * A grid. Calls `onPoint(name, touched)` when a point is chosen, `onPointed(name)` when the mouse enters
@@ -98,7 +105,7 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
       onCursor(home);
     } else if (event.key === "Enter") onPoint(nameOf(home), false);
     else if (own) own(nameOf(home));
-    else if (event.key === "Escape") document.activeElement.blur();
+    else if (event.key === "Escape" && !grid.closest("dialog")) document.activeElement.blur(); // it closes a dialog
     else return;
     event.preventDefault();
     event.stopPropagation();

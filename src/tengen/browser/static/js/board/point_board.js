@@ -2,7 +2,7 @@
 
 import { element } from "../lib/element.js";
 import { t } from "../lib/i18n.js";
-import { createGrid } from "./grid.js";
+import { createGrid, markedLabel } from "./grid.js";
 import { pointIndex, pointName } from "./points.js";
 import { createView } from "./view.js";
 
@@ -47,8 +47,10 @@ export function createPointBoard({ onPoint }) {
 
   function words(index) {
     const { width, height, picture } = shown;
-    const label = t(WORDS[picture.stones[index]], { point: pointName(index, width, height) });
-    return picture.last === index ? t("board.last", { label }) : label;
+    let label = t(WORDS[picture.stones[index]], { point: pointName(index, width, height) });
+    if (picture.last === index) label = t("board.last", { label });
+    if (picture.ko === index) label = t("board.ko", { label });
+    return markedLabel(label, picture.marks?.find((one) => one.index === index));
   }
 
   return {

@@ -36,7 +36,7 @@ export function createPanel({ store, actions, dialogs }) {
 
   store.watch(["failure"], stop);
   store.watch(["moments"], ({ moments }) => {
-    if (!moments?.found || !finding || asked !== store.state.game) return;
+    if (!moments?.found || !finding || found || asked !== store.state.game) return;
     found = moments.found.length > 0;
     if (found && moments.due > 0) dialogs.moments();
     else finding = false; // nothing cost much, or it is known: there is nothing to hide

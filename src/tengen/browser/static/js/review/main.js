@@ -113,14 +113,17 @@ function graphText() {
 
 /** Everything that is said once: in another language it is said anew. */
 function tellGame() {
-  document.title = `${data.title} · ${t("report.review")}`;
+  const names = COLORS.map((color) => data.players[color] || t(color));
+  const title = data.file || names.join(" – ");
+  $("title").textContent = title;
+  document.title = `${title} · ${t("report.review")}`;
   $("facts").textContent = factsText(data);
   $("remarks").textContent = remarksText(data.left);
   $("remarks").hidden = !$("remarks").textContent;
   $("note").textContent = t("report.note", { points: points(data.mistake) });
   for (const color of COLORS) $(`legend-${color}`).textContent = t("report.legend", { colour: t(color) });
   mistakeButtons = COLORS.flatMap((color) => fillSide($(`side-${color}`), color, data, goToLine));
-  for (const node of document.querySelectorAll("[data-label]")) node.title ||= t(node.dataset.label);
+  for (const node of document.querySelectorAll("[data-label]:not([data-hint])")) node.title = t(node.dataset.label);
   graph.draw();
   graph.setLabel(graphText());
   show();
