@@ -35,7 +35,7 @@ from tengen.selfplay.record import BY_DECISION, UNFINISHED, Games, games_where, 
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
-ENDINGS = (*SGF, SHARD, ROWS)
+ENDINGS = (*SGF, ".sgfs", SHARD, ROWS)  # .sgfs: KataGo's name for many games in a file
 GAMES_IN_A_PIECE = 64  # learned from at a time
 LEAST_SHARE = 0.01  # of the rows, of a board size that is learned
 MOST_RULES = 20  # that are named as what a network was trained on
