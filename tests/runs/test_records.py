@@ -251,7 +251,7 @@ def test_nothing_to_learn_from_is_refused_and_leaves_no_folder(tmp_path: Path) -
     with pytest.raises(RunError, match="there are no SGF files"):
         train(tmp_path / "run", learning_from(tmp_path / "games"))
     (tmp_path / "games" / "broken.sgf").write_text("(;B[zz])")
-    with pytest.raises(RunError, match="none of the 1 files can be learned from"):
+    with pytest.raises(RunError, match="none of the 1 files can be used for training"):
         train(tmp_path / "run", learning_from(tmp_path / "games"))
     assert not (tmp_path / "run").exists()
     few_games(tmp_path / "games", 10)
