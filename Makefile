@@ -94,6 +94,7 @@ $(VENV)/.ready-to-develop: $(PINS) | $(BIN)/python
 $(DOCS)/.ready: $(PINS)
 	@echo "Installing what the site needs, in an environment of its own ..." >&2
 	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	@$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt --editable '.[docs]'
 	@touch $@
 

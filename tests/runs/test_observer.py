@@ -27,4 +27,4 @@ def test_observers_hear_what_is_written_and_failing_ones_are_left_out(
     assert heard == [(1, {"loss/policy": 2.0}), (2, {"loss/policy": 1.0})]
     assert [line["loss/policy"] for line in read_lines(folder.metrics)] == [2.0, 1.0]
     said = capsys.readouterr().err
-    assert said.count("fail gets no more metrics") == 1
+    assert said.count("fail failed and gets no more metrics") == 1

@@ -183,7 +183,7 @@ def test_what_cannot_be_learned_from_is_named_and_left_out(
     (games / "000001-games-1-2.games").write_bytes(b"nothing")
     (games / "notes.txt").write_text("not a game")
     good, empty = sgf(";B[cc];W[bb]"), sgf("")
-    (games / "many.sgf").write_text(good + empty + good + good)
+    (games / "many.sgfs").write_text(good + empty + good + good)
     folder, config = open_run_with(tmp_path / "run", learning_from(games))
     index = read_records(folder, config.data, KATAGO, 1)
     assert (index.games, index.left_out) == (20 + 3, 4 + 1)  # a bad game spoils no others
@@ -251,7 +251,7 @@ def test_nothing_to_learn_from_is_refused_and_leaves_no_folder(tmp_path: Path) -
     with pytest.raises(RunError, match="there are no SGF files"):
         train(tmp_path / "run", learning_from(tmp_path / "games"))
     (tmp_path / "games" / "broken.sgf").write_text("(;B[zz])")
-    with pytest.raises(RunError, match="none of the 1 files can be learned from"):
+    with pytest.raises(RunError, match="none of the 1 files can be used for training"):
         train(tmp_path / "run", learning_from(tmp_path / "games"))
     assert not (tmp_path / "run").exists()
     few_games(tmp_path / "games", 10)

@@ -44,7 +44,9 @@ def own_trunk(name: str, *, channels: int) -> Callable[[Build], Build]:
     It is called with the architecture. Raises ValueError for a name that architectures have.
     """
     if not _NAME.fullmatch(name) or re.fullmatch(r"b\d+c\d+.*", name):
-        raise ValueError(f"{name!r} is no name for a trunk: write a word that is no architecture's")
+        raise ValueError(
+            f"{name!r} is no name for a trunk: choose a word unlike those of architectures"
+        )
     if not 1 <= channels <= 4096:
         raise ValueError(f"a trunk has from 1 to 4096 channels, not {channels}")
 

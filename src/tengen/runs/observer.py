@@ -32,4 +32,5 @@ class Observers:
             except Exception as error:  # whatever it raises is not the run's
                 self._observers.remove(observer)
                 name = getattr(observer, "__name__", type(observer).__name__)
-                say(f"{name} gets no more metrics of this run: {type(error).__name__}: {error}")
+                why = f"{type(error).__name__}: {error}"
+                say(f"{name} failed and gets no more metrics of this run: {why}")

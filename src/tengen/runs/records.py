@@ -35,7 +35,7 @@ from tengen.selfplay.record import BY_DECISION, UNFINISHED, Games, games_where, 
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say
 
-ENDINGS = (*SGF, SHARD, ROWS)
+ENDINGS = (*SGF, ".sgfs", SHARD, ROWS)  # .sgfs: KataGo's name for many games in a file
 GAMES_IN_A_PIECE = 64  # learned from at a time
 LEAST_SHARE = 0.01  # of the rows, of a board size that is learned
 MOST_RULES = 20  # that are named as what a network was trained on
@@ -77,7 +77,7 @@ def read_records(folder: RunFolder, data: DataParams, features: FeatureSet, seed
     if not files:
         named = ", ".join(data.records)
         what = f"there are no SGF files, shards ({SHARD}) or rows ({ROWS}) in it"
-        raise RunError(f"{named}: {what}; name files or folders of such")
+        raise RunError(f"{named}: {what}; name files of these kinds, or folders with such files")
     sources = [str(file) for file in files]
     if index is None or index.sources != list(data.records) or index.files != len(files):
         index = Index(list(data.records), len(files))
@@ -90,7 +90,9 @@ def read_records(folder: RunFolder, data: DataParams, features: FeatureSet, seed
     if not index.rows:
         _index_file(folder).unlink()  # so that the next start reads anew
         named = ", ".join(data.records)
-        raise RunError(f"{named}: none of the {len(files)} files can be learned from; name others")
+        raise RunError(
+            f"{named}: none of the {len(files)} files can be used for training; name others"
+        )
     _report(index)
     return index
 
@@ -143,7 +145,7 @@ def _leave_out(error: ValueError, index: Index) -> None:
     if index.left_out <= _NAMED:
         say(f"left out: {error}")
     elif index.left_out == _NAMED + 1:
-        say("left out: and more, which are not named")
+        say("left out: more games or files, which are not listed")
 
 
 def _note_rows(file: Path, features: FeatureSet, index: Index) -> None:
@@ -191,11 +193,11 @@ def _report(index: Index) -> None:
     say(f"{index.games:,} games to learn from; positions by board: {boards}")
     if not index.rows_files and index.counted < index.games / 2:
         say(
-            f"only {index.counted:,} of them have a score: points and ownership are learned from "
+            f"only {index.counted:,} of them have a score; points and ownership are learned from "
             "these alone"
         )
     if rare := [size for size in index.rows if size not in index.common]:
-        say(f"left out: games on {', '.join(rare)} boards, which are too few")
+        say(f"left out: games on {', '.join(rare)} boards, of which there are too few")
     if index.left_out:
         say(f"{index.left_out:,} games or files were left out")
 
