@@ -4,5 +4,5 @@
 - mutation: random changes of bytes and of JSON values
 - gtp, analysis, sgf, web, learn, networks, rows, problems, settings: one fuzzer each
 - __main__: `make fuzz`; `python -m tests.fuzz NAME --input FILE` repeats one input
-- test_fuzz: some seconds of each in `make test`, an hour in `make test-long`
+- test_fuzz: two seconds of each in `make test`, an hour in `make test-long`
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from random import Random
 
 from tengen.game.sgf.records import SgfError, SgfGame, read_sgf, save_sgf
+from tengen.replay.sgf_games import games_of_sgf
 from tests.fuzz.driver import Fuzzer
 from tests.fuzz.mutation import changed_bytes
 
@@ -78,6 +80,8 @@ class SgfFuzzer(Fuzzer):
                 pass
         except SgfError:
             pass
+        with suppress(SgfError):
+            games_of_sgf(game, 0)  # to learn from
         written = save_sgf(game)
         (again,) = read_sgf(written)
         assert save_sgf(again) == written

@@ -132,3 +132,10 @@ def _with_colours_exchanged(position: Position) -> Position:
     }
     empty = Position(position.size, position.rules, position.komi)
     return empty.set_up(stones[Color.WHITE], stones[Color.BLACK], to_play=position.to_play.opponent)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "problems.jsonl"
+    path.write_bytes(b"\x8e\xff")
+    with pytest.raises(ProblemFileError, match=r"problems\.jsonl: no problems"):
+        read_problems(path)

@@ -94,7 +94,9 @@ def _options(
     ] = False,
     module: Annotated[
         list[str],
-        typer.Option(metavar="FILE.py", help="Run a Python file that registers a trunk first."),
+        typer.Option(
+            metavar="FILE.py", help="Run a Python file, as a program, that registers a trunk first."
+        ),
     ] = [],  # noqa: B006 (typer wants it so)
 ) -> None:
     from tengen.network.own_trunks import load_module

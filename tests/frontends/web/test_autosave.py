@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tengen.frontends.web.play import autosave as autosave_module
 from tengen.frontends.web.play import disk_worker
 from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
 from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
@@ -281,3 +282,19 @@ def test_games_stay_within_their_bytes_and_the_oldest_finished_one_goes_first(
         assert autosave.load_game(other) == contents["over"]
         assert autosave.load_game(keys[0]) is None
     assert sum(file.stat().st_size for file in kept_files(tmp_path)) <= 56_000
+
+
+def test_games_stay_within_their_number_and_the_oldest_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autosave_module, "MOST_GAMES", 10)
+    monkeypatch.setattr(autosave_module, "FEWER", 0.8)
+    keys = [GameKey(KEY.player, f"20260101-0000{i:02}-00000000") for i in range(11)]
+    with Autosave(tmp_path) as autosave:
+        for key in keys[:10]:
+            autosave.write(key, b"(;GM[1])").result(5)
+            time.sleep(0.01)
+        assert len(kept_files(tmp_path)) == 10
+        autosave.write(keys[10], b"(;GM[1])").result(5)
+        left = [key.game for key in keys if autosave.load_game(key) is not None]
+    assert left == [key.game for key in keys[3:]]  # eight: the next ones cost no search

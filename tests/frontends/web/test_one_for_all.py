@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 import time
+import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from websockets.exceptions import WebSocketException
 from tengen.frontends import connection_limit
 from tengen.frontends.web import limits, log_lines
 from tengen.frontends.web.play.connection import Outbox
+from tengen.frontends.web.play.game_tree import GameTree
 from tests.frontends.web.server import Client, serving
 from tests.frontends.web.server_process import ServerProcess
 
@@ -60,6 +62,36 @@ def test_small_messages_after_a_large_comment_stall_nobody(tmp_path: Path) -> No
         server.kill()  # what was shown is on the disk
     with ServerProcess(tmp_path) as server, Client(server.port, session) as back:
         assert back.game["nodes"][1]["comment"] == str(MESSAGES - 1)
+
+
+def test_who_downloads_much_keeps_nobody_waiting(
+    port: int, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def slow(_: GameTree) -> bytes:
+        time.sleep(0.05)  # what a large game takes of the event loop's time
+        made.append(1)
+        return b"(;)"
+
+    monkeypatch.setattr(GameTree, "sgf", slow)
+    address = f"http://127.0.0.1:{port}/api/sessions/{client.session}/game.sgf"
+
+    def download() -> None:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            assert answer.read() == b"(;)"
+
+    others = [threading.Thread(target=download) for _ in range(20)]
+    for each in others:
+        each.start()
+    waits = []
+    while len(made) < len(others):
+        began = time.monotonic()
+        client.settle()
+        waits.append(time.monotonic() - began)
+    for each in others:
+        each.join()
+    assert max(waits) < 0.5  # one after another they take a second
 
 
 def test_the_text_of_a_game_is_bounded(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

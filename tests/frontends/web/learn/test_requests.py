@@ -6,13 +6,14 @@ import asyncio
 import json
 import socket
 import threading
-import time
+from collections import Counter
 from contextlib import closing
 from http.client import HTTPConnection
 
 import pytest
 
 from tengen.frontends.web import limits
+from tengen.frontends.web.learn import capture_go
 from tengen.frontends.web.learn.work import MOST_WAITING, LearningWork
 from tengen.frontends.web.limits import RefusedError
 from tests.frontends.web.server import Client
@@ -91,24 +92,29 @@ def test_what_is_no_text_is_refused_as_text(
     assert len(answer) < 2_000
 
 
-def test_learners_delay_nobody_who_plays(port: int, client: Client) -> None:
-    client.settle()
-    until = time.monotonic() + 1.0
+def test_learners_delay_nobody_who_plays(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, begun = threading.Event(), threading.Semaphore(0)
 
-    def learn() -> None:
-        content = json.dumps({**CAPTURE, "side": 9}).encode()
-        while time.monotonic() < until:
-            assert posted(port, content)[0] in (200, 409)
+    def endless(*_: object) -> dict[str, object]:
+        begun.release()
+        go_on.wait(60)
+        return {}
 
-    learners = [threading.Thread(target=learn) for _ in range(30)]
-    for each in learners:
-        each.start()
-    waits: list[float] = []
-    while not waits or time.monotonic() < until:
-        began = time.monotonic()
-        client.say("games")  # read by a thread of the server's
-        client.hear("games")
-        waits.append(time.monotonic() - began)
-    for each in learners:
-        each.join()
-    assert sorted(waits)[len(waits) // 2] < 0.5
+    monkeypatch.setattr(capture_go, "played_view", endless)
+    content, statuses = json.dumps(CAPTURE).encode(), Counter[int]()
+    learners = [
+        threading.Thread(target=lambda: statuses.update([posted(port, content)[0]]))
+        for _ in range(MOST_WAITING + 6)
+    ]
+    try:
+        for each in learners:
+            each.start()
+        assert begun.acquire(timeout=20)
+        with Client(port, session=32 * "b") as newcomer:  # whose game is looked for in a thread
+            newcomer.settle()
+    finally:
+        go_on.set()
+        for each in learners:
+            each.join()
+    assert sum(statuses.values()) == len(learners)
+    assert statuses[200] >= MOST_WAITING

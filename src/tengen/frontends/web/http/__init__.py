@@ -2,8 +2,10 @@
 
 serve.py           `tengen play`: run the server, open the browser
 app.py             the application: pages, downloads, the WebSocket, static files
-bounded_bodies.py  refuses requests with a body that is too long
+bounded_bodies.py  requests are read up to a limit
+downloads.py       files are made one at a time
 impatient.py       HTTP that closes half-open connections, and those beyond a limit
 listening.py       the sockets that servers listen at
+refusals.py        refusals as JSON
 security.py        AccessPolicy: who may connect; security headers
 """

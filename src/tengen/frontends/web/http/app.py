@@ -19,6 +19,7 @@ from starlette.types import Scope
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.bounded_bodies import BoundedBodies
+from tengen.frontends.web.http.downloads import Downloads
 from tengen.frontends.web.http.refusals import refuse_invalid
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.learn.routes import Learning
@@ -60,6 +61,7 @@ def make_app(
     trainable = access.token is None if may_train is None else may_train
     learning = Learning(autosave.folder, loader, autosave, may_train=trainable)
     sessions = PlaySessions(offered, autosave, first_game)
+    downloads = Downloads()
 
     def info() -> dict[str, Any]:
         return info_view(loader, run_folder is not None, offered.names())
@@ -101,19 +103,21 @@ def make_app(
     @app.get("/api/sessions/{id_}/game.sgf", responses=NOT_FOUND)
     async def game_record(id_: SessionId) -> Response:
         """The game of a session."""
-        found = await sessions.look_up(id_)
-        if found is None:
-            raise HTTPException(404, "there is no such game")
-        return _download(found.game.tree.sgf(), SGF, "game.sgf")
+        async with downloads.turn():
+            found = await sessions.look_up(id_)
+            if found is None:
+                raise HTTPException(404, "there is no such game")
+            return _download(found.game.tree.sgf(), SGF, "game.sgf")
 
     @app.get("/api/players/{player}/games/{game}.sgf", responses=NOT_FOUND)
     async def kept_game(player: SessionId, game: GameId) -> Response:
         """A game that a player has kept."""
-        saved = await asyncio.to_thread(autosave.load_game, GameKey(player, game))
-        found = None if saved is None else await asyncio.to_thread(restored_game, saved)
-        if found is None:
-            raise HTTPException(404, "there is no such game")
-        return _download(found.tree.sgf(), SGF, f"{game}.sgf")
+        async with downloads.turn():
+            saved = await asyncio.to_thread(autosave.load_game, GameKey(player, game))
+            found = None if saved is None else await asyncio.to_thread(restored_game, saved)
+            if found is None:
+                raise HTTPException(404, "there is no such game")
+            return _download(found.tree.sgf(), SGF, f"{game}.sgf")
 
     @app.get("/api/sessions/{id_}/review.sgf", responses=NOT_FOUND)
     async def annotated_game(id_: SessionId) -> Response:
@@ -129,10 +133,11 @@ def make_app(
         return _download(await reviewed(id_, write), HTML, "review.html")
 
     async def reviewed(id_: str, write: Callable[[SgfGame, GameReview], str]) -> bytes:
-        found = await sessions.look_up(id_)
         content = None
-        if isinstance(found, PlaySession):
-            content = await asyncio.to_thread(found.reviews.written, write)
+        async with downloads.turn():
+            found = await sessions.look_up(id_)
+            if isinstance(found, PlaySession):
+                content = await asyncio.to_thread(found.reviews.written, write)
         if content is None:
             raise HTTPException(404, "there is no review of this game")
         return content

@@ -28,7 +28,7 @@ VISITS = 60  # of each search
 GAMES_AT_A_TIME = 20  # that one request reads, the latest
 MOST_WAITING = 20  # players
 MOST_KEPT = 500  # problems of a player
-MOST_PLAYERS = 2_000
+MOST_PLAYERS, MOST_BYTES = 2_000, 64_000_000  # and of all their files
 LEAST_MOVES = 10  # of a game that is read
 
 
@@ -168,10 +168,13 @@ class OwnProblems(Closeable):
         replace_file(self._games_file(player), json.dumps(games).encode())
 
     def _drop_players(self) -> None:
-        """Remove the files of those who were away longest, if there are too many."""
+        """Remove the files of those who were away longest, if there are too many or too much."""
         files = [each for each in self._folder.iterdir() if _NAME.fullmatch(each.name)]
-        if len(files) > 2 * MOST_PLAYERS:
-            for each in sorted(files, key=lambda file: file.stat().st_mtime)[: len(files) // 10]:
+        states = {each: each.stat() for each in files}
+        size = sum(state.st_size for state in states.values())
+        if len(files) > 2 * MOST_PLAYERS or size > MOST_BYTES:
+            oldest = sorted(files, key=lambda file: states[file].st_mtime)
+            for each in oldest[: 1 + len(files) // 10]:
                 each.unlink(missing_ok=True)
 
 
