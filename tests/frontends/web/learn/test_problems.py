@@ -159,7 +159,11 @@ def test_what_was_found_is_kept_and_found_again(own: tuple[OwnProblems, Autosave
     found = shipped_problems()[:3]
     problems._keep(PLAYER, "one", found[:2])
     problems._keep(PLAYER, "two", found[1:])
-    assert [each.id for each in problems.problems(PLAYER)] == [found[2].id, found[1].id, found[0].id]
+    assert [each.id for each in problems.problems(PLAYER)] == [
+        found[2].id,
+        found[1].id,
+        found[0].id,
+    ]
     assert problems.problems("f" * 32) == []
 
 
