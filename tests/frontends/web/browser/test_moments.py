@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, WebSocket, expect
 
 from tengen.frontends.web.play.moment_schedule import DAY
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
@@ -138,11 +138,20 @@ def test_a_review_does_not_open_puzzles_that_were_closed(
         visiting(browser, port, screenshots) as visit,
     ):
         page = visit.page
+        told: list[str] = []
+
+        def hear(socket: WebSocket) -> None:
+            socket.on("framereceived", lambda frame: told.append(str(frame)))
+
+        page.on("websocket", hear)
         lose_a_game(visit)
         page.click("#better-find")
         expect(page.locator("#moments-dialog")).to_be_visible()
         page.keyboard.press("Escape")
+        expect(page.locator("#moments-dialog")).to_be_hidden()
         page.click("#tab-review")
         page.click("#review-start")
         expect(page.locator("#review-results .accuracy")).to_have_count(2)
+        while sum('"found":' in each for each in told) < 2:
+            page.wait_for_timeout(20)  # for what the review found, a little later
         expect(page.locator("#moments-dialog")).to_be_hidden()

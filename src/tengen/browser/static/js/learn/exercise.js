@@ -35,6 +35,10 @@ export function createExercise({ head, onPoint, acts, id }) {
       fillWithTerms(why, second);
       if (first) told.scrollIntoView({ block: "nearest" });
     },
+    /** Is an answer on its way? What is chosen meanwhile is not heard. */
+    busy(on) {
+      box.setAttribute("aria-busy", String(on));
+    },
     /** Show these buttons alone. */
     offer(...names) {
       for (const [name, node] of Object.entries(buttons)) node.hidden = !names.includes(name);

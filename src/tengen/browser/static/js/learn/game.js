@@ -33,6 +33,7 @@ export function createGame({ head, id, request, verdict, onOver = () => {}, pass
   function show() {
     if (!state) return;
     const over = Boolean(state.over);
+    exercise.busy(busy);
     stage.show({ board: state, plays: !over && !busy });
     exercise.task.textContent = t("you.are", { colour: t(colour) });
     if (trouble) exercise.say("bad", trouble);

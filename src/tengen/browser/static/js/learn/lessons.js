@@ -146,6 +146,7 @@ export function createLesson([id, number]) {
   async function attempt(text) {
     if (busy || !board || done() || (wrong() && !stays())) return;
     busy = true;
+    exercise.busy(true);
     try {
       const found = await tell(`lessons/${id}/${here}`, { tries: [...tries, text] });
       hinted = false;
@@ -162,6 +163,7 @@ export function createLesson([id, number]) {
       exercise.say("bad", failure.words?.() ?? t("away"));
     } finally {
       busy = false;
+      exercise.busy(false);
     }
   }
 

@@ -218,6 +218,7 @@ export function createProblem([id]) {
   async function attempt(name) {
     if (busy || !problem || found?.solved) return;
     busy = true;
+    exercise.busy(true);
     try {
       const told = await tell(`problems/${id}`, { tries: [...moves, name], ...(player() ? { player: player() } : {}) });
       const wasFailed = failed();
@@ -236,6 +237,7 @@ export function createProblem([id]) {
       exercise.say("bad", failure.words?.() ?? t("away"));
     } finally {
       busy = false;
+      exercise.busy(false);
     }
   }
 
