@@ -139,7 +139,7 @@ def _games_in(file: Path, data: DataParams, features: FeatureSet, index: Index) 
         _leave_out(error, index)
 
 
-def _leave_out(error: ValueError, index: Index) -> None:
+def _leave_out(error: Exception, index: Index) -> None:
     """Count a game or a file that cannot be used; the first ones are named."""
     index.left_out += 1
     if index.left_out <= _NAMED:
