@@ -46,5 +46,8 @@ if __name__ == "__main__":
     parser.add_argument("--moves", type=int, default=3)
     arguments = parser.parse_args()
     loaded = [game for file in sgf_files(arguments.sources) for game in load_sgf(file)]
-    for name, games, share in statistics(loaded, arguments.moves)[:20]:
+    rows = statistics(loaded, arguments.moves)
+    for name, games, share in rows[:20]:
         print(f"{games:5} games  Black {share:4.0%}  {name}")
+    if not rows:
+        print(f"None of the {len(loaded)} games has a result and {arguments.moves} moves.")

@@ -73,7 +73,7 @@ def remarks(review: GameReview) -> list[str]:
     """Remarks on what the review does not cover."""
     found = []
     if review.unfamiliar is not None:
-        found.append(f"{review.unfamiliar}. Nobody is rated by it.")
+        found.append(f"{review.unfamiliar}. So no accuracy is shown.")
     if review.broken_off:
         found.append(f"The rest cannot be reviewed: {review.broken_off}.")
     if review.missing:
