@@ -36,8 +36,8 @@ pytestmark = pytest.mark.timeout(1200)
 
 RANDOM_KILLS = 100
 
-# One process knows by then where to open and, by 85% and more, who wins by half a point: see the
-# lab notebook. Three workers have as many games under way as that process.
+# One process knows after six iterations where to open and, by 0.71 and more, who wins by half a
+# point: see the lab notebook. Three workers here have as many games under way as that process.
 LEARNED, LONG = 9, 18
 LEARNING = replace(
     truth.CONFIG,
@@ -53,9 +53,7 @@ class Nodes:
     def __init__(self, path: Path, config: RunConfig) -> None:
         self.path, self.store = path, FolderStore(path)
         self.driver: subprocess.Popen[str] | None = None
-        self.patience = (
-            480.0  # seconds: kernels may have to be compiled while others take the cores
-        )
+        self.patience = 480.0  # seconds: kernels may have to be compiled on busy cores
         prepare(str(path), config, Session())
         self.start()
 
