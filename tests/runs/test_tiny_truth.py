@@ -1,6 +1,6 @@
 """From random weights to the truth about 3x3: Black owns the whole board, beginning in the centre.
 
-So Black wins with a komi of 8.5, and White with 9.5. It takes about a minute of one core.
+So Black wins with a komi of 8.5, and White with 9.5. It takes less than a minute of one core.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tengen.network.evaluator import Evaluation, Evaluator, encode, evaluate
 from tengen.network.files.tengen_format import load_network_file
 from tengen.runs.folder import RunFolder
 from tengen.runs.params import RatingParams, RunConfig, RunParams
+from tengen.runs.rating import network_file, network_name
 from tengen.runs.run import train
 from tengen.runs.selfplay_network import evaluator_on
 from tengen.search.request import Limits
@@ -26,11 +27,13 @@ from tests.search.plain_search import Search
 
 pytestmark = pytest.mark.timeout(1200)
 
+ITERATIONS = 12
+LAST = network_name(ITERATIONS)
 CONFIG = RunConfig(
     run=RunParams(
         model="b2c32",
         device="cpu",
-        iterations=18,
+        iterations=ITERATIONS,
         iteration_rows=1200,
         first_rows=1200,
     ),
@@ -45,7 +48,7 @@ CONFIG = RunConfig(
         move_limit=3.0,  # stones are taken often
     ),
     training=TrainingParams(batch=64, rate=4e-3, warm_up=50, ema=0.98),
-    rating=RatingParams(every=18, games=16, visits=8, opponents=1),
+    rating=RatingParams(every=ITERATIONS, games=16, visits=8, opponents=1),
 )
 
 
@@ -57,7 +60,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluator]:
     numba.set_num_threads(1)
     path = tmp_path_factory.mktemp("tiny") / "run"
     train(path, CONFIG)
-    yield evaluator_on("cpu", load_network_file(RunFolder(path).networks / "000018.safetensors"))
+    yield evaluator_on("cpu", load_network_file(network_file(RunFolder(path), LAST)))
     torch.set_num_threads(before[0])
     numba.set_num_threads(before[1])
 
