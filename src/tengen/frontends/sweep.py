@@ -122,7 +122,10 @@ def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     for name, found in curves.items():
         if not series[name].x and any(curve.x for curve in found):
             what = f"its runs have no range of {options.over!r} in common"
-            say(f"{name}: {what}; try --over rows, or longer runs (sweep.csv has them all)")
+            advice = (
+                "train longer" if options.over == "rows" else "try --over rows, or train longer"
+            )
+            say(f"{name}: {what}; {advice} (sweep.csv has all values)")
     if not any(curve.x for found in curves.values() for curve in found):
         say(f"no run has the metric {where} yet; metrics.jsonl of a run shows all")
     if not drawn:
