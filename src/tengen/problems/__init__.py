@@ -9,6 +9,8 @@ opinions.py       what networks think of a problem: margins, and its grade
 questions.py      where in a position stones are in question
 played_games.py   games between levels of strength, to find problems in
 making.py         problems out of games: found, solved, judged and graded
+workshop.py       a folder in which problems are made, part by part
+checking.py       whether a problem is right, by solving it anew
 shipped.jsonl     the problems that come with Tengen
 kernels/          the exhaustive search
 """

@@ -191,6 +191,7 @@ def test_a_problem_is_failed_solved_and_comes_back(learner: Visit) -> None:
     page.click("#problem-again")
     solve(page, problem)
     assert fits(page, "#problem-next")
+    page.wait_for_timeout(300)  # until the colours of buttons have changed
     check_access(page)
     noted = json.loads(page.evaluate("localStorage.getItem('tengen.learn.problems')"))
     assert noted[problem.id][0] == 0  # the first try counts, and it failed
