@@ -12,5 +12,5 @@ making.py         problems out of games: found, solved, judged and graded
 workshop.py       a folder in which problems are made, part by part
 checking.py       whether a problem is right, by solving it anew
 shipped.jsonl     the problems that come with Tengen
-kernels/          the exhaustive search
+kernels/          region_search, the exhaustive search
 """
