@@ -9,8 +9,8 @@ network_judgement.py    margins of a problem by searches with networks, and its 
 questions.py      where in a position stones are in question
 played_games.py   games between levels of strength, to find problems in
 making.py         problems out of games: found, solved, judged and graded
-workshop.py       a folder in which problems are made, and made on after a stop
-checking.py       whether a problem holds, by the rules and a new search
+workshop.py       a folder in which problems are made, part by part
+checking.py       whether a problem is right, by solving it anew
 shipped.jsonl     the problems that come with Tengen
-kernels/          region_search.py: the exhaustive search
+kernels/          region_search, the exhaustive search
 """

@@ -13,7 +13,7 @@ from tengen.engine.levels import LEVELS, WITH_OWNERSHIP, Level
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.problems.solver import Question
-from tengen.search.request import Limits, RootOptions, SearchRequest, allow_only
+from tengen.search.request import Avoid, Limits, RootOptions, SearchRequest, allow_only
 from tengen.search.result import SearchResult
 
 LEAST_DIFFERENCE = 0.8  # of mean ownership that a move has to make by the raw network
@@ -26,7 +26,7 @@ class Margin(NamedTuple):
     """Ownership of the stones in question, from -1 to 1 for who solves the problem."""
 
     right: float  # after the first move
-    wrong: float  # after the best of some wrong ones, and if the opponent moves first
+    wrong: float  # after the best other one on the whole board, and if the opponent moves first
 
     @property
     def decides(self) -> bool:
@@ -71,7 +71,22 @@ def margin(engine: Engine, right: Position, question: Question, visits: int) -> 
     if not found.decides:
         return found
     others = _owned(engine, [start.play(move) for move in tempting], question, visits)
+    others.append(owned_without(engine, right, question, visits))
     return Margin(found.right, max(found.wrong, *others))
+
+
+def owned_without(engine: Engine, right: Position, question: Question, visits: int) -> float:
+    """Who owns the stones if any move but the right one may be played, on the whole board.
+
+    The search of the region knows nothing of moves outside it, against the stones around it.
+    """
+    start, played = right.undo(), right.last_move
+    assert played is not None
+    root = RootOptions(avoid=(Avoid(start.to_play, played.point, 1),), fresh=True)
+    request = SearchRequest(start, Limits(visits=visits), root, WITH_OWNERSHIP)
+    result = engine.submit(request).result()
+    assert result.ownership is not None
+    return _mean(result.ownership, question)
 
 
 def _owned(

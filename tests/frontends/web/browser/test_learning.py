@@ -182,7 +182,7 @@ def test_a_problem_is_failed_solved_and_comes_back(learner: Visit) -> None:
     expect(page.locator("#problem-facts")).to_contain_text(f"19×19 · grade {problem.grade}")
     view = view_of(problem)
     shown = (view.right - view.left + 1) * (view.bottom - view.top + 1)
-    expect(page.locator("[data-point]:visible")).to_have_count(shown)
+    expect(page.locator("[data-point]:not([aria-hidden])")).to_have_count(shown)
     check_access(page)
     wrong: Point = next(iter(problem.answers.wrong))
     choose(page, point_text(wrong, 19))
@@ -191,6 +191,7 @@ def test_a_problem_is_failed_solved_and_comes_back(learner: Visit) -> None:
     page.click("#problem-again")
     solve(page, problem)
     assert fits(page, "#problem-next")
+    page.wait_for_timeout(300)  # until the colours of buttons have changed
     check_access(page)
     noted = json.loads(page.evaluate("localStorage.getItem('tengen.learn.problems')"))
     assert noted[problem.id][0] == 0  # the first try counts, and it failed
@@ -207,7 +208,7 @@ def test_a_problem_is_failed_solved_and_comes_back(learner: Visit) -> None:
         noted = json.loads(page.evaluate("localStorage.getItem('tengen.learn.problems')"))
         assert noted[problem.id][1] - before == pytest.approx(waits * DAY, abs=60)
     page.click("#problem-whole")
-    expect(page.locator("[data-point]:visible")).to_have_count(361)
+    expect(page.locator("[data-point]:not([aria-hidden])")).to_have_count(361)
 
 
 def test_grades_are_listed_and_the_next_problem_is_another(learner: Visit) -> None:

@@ -59,11 +59,11 @@ export function createGrid({ onPoint, onPointed = () => {}, onCursor = () => {},
   function limit(box) {
     if (Object.keys(box).every((side) => box[side] === inside[side])) return;
     inside = box;
-    cells.forEach((cell, index) => {
-      const [x, y] = [index % width, Math.floor(index / width)];
-      const seen = x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
-      if (seen) cell.removeAttribute("aria-hidden");
-      else cell.setAttribute("aria-hidden", "true");
+    const show = (node, seen) => (seen ? node.removeAttribute("aria-hidden") : node.setAttribute("aria-hidden", "true"));
+    [...grid.children].forEach((row, y) => {
+      const reached = y >= box.top && y <= box.bottom;
+      show(row, reached);
+      [...row.children].forEach((cell, x) => show(cell, reached && x >= box.left && x <= box.right));
     });
     settle(Math.round((box.top + box.bottom) / 2) * width + Math.round((box.left + box.right) / 2));
   }
