@@ -17,6 +17,7 @@ from tengen.frontends.web.learn import own_problems
 from tengen.frontends.web.learn.own_problems import OwnProblems
 from tengen.frontends.web.play.autosave import Autosave, GameKey
 from tengen.network.loaded_network import LoadedNetwork
+from tengen.problems.making import Maker
 from tengen.problems.played_games import WatchedGame
 from tengen.problems.problem import Problem
 from tests.frontends.web.made_up import HALVES
@@ -73,7 +74,7 @@ def test_the_server_ends_in_the_middle_of_a_game(
                 time.sleep(0.01)
         yield from ()
 
-    monkeypatch.setattr(own_problems.Maker, "problems_in", slow)
+    monkeypatch.setattr(Maker, "problems_in", slow)
     own.start(PLAYER, GAMES[1:2])
     assert begun.wait(60)
     own.close()
