@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from tengen.frontends.web.learn import own_problems
 from tengen.frontends.web.learn.own_problems import OwnProblems
 from tengen.frontends.web.play.autosave import Autosave, GameKey
 from tengen.network.loaded_network import LoadedNetwork
+from tengen.problems.making import Maker
+from tengen.problems.played_games import WatchedGame
+from tengen.problems.problem import Problem
 from tests.frontends.web.made_up import HALVES
 
 PLAYER = 32 * "a"
@@ -55,6 +59,27 @@ def test_a_game_that_fails_is_read_once_and_the_others_are_read(
     assert own.view(PLAYER, GAMES)["unread"] == 0
     assert own.problems(PLAYER) == []
     assert "RuntimeError: a fault of ours" in capsys.readouterr().err
+
+
+def test_the_server_ends_in_the_middle_of_a_game(
+    own: OwnProblems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, seen = threading.Event(), []
+
+    def slow(_: object, game: WatchedGame) -> Iterator[Problem]:
+        for position in game.positions:
+            seen.append(position)
+            begun.set()
+            while not own._stop.is_set():
+                time.sleep(0.01)
+        yield from ()
+
+    monkeypatch.setattr(Maker, "problems_in", slow)
+    own.start(PLAYER, GAMES[1:2])
+    assert begun.wait(60)
+    own.close()
+    assert len(seen) == 1
+    assert own.view(PLAYER, GAMES[1:2])["unread"] == 1  # it is read the next time
 
 
 def test_files_of_those_who_were_away_longest_go_when_all_take_too_much(

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from tengen.frontends.web.learn.board_views import Json
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey
+from tengen.game.position import Position
 from tengen.game.sgf.records import read_sgf
 from tengen.problems.making import Maker
 from tengen.problems.played_games import watched
@@ -37,6 +38,24 @@ class _Job(NamedTuple):
     games: Sequence[str]  # not read yet, the latest first
 
 
+class _StoppedError(Exception):
+    """The server ends."""
+
+
+class _Stoppable(list[Position]):
+    """Positions of a game; going through them ends when the server does."""
+
+    def __init__(self, positions: Sequence[Position], stop: threading.Event) -> None:
+        super().__init__(positions)
+        self._stop = stop
+
+    def __iter__(self) -> Iterator[Position]:
+        for position in super().__iter__():
+            if self._stop.is_set():
+                raise _StoppedError
+            yield position
+
+
 class OwnProblems(Closeable):
     """Thread-safe; close it."""
 
@@ -46,7 +65,7 @@ class OwnProblems(Closeable):
         self._waiting: deque[_Job] = deque()
         self._working: _Job | None = None
         self._done = 0  # games of the job under way
-        self._closed = False
+        self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     def problems(self, player: str) -> list[Problem]:
@@ -85,9 +104,9 @@ class OwnProblems(Closeable):
             self._lock.notify()
 
     def close(self) -> None:
-        """Stop after the game under way."""
+        """Stop after the position under way."""
+        self._stop.set()
         with self._lock:
-            self._closed = True
             self._waiting.clear()
             self._lock.notify()
         if self._thread is not None:
@@ -96,9 +115,9 @@ class OwnProblems(Closeable):
     def _work(self) -> None:
         while True:
             with self._lock:
-                while not self._waiting and not self._closed:
+                while not self._waiting and not self._stop.is_set():
                     self._lock.wait()
-                if self._closed:
+                if self._stop.is_set():
                     return
                 self._working, self._done = self._waiting.popleft(), 0
             try:
@@ -111,10 +130,12 @@ class OwnProblems(Closeable):
     def _make(self, job: _Job) -> None:
         maker = Maker(self._loader.engine, visits=VISITS)
         for game in job.games:
-            if self._closed:
+            if self._stop.is_set():
                 return
             try:
                 found = self._problems_in(maker, GameKey(job.player, game))
+            except _StoppedError:
+                return  # the game is read when the server is there again
             except Exception as error:  # it is not tried again, or no other game were read
                 say_sparingly(f"problems of a game: {type(error).__name__}: {error}")
                 found = []
@@ -132,13 +153,8 @@ class OwnProblems(Closeable):
             return []
         if len(positions) < LEAST_MOVES:
             return []
-        name = key.game[:8]  # the day
-        found = []
-        for problem in maker.problems_in(watched(maker.engine, name, positions)):
-            found.append(problem)
-            if self._closed:
-                break
-        return found
+        game = watched(maker.engine, key.game[:8], positions)  # named after the day
+        return list(maker.problems_in(game._replace(positions=_Stoppable(positions, self._stop))))
 
     # Files
 

@@ -9,7 +9,7 @@ import pytest
 from tengen.engine.engine import Engine
 from tengen.game.position import Position
 from tengen.network.files.bundled import BUNDLED
-from tengen.problems.opinions import margin, owned_without
+from tengen.problems.network_judgement import margin, owned_without
 from tengen.problems.region import region_around
 from tengen.problems.solver import Question
 
