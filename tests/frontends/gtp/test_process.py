@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 import signal
 import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +19,9 @@ from tengen.network.files.bundled import FILES
 from tests.bundled import needs_bundled_network
 from tests.frontends.gtp.client import assert_protocol
 from tests.katago_data import FOLDER, needs_katago_data
+
+fcntl = pytest.importorskip("fcntl", reason="Windows has neither these signals nor these pipes")
+termios = pytest.importorskip("termios")
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"
 RUN = (
