@@ -392,12 +392,21 @@ def test_a_cancelled_search_has_no_result() -> None:
 
 def test_closing_ends_the_thread_and_what_it_searches() -> None:
     threads = search_threads()
-    engine = Engine(FakeEvaluator(slowly), max_searches=1)
+    evaluations = threading.Semaphore(0)
+
+    def counted(batch: Batch) -> Evaluation:
+        evaluations.release()
+        return slowly(batch)
+
+    engine = Engine(FakeEvaluator(counted), max_searches=1)
     assert search_threads() == threads + 1
     first, task, waiting = engine.submit_game(requests(unrelated(3), 10**6))
-    time.sleep(0.05)
+    for _ in range(8):
+        assert evaluations.acquire(timeout=60)
     first.stop()
-    time.sleep(0.05)  # it goes on with the next turn
+    first.result(60)
+    for _ in range(8):  # it goes on with the next turn
+        assert evaluations.acquire(timeout=60)
     engine.close()
     assert search_threads() == threads
     assert first.result(0).visits > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import fields
@@ -141,6 +142,7 @@ OF_COMMANDS: dict[str, type[Any]] = {
 @pytest.mark.parametrize("command", OF_COMMANDS)
 def test_every_declared_option_is_explained_on_the_command_line(command: str) -> None:
     shown = " ".join(run(command, "--help").stdout.split())
+    shown = re.sub(r"(\w)- ", r"\1-", shown)  # lines end at hyphens, too
     declared = [each for each in fields(OF_COMMANDS[command]) if "option" in each.metadata]
     assert declared
     for each in declared:

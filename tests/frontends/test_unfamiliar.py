@@ -198,8 +198,9 @@ def test_a_review_says_so_and_rates_nobody(
     assert "Black: not rated, 2 possible mistakes in 3 moves" in told.out
     assert SENTENCE in told.err
     written = (tmp_path / "game.review.sgf").read_text("utf-8")
-    assert SENTENCE in written
-    assert "accuracy" not in written
+    assert f"{SENTENCE} 7x7" in written
+    assert "So no accuracy is shown." in written
+    assert written.count("accuracy") == 1
     page = data_of((tmp_path / "game.review.html").read_text("utf-8"))
     assert page["left"]["unfamiliar"]["board"] == "7x7"  # said in words by the page's script
     assert {side["accuracy"] for side in page["sides"].values()} == {None}

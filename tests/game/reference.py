@@ -27,12 +27,15 @@ class ReferenceGame:
         self.to_play = 1
         self.captured = {1: 0, 2: 0}
         self.past = [Past(frozenset(), 2)]
+        self.near = {point: self._around(*point) for point in self.points()}
 
     def points(self) -> list[Point]:
         return [(x, y) for y in range(self.height) for x in range(self.width)]
 
     def around(self, point: Point) -> list[Point]:
-        x, y = point
+        return self.near[point]
+
+    def _around(self, x: int, y: int) -> list[Point]:
         near = [(x, y - 1), (x - 1, y), (x + 1, y), (x, y + 1)]
         return [(x, y) for x, y in near if 0 <= x < self.width and 0 <= y < self.height]
 

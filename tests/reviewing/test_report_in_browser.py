@@ -83,7 +83,7 @@ def test_a_network_that_was_not_trained_for_the_board_rates_nobody(
     game = only_game(BOTH_LEFT)
     page, _ = opened(browser, tmp_path, html_page(game, review_by(network, game, 20)))
     assert "was not trained on 7×7" in page.locator("#remarks").inner_text()
-    assert "Nobody is rated by it" in page.locator("#remarks").inner_text()
+    assert "no accuracy is shown" in page.locator("#remarks").inner_text()
     for side in ("black", "white"):
         assert "Not rated" in page.locator(f"#side-{side}").inner_text()
         assert page.locator(f"#side-{side} .accuracy").count() == 0
