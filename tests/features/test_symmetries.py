@@ -12,7 +12,7 @@ from tengen.game.position import Position
 from tests.features.samples import WITHOUT_COMPILER, Encoded, encoded, random_positions
 
 pytestmark = pytest.mark.kernel
-POSITIONS = 60 if WITHOUT_COMPILER else 300
+POSITIONS = 25 if WITHOUT_COMPILER else 300
 
 
 def turned(encoding: Encoded, position: Position, symmetry: Symmetry) -> Encoded:
