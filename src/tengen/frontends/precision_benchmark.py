@@ -19,7 +19,11 @@ from tengen.evaluation.lockstep import Player
 from tengen.frontends.benchmark import Rate, measure
 from tengen.frontends.options import BenchmarkOptions
 from tengen.game.position import Position
-from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
+from tengen.network.backends.openvino_evaluator import (
+    OpenVinoEvaluator,
+    Precision,
+    precisions_of,
+)
 from tengen.network.best_precision import BestPrecision, keep_best_precision
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
@@ -91,14 +95,13 @@ def _contenders(
     data: NetworkData, options: BenchmarkOptions, board: Position, progress: Progress
 ) -> Iterator[Contender]:
     """The precisions of this processor, the usual one first, and their speed."""
-    task = progress.add_task("measuring the speed", total=len(Precision))
-    usual = OpenVinoEvaluator(data).precision
-    for precision in sorted(Precision, key=lambda each: each is not usual):
+    precisions = precisions_of()
+    task = progress.add_task("measuring the speed", total=len(precisions))
+    for precision in precisions:
         evaluator = OpenVinoEvaluator(data, precision)
-        if evaluator.precision is precision:  # otherwise the processor does not have it
-            rate = measure(evaluator, board, evaluator.best_batch, options.seconds)
-            visits = max(2, round(rate.visits * options.move_seconds))
-            yield Contender(precision, evaluator, rate, visits)
+        rate = measure(evaluator, board, evaluator.best_batch, options.seconds)
+        visits = max(2, round(rate.visits * options.move_seconds))
+        yield Contender(precision, evaluator, rate, visits)
         progress.advance(task)
 
 
