@@ -2,8 +2,10 @@
 
 A 100-move game on 9x9, 100 visits a position, in two programs as a client uses them: `tengen
 analysis` gets all turns in one query; `tengen gtp` gets `play` and `kata-search` for each move and
-keeps its tree, kept visits included. Both clear their caches between rounds and take turns; the
-best round counts. Prints the machine's load. The default network is the bundled one:
+keeps its tree, kept visits included. They take turns, and each round has another komi, so that no
+evaluation is known from the one before; caches are not cleared, since that frees compiled graphs,
+too, which would then be measured. The best round counts. Prints the machine's load. The default
+network is the bundled one:
 
     python benchmarks/analysis.py [NETWORK]
 """
@@ -76,14 +78,13 @@ class AnalysisEngine(Closeable):
         stdin.flush()
         return [stdout.readline() for _ in range(answers)]
 
-    def review(self, line: list[Position]) -> tuple[float, list[str]]:
+    def review(self, line: list[Position], komi: float) -> tuple[float, list[str]]:
         """Review the game; returns the seconds and the best moves."""
-        self.ask({"id": "forget", "action": "clear_cache"})
         moves = [[move.color.letter, line[-1].text(move)] for move in line[-1].moves]
         turns = list(range(len(line)))
         query = {"id": "review", "moves": moves, "analyzeTurns": turns, "maxVisits": VISITS}
         began = time.perf_counter()
-        lines = self.ask({**query, **TERMS}, len(line))
+        lines = self.ask({**query, **TERMS, "komi": komi}, len(line))
         seconds = time.perf_counter() - began
         answers = [json.loads(each) for each in lines]
         if any(each["rootInfo"]["visits"] < VISITS for each in answers):
@@ -105,10 +106,11 @@ TERMS = {
 }
 
 
-def review_by_gtp(engine: GtpOpponent, line: list[Position]) -> tuple[float, list[str]]:
+def review_by_gtp(
+    engine: GtpOpponent, line: list[Position], komi: float
+) -> tuple[float, list[str]]:
     """Review the game; returns the seconds and the best moves."""
-    engine.start(line[0])
-    engine.ask("clear_cache")
+    engine.start(Position(SIZE, RULES, komi))
     best = []
     began = time.perf_counter()
     for position in line:
@@ -124,10 +126,11 @@ def main() -> None:
     command = " ".join([*TENGEN, "gtp", "--model", model, "--visits", str(VISITS), "--no-resign"])
     query, searches = [], []
     with AnalysisEngine(model) as analysis, closing(GtpOpponent(command)) as gtp:
-        review_by_gtp(gtp, line[:3])  # waits until the network is loaded
-        for _ in range(ROUNDS):
-            query.append(analysis.review(line))
-            searches.append(review_by_gtp(gtp, line))
+        review_by_gtp(gtp, line[:3], KOMI)  # waits until the network is loaded
+        for k in range(ROUNDS):
+            komi = KOMI + 0.5 * (k - ROUNDS // 2)
+            query.append(analysis.review(line, komi))
+            searches.append(review_by_gtp(gtp, line, komi))
     print(f"{MOVES} positions of a game on {SIZE}x{SIZE}, {VISITS} visits each, {model},")
     one, other = (np.array([seconds for seconds, _ in rounds]) for rounds in (query, searches))
     print(f"best of {ROUNDS}: one query {one.min():.2f} s, kata-search {other.min():.2f} s")
