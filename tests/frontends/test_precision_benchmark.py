@@ -16,7 +16,6 @@ from tengen.frontends.precision_benchmark import compare_precisions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.best_precision import BestPrecision, best_precision, keep_best_precision
-from tengen.network.data import NetworkData
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.user_folders import user_cache
 from tests.network.test_tengen_format import random_network
@@ -87,11 +86,6 @@ def test_a_result_that_cannot_be_read_is_none(content: str) -> None:
 def test_a_processor_with_one_precision_has_no_choice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(precision_benchmark, "Precision", [Precision.FLOAT32])
-
-    def in_float32(data: NetworkData, *_: object) -> OpenVinoEvaluator:
-        return OpenVinoEvaluator(data, Precision.FLOAT32)
-
-    monkeypatch.setattr(precision_benchmark, "OpenVinoEvaluator", in_float32)
+    monkeypatch.setattr(precision_benchmark, "precisions_of", lambda: [Precision.FLOAT32])
     with pytest.raises(ValueError, match="computes in float32 alone"):
         compare_precisions(options(tmp_path / "net.safetensors"))
