@@ -51,7 +51,7 @@ class Ops(Protocol):
         """With weight [outputs, inputs, kernel, kernel]; the board keeps its size."""
 
     def linear(self, name: str, x: Node, weight: Floats) -> Node:
-        """X [..., inputs] times weight [outputs, inputs]"""
+        """The product of x [..., inputs] and weight [outputs, inputs]."""
 
     def matmul(self, a: Node, b: Node, *, transpose_b: bool = False) -> Node:
         """Of the last two axes."""

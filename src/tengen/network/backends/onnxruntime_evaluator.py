@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.backends.batch_sizes import padded, static_size
+from tengen.network.backends.network_graph import ANY
 from tengen.network.backends.onnx_graph import BATCH, HEIGHT, WIDTH, onnx_model
 from tengen.network.backends.onnxruntime import CPU_PROVIDER
 from tengen.network.data import NetworkData
@@ -16,7 +17,6 @@ from tengen.network.evaluator import INPUTS, Batch, batch_for, network_inputs
 from tengen.network.files.errors import NetworkFileError
 
 SESSIONS = 8  # that are kept
-ANY = 0
 
 
 class _Kind(NamedTuple):

@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.backends.batch_sizes import (
     SIZES_BY_BATCH,
     padded,
     padded_size,
     static_size,
 )
+from tengen.network.backends.network_graph import ANY, input_shapes
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
@@ -40,7 +40,6 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # of a size between are padded to the next of them.
 # A graph of a small network takes ten megabytes and more for each stream, one of a large network
 # hundreds, so that their memory is bounded, too.
-ANY = -1
 GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
 GRAPH_BYTES = 2 << 30  # of all graphs of a network, unless two take more
 FEWEST_GRAPHS = 2
@@ -214,7 +213,12 @@ class OpenVinoEvaluator:
         if self._precision is Precision.INT8:
             self._ranges = self._ranges or cached_ranges(self._data, self._calibrate)
             quantize(graph, self._ranges)
-        graph.reshape({name: [shape[0], *rest] for name, rest in self._shapes(shape[1:]).items()})
+        # The other inputs have the same batch size, and no free side.
+        shapes = [
+            shape,
+            *((shape[0], *each[1:]) for each in input_shapes(self._data.architecture)[1:]),
+        ]
+        graph.reshape(dict(zip(INPUTS, map(list, shapes), strict=False)))
         # What is not quantized is computed in the usual precision.
         rest = self._usual if self._precision is Precision.INT8 else self._precision
         settings: dict[str, Any] = {"INFERENCE_PRECISION_HINT": _HINTS[rest]}
@@ -225,12 +229,6 @@ class OpenVinoEvaluator:
             if self._threads is not None:
                 settings["INFERENCE_NUM_THREADS"] = self._threads
         return self._core.compile_model(graph, self._where, settings)
-
-    def _shapes(self, board: Shape) -> dict[str, Shape]:
-        """The shapes of the inputs without the batch."""
-        a = self._data.architecture
-        metadata = [(METADATA_INPUTS,)] if a.metadata_hidden1 else []
-        return dict(zip(INPUTS, [board, (a.globals,), *metadata], strict=False))
 
     def _calibrate(self) -> Ranges:
         say(f"calibrating {self.name} for int8 (first use only, some seconds) ...")
