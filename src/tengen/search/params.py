@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.record_types import record_type
 from tengen.search.kernels.backup import SHARES, shares_kept
 
 
@@ -151,20 +152,15 @@ class SearchParams:
                 raise ValueError(f"{name} must be over 0")
 
 
-_SETTINGS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                *(
-                    (field.name, "i4" if isinstance(field.default, bool) else "f4")
-                    for field in fields(SearchParams)
-                ),
-                ("shares", "f4", (SHARES,)),  # of its weight that a child keeps
-            ],
-            align=True,
+_SETTINGS = record_type(
+    f"{__name__}._SETTINGS",
+    [
+        *(
+            (field.name, "i4" if isinstance(field.default, bool) else "f4")
+            for field in fields(SearchParams)
         ),
-    )
+        ("shares", "f4", (SHARES,)),  # of its weight that a child keeps
+    ],
 )
 
 

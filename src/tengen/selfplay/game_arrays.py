@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Size
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import TERMS
+from tengen.record_types import record_type
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import GAME, MOVE_VALUE, TARGET, TURN, Games, Records
 
@@ -30,7 +31,7 @@ _SLOT_FIELDS = [
     ("over", "i4"),  # 1: the game has ended and is not recorded yet
     ("rng", "u8", (1,)),
 ]
-SLOT = np.dtype((np.record, np.dtype(_SLOT_FIELDS, align=True)))
+SLOT = record_type(f"{__name__}.SLOT", _SLOT_FIELDS)
 
 # The settings that are numbers, as kernels read them.
 _NUMBERS = [each.name for each in fields(SelfPlayParams) if isinstance(each.default, int | float)]
@@ -42,6 +43,7 @@ _OF_HALF = [
     ("first", "u8"),  # number of the first slot
     ("step", "i8"),
 ]
+_PARAMS = record_type(f"{__name__}._PARAMS", [*((name, "f8") for name in _NUMBERS), *_OF_HALF])
 
 
 class Numbering(NamedTuple):
@@ -55,7 +57,7 @@ class Numbering(NamedTuple):
 class GameParams(NamedTuple):
     """The settings of self-play, for kernels."""
 
-    numbers: Records  # [1] _NUMBERS and _OF_HALF
+    numbers: Records  # [1] of _PARAMS
     terms: Records  # [rules] of TERMS, with the mean komi
 
 
@@ -83,8 +85,7 @@ def new_game_params(params: SelfPlayParams, size: Size, numbering: Numbering) ->
     """The settings for the games of one half; raises ValueError if they have no such size."""
     if size not in params.sizes:
         raise ValueError(f"board_sizes must include {size}, as there are buffers for it")
-    kinds = [*((name, "f8") for name in _NUMBERS), *_OF_HALF]
-    numbers = np.zeros(1, np.dtype((np.record, np.dtype(kinds, align=True))))
+    numbers = np.zeros(1, _PARAMS)
     for name in _NUMBERS:
         numbers[name] = getattr(params, name)
     numbers["width"], numbers["height"] = size

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
 from tengen.game.kernels.board import PLAYED_OUT, SITUATIONAL_SUPERKO, TAX_ON_GROUPS, TERMS
+from tengen.record_types import record_type
 
 MAX_WEIGHT = 1000.0  # rows that a turn may become
 
@@ -29,12 +30,13 @@ FULL = 3  # searched in full; learned from
 # winner (the score is 1 or -1), with a score, with neither.
 BY_PASSES, BY_MOVE_LIMIT, BY_REPETITION, BY_DECISION, BY_AGREEMENT, UNFINISHED = range(6)
 
+_TERMS = record_type(f"{__name__}._TERMS", TERMS.descr, align=False)
 _GAME_FIELDS = [
     ("number", "u8"),  # unique in the run
     ("step", "i8"),  # training steps of the network when the game began
     ("width", "i4"),
     ("height", "i4"),
-    ("terms", np.dtype(TERMS.descr)),  # komi and rules
+    ("terms", _TERMS),  # komi and rules
     ("move_limit", "i4"),
     ("n_turns", "i4"),
     ("n_targets", "i4"),
@@ -42,7 +44,7 @@ _GAME_FIELDS = [
     ("no_result", "i4"),  # 1: ended without a winner or a score
     ("score", "f4"),  # Black's points minus White's, komi included
 ]
-GAME = np.dtype((np.record, np.dtype(_GAME_FIELDS)))
+GAME = record_type(f"{__name__}.GAME", _GAME_FIELDS, align=False)
 _TURN_FIELDS = [
     ("move", "u2"),
     ("color", "u1"),  # who moved
@@ -55,12 +57,12 @@ _TURN_FIELDS = [
     ("score", "f4"),  # points at the end that the search expects
     ("lead", "f4"),
 ]
-TURN = np.dtype((np.record, np.dtype(_TURN_FIELDS)))
+TURN = record_type(f"{__name__}.TURN", _TURN_FIELDS, align=False)
 # A move's weight in the policy target of its turn, in no particular scale.
-TARGET = np.dtype((np.record, np.dtype([("move", "u2"), ("weight", "u2")])))
+TARGET = record_type(f"{__name__}.TARGET", [("move", "u2"), ("weight", "u2")], align=False)
 _MOVE_VALUE_FIELDS = [("visits", "u2"), ("value", "f4"), ("score", "f4")]
 # What the search found after the move of a target.
-MOVE_VALUE = np.dtype((np.record, np.dtype(_MOVE_VALUE_FIELDS, align=True)))
+MOVE_VALUE = record_type(f"{__name__}.MOVE_VALUE", _MOVE_VALUE_FIELDS)
 
 
 class Games(NamedTuple):

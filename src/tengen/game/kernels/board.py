@@ -13,6 +13,7 @@ import numpy as np
 from tengen.game.color import BLACK, EMPTY, WALL
 from tengen.game.geometry import MAX_AREA, MAX_POINTS
 from tengen.jit import kernel
+from tengen.record_types import record_type
 
 NO_CHAIN = 0  # the `head` of a point without a stone
 
@@ -29,7 +30,7 @@ _TERMS_FIELDS = [
     ("friendly_pass", "i4"),
     ("button", "i4"),  # 1: not taken yet (the first pass takes it)
 ]
-TERMS = np.dtype((np.record, np.dtype(_TERMS_FIELDS, align=True)))
+TERMS = record_type(f"{__name__}.TERMS", _TERMS_FIELDS)
 # Territory scoring: after two passes the players agree on dead stones, or capture them in two more
 # phases of the game (`clean_up`).
 NO_TERRITORY, AGREED, PLAYED_OUT = 0, 1, 2
@@ -69,7 +70,7 @@ _BOARD_FIELDS = [
     # Bits of the colours that ever had a stone here, and what `clean_up` notes of the point.
     ("seen", "u1", (MAX_POINTS,)),
 ]
-BOARD = np.dtype((np.record, np.dtype(_BOARD_FIELDS, align=True)))
+BOARD = record_type(f"{__name__}.BOARD", _BOARD_FIELDS)
 
 MAIN_PHASE, FIRST_CLEAN_UP, SECOND_CLEAN_UP = 0, 1, 2
 

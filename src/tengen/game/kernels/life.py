@@ -20,6 +20,7 @@ from tengen.game.kernels.board import (
     point_of,
 )
 from tengen.jit import kernel
+from tengen.record_types import record_type
 
 MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
 
@@ -47,7 +48,7 @@ _SCRATCH_FIELDS = [
     ("prisoners", "i4", (3,)),
     ("tax", "i4", (3,)),
 ]
-SCRATCH = np.dtype((np.record, np.dtype(_SCRATCH_FIELDS, align=True)))
+SCRATCH = record_type(f"{__name__}.SCRATCH", _SCRATCH_FIELDS)
 
 
 def new_life_scratch(count: int) -> np.ndarray[tuple[int], np.dtype[np.void]]:

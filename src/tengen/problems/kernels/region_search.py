@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.jit import kernel
+from tengen.record_types import record_type
 
 CELLS = 63  # bits of a region; bit 63 marks the side to move
 MOST_DEPTH = 400  # positions on the path
@@ -39,7 +40,7 @@ _FIGHT_FIELDS = [
     ("attacks", "i8"),  # 1: the attacker is to move
     ("winner", "i8"),  # of all kos: ATTACKER or DEFENDER
 ]
-FIGHT = np.dtype((np.record, np.dtype(_FIGHT_FIELDS, align=True)))
+FIGHT = record_type(f"{__name__}.FIGHT", _FIGHT_FIELDS)
 DEFENDER, ATTACKER = 0, 1
 
 # States of a slot of the table: without a position; solved, twice; safe under an assumption; being

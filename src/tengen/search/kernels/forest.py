@@ -23,6 +23,7 @@ from tengen.game.kernels.board import Boards, new_boards
 from tengen.game.kernels.ladder_memory import memory_shape
 from tengen.game.kernels.point_sets import words_for
 from tengen.jit import kernel
+from tengen.record_types import record_type
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 
@@ -71,112 +72,78 @@ _NODE_FIELDS: list[tuple[str, str] | tuple[str, str, tuple[int]]] = [
     ("child_weight", "f4"),  # of all children together, before noise is pruned
 ]
 _NODE_SIZE = np.dtype(_NODE_FIELDS, align=True).itemsize
-NODE = np.dtype(
-    (
-        np.record,
-        np.dtype([*_NODE_FIELDS, ("unused", "u1", (-_NODE_SIZE % CACHE_LINE,))], align=True),
-    )
+NODE = record_type(
+    f"{__name__}.NODE", [*_NODE_FIELDS, ("unused", "u1", (-_NODE_SIZE % CACHE_LINE,))]
 )
-EDGE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("child", "i4"),
-                ("parent", "i4"),
-                ("visits", "i4"),
-                ("packed", "u4"),  # move and prior, as `pack_move` packs them
-            ],
-            align=True,
-        ),
-    )
+EDGE = record_type(
+    f"{__name__}.EDGE",
+    [
+        ("child", "i4"),
+        ("parent", "i4"),
+        ("visits", "i4"),
+        ("packed", "u4"),  # move and prior, as `pack_move` packs them
+    ],
 )
 # How far evaluations after the same moves in the same surroundings were from what was found below.
-BIAS = np.dtype(
-    (
-        np.record,
-        np.dtype([("key", "u8"), ("error", "f8"), ("weight", "f8")], align=True),
-    )
-)
-TREE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("root", "i4"),
-                ("n_nodes", "i4"),
-                ("n_edges", "i4"),
-                ("n_candidates", "i4"),
-                ("n_biases", "i4"),
-                ("full", "i4"),  # 1: a pool had no room for a leaf
-                ("move_limit", "i4"),  # the game ends at this ply
-                ("leaves", "i4"),  # to look for at a time; 0: the tree rests
-                ("target", "i4"),  # visits after which it needs no more
-                (
-                    "renew",
-                    "i4",
-                ),  # 1: a kept root needs an evaluation of its own, 2: it is under way
-                ("prepared", "i4"),  # 1: `policy` has the root's own priors
-                ("noisy", "i4"),  # 1: noise and temperature on the root's priors
-                ("centre", "f4"),  # score around which points count most, Black's
-                (
-                    "draw_komi",
-                    "f4",
-                ),  # added to komi for the network, if draws count unequal
-                ("black_advantage", "f4"),  # in playouts, as the network sees it; log2, 0: none
-                ("forced", "f4"),  # forced playouts at the root, 0 for none
-                ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED or AT_ROOT; 0: none
-                ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
-                ("uncounted", "i4"),  # descents of this search that count for no visit of the root
-                ("mirror_advantage", "f4"),  # in points, of an opponent who mirrors to the end
-                ("mirror_asymmetry", "f4"),  # how little the stones at the centre mirror each other
-                ("bias_freed", "f4"),  # share of what a dropped node taught the bias table
-                ("evaluated", "i8"),  # leaves that the network saw
-                ("shared", "i8"),  # leaves that took over the evaluation of an equal position
-                ("terminal", "i8"),  # leaves at the end of a game
-                ("collisions", "i8"),  # descents given up at a leaf that was waiting
-                ("rng", "u8", (1,)),
-            ],
-            align=True,
-        ),
-    )
+BIAS = record_type(f"{__name__}.BIAS", [("key", "u8"), ("error", "f8"), ("weight", "f8")])
+TREE = record_type(
+    f"{__name__}.TREE",
+    [
+        ("root", "i4"),
+        ("n_nodes", "i4"),
+        ("n_edges", "i4"),
+        ("n_candidates", "i4"),
+        ("n_biases", "i4"),
+        ("full", "i4"),  # 1: a pool had no room for a leaf
+        ("move_limit", "i4"),  # the game ends at this ply
+        ("leaves", "i4"),  # to look for at a time; 0: the tree rests
+        ("target", "i4"),  # visits after which it needs no more
+        ("renew", "i4"),  # 1: a kept root needs an evaluation of its own, 2: it is under way
+        ("prepared", "i4"),  # 1: `policy` has the root's own priors
+        ("noisy", "i4"),  # 1: noise and temperature on the root's priors
+        ("centre", "f4"),  # score around which points count most, Black's
+        ("draw_komi", "f4"),  # added to komi for the network, if draws count unequal
+        ("black_advantage", "f4"),  # in playouts, as the network sees it; log2, 0: none
+        ("forced", "f4"),  # forced playouts at the root, 0 for none
+        ("avoids", "i4"),  # EARLY_PASSES, or moves AS_ASKED or AT_ROOT; 0: none
+        ("gumbel", "i4"),  # moves that the Gumbel root considers, 0: it is not used
+        ("uncounted", "i4"),  # descents of this search that count for no visit of the root
+        ("mirror_advantage", "f4"),  # in points, of an opponent who mirrors to the end
+        ("mirror_asymmetry", "f4"),  # how little the stones at the centre mirror each other
+        ("bias_freed", "f4"),  # share of what a dropped node taught the bias table
+        ("evaluated", "i8"),  # leaves that the network saw
+        ("shared", "i8"),  # leaves that took over the evaluation of an equal position
+        ("terminal", "i8"),  # leaves at the end of a game
+        ("collisions", "i8"),  # descents given up at a leaf that was waiting
+        ("rng", "u8", (1,)),
+    ],
 )
 # How a tree is explored by a policy that imitates people; see HumanStyle for the fields.
-STYLE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("exploration", "f4"),
-                ("permanent_exploration", "f4"),
-                ("weightless", "f4", (3,)),  # chances at ROOT, OWN_TURN and OTHER_TURN
-                ("weightful", "f4", (3,)),
-            ],
-            align=True,
-        ),
-    )
+STYLE = record_type(
+    f"{__name__}.STYLE",
+    [
+        ("exploration", "f4"),
+        ("permanent_exploration", "f4"),
+        ("weightless", "f4", (3,)),  # chances at ROOT, OWN_TURN and OTHER_TURN
+        ("weightful", "f4", (3,)),
+    ],
 )
 ROOT, OWN_TURN, OTHER_TURN = range(3)  # the root, or below it the turns of the root's side or not
 # A leaf that waits for the network.
-PATH = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("key", "u8"),
-                ("tree", "i4"),
-                ("depth", "i4"),  # of the leaf; the root's is 0
-                ("final", "i4"),  # 1: the game is over, and the network judges the board
-                ("counts_from", "i4"),  # depth from which nodes learn of it; 0: all of them
-                ("extra", "i4"),  # 1: it comes on top of the visits that a search makes
-                ("mirrored", "i4"),  # 1: the owner of the centre counts for its value
-                ("nodes", "i4", (MAX_DEPTH,)),
-                ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
-                ("legal", "u1", (MAX_POINTS,)),  # by point
-            ],
-            align=True,
-        ),
-    )
+PATH = record_type(
+    f"{__name__}.PATH",
+    [
+        ("key", "u8"),
+        ("tree", "i4"),
+        ("depth", "i4"),  # of the leaf; the root's is 0
+        ("final", "i4"),  # 1: the game is over, and the network judges the board
+        ("counts_from", "i4"),  # depth from which nodes learn of it; 0: all of them
+        ("extra", "i4"),  # 1: it comes on top of the visits that a search makes
+        ("mirrored", "i4"),  # 1: the owner of the centre counts for its value
+        ("nodes", "i4", (MAX_DEPTH,)),
+        ("edges", "i4", (MAX_DEPTH,)),  # edges[k] leads from nodes[k] to nodes[k + 1]
+        ("legal", "u1", (MAX_POINTS,)),  # by point
+    ],
 )
 
 

@@ -5,29 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.jit import kernel
+from tengen.record_types import record_type
 from tengen.search.kernels.backup import edge_weight
 from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import NONE, nth_edge, packed_point, packed_prior
 from tengen.search.kernels.root import lower_bound
 
 # A move that was tried at a node, as Python reads it: record by record would be slow.
-TRIED = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("child", "i4"),
-                ("point", "i4"),
-                ("prior", "f4"),
-                ("packed", "i8"),  # of the edge
-                ("visits", "i4"),
-                ("weight", "f4"),  # that came by it
-                ("bound", "f4"),  # the lower one, of its utility
-                ("following", "i4"),  # moves of the line expected after it
-            ],
-            align=True,
-        ),
-    )
+TRIED = record_type(
+    f"{__name__}.TRIED",
+    [
+        ("child", "i4"),
+        ("point", "i4"),
+        ("prior", "f4"),
+        ("packed", "i8"),  # of the edge
+        ("visits", "i4"),
+        ("weight", "f4"),  # that came by it
+        ("bound", "f4"),  # the lower one, of its utility
+        ("following", "i4"),  # moves of the line expected after it
+    ],
 )
 LEAST_SHARE = 1e-3  # of a tree's weight: smaller branches count by their top node alone
 STACK = 2048
