@@ -51,6 +51,18 @@ class ReferenceGame:
                     todo.append(near)
         return chain, liberties
 
+    def captured_chain(self, stones: Stones, point: Point) -> set[Point]:
+        """The chain on a point if it has no liberty, otherwise nothing."""
+        chain, todo, color = {point}, [point], stones[point]
+        while todo:
+            for near in self.near[todo.pop()]:
+                if near not in stones:
+                    return set()
+                if stones[near] == color and near not in chain:
+                    chain.add(near)
+                    todo.append(near)
+        return chain
+
     def after(self, point: Point) -> Stones:
         """The stones after a move, legal or not."""
         me = self.to_play
@@ -58,14 +70,10 @@ class ReferenceGame:
         stones[point] = me
         for near in self.around(point):
             if stones.get(near) == 3 - me:
-                chain, liberties = self.chain(stones, near)
-                if not liberties:
-                    for taken in chain:
-                        del stones[taken]
-        chain, liberties = self.chain(stones, point)
-        if not liberties:
-            for taken in chain:
-                del stones[taken]
+                for taken in self.captured_chain(stones, near):
+                    del stones[taken]
+        for taken in self.captured_chain(stones, point):
+            del stones[taken]
         return stones
 
     def is_legal(self, point: Point) -> bool:
