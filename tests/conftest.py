@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 # Torch reads it when it is imported. `make test` runs two processes on what may be two cores: the
 # threads of one wait for each other while the other computes, and burn its time by spinning.
@@ -17,6 +18,7 @@ from numba.core import config
 from tengen.search.warmup import compile_kernels
 
 FIRST = "test_kernel_modes.py"
+WITHOUT_SEARCHES = Path(__file__).parent / "game"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,5 +51,5 @@ def compiled_kernels() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _searches_at_full_speed(request: pytest.FixtureRequest) -> None:
-    if request.path.name != FIRST:
+    if request.path.name != FIRST and WITHOUT_SEARCHES not in request.path.parents:
         request.getfixturevalue("compiled_kernels")

@@ -1,3 +1,5 @@
+"""Records whose fields are attributes, for kernels and for Python alike."""
+
 from __future__ import annotations
 
 import pickle
