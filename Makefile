@@ -23,8 +23,9 @@ help:  ## Show what there is to make
 play: $(VENV)/.ready-to-play  ## Play against Tengen; ARGS="--level expert --board-size 13" adds options
 	@$(BIN)/tengen play $(ARGS)
 
+# Tests start Tengen hundreds of times: its sources are compiled once even where Python is told not to keep that.
 test: check  ## Run the checks and the test suite
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.ready-to-develop  ## Check form, types and layers
 	$(BIN)/ruff format --check
