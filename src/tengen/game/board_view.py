@@ -55,12 +55,13 @@ class BoardView:
     def chain(self, point: PointLike) -> list[Point]:
         """The stones of the chain on a point; empty if there is none."""
         board = self._boards[0]
-        head = first = int(board["head"][self._index(point)])
+        stone = first = int(board["head"][self._index(point)])
+        width, following = self.width, board["next"]
         stones = []
-        while head != NO_CHAIN:
-            stones.append(index_point(head, self.width))
-            head = int(board["next"][head])
-            if head == first:
+        while stone != NO_CHAIN:
+            stones.append(index_point(stone, width))
+            stone = int(following[stone])
+            if stone == first:
                 break
         return sorted(stones)
 
