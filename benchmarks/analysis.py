@@ -1,11 +1,11 @@
 """Review of a whole game: one analysis query against one `kata-search` after another.
 
-A 100-move game on 9x9, 100 visits a position, in two programs as a client uses them: `tengen
-analysis` gets all turns in one query; `tengen gtp` gets `play` and `kata-search` for each move and
-keeps its tree, kept visits included. They take turns, and each round has another komi, so that no
-evaluation is known from the one before; caches are not cleared, since that frees compiled graphs,
-too, which would then be measured. The best round counts. Prints the machine's load. The default
-network is the bundled one:
+100 positions of a recorded game on 9x9, 100 visits each, in two programs as a client uses them:
+`tengen analysis` gets all turns in one query; `tengen gtp` gets `play` and `kata-search` for each
+move and keeps its tree, kept visits included. They take turns, and each round has another komi, so
+that no evaluation is known from the one before; caches are not cleared, since that frees compiled
+graphs, too, which would then be measured. The best round counts. Prints the machine's load. The
+default network is the bundled one:
 
     python benchmarks/analysis.py [NETWORK]
 """
@@ -18,45 +18,36 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.search.plain_search import Search
 
 from tengen.closeable import Closeable
 from tengen.evaluation.gtp_process import GtpOpponent
 from tengen.game.position import Position
-from tengen.network.backends.registry import open_evaluator
-from tengen.network.evaluator import Evaluator
+from tengen.game.sgf.records import load_sgf
 from tengen.network.files.bundled import BUNDLED
-from tengen.network.files.loading import load_network
-from tengen.search.request import Limits
 
 MOVES, VISITS, SIZE, KOMI = 100, 100, 9, 7.0
+RECORD = Path(__file__).parents[1] / "docs" / "strength" / "bundled-100-gnugo.sgf"
 RULES = "tromp-taylor"
 ROUNDS = 7
 GOAL = 1.5
 TENGEN = [sys.executable, "-m", "tengen"]
 
 
-def game(evaluator: Evaluator) -> list[Position]:
-    """The positions of the first long enough game, with moves drawn from small searches."""
-    for seed in range(100):
-        random = np.random.default_rng(seed)
-        line = [Position(SIZE, RULES, KOMI)]
-        search = Search(evaluator, seed=seed)
-        while len(line) < MOVES and not line[-1].is_over:
-            search.set_position(line[-1])
-            moves = [each for each in search.run(Limits(visits=12)).moves if each.move is not None]
-            if not moves:
-                break
-            weights = np.array([each.edge_visits for each in moves], float)
-            line.append(
-                line[-1].play(moves[random.choice(len(moves), p=weights / weights.sum())].move)
-            )
-        if len(line) == MOVES:
-            return line
-    raise RuntimeError("no game is long enough")
+def recorded_game() -> list[Position]:
+    """The first positions of the longest game of the record.
+
+    A game of the search's own would let it keep most of its tree from move to move, and would
+    change with it, so that two versions could not be compared.
+    """
+    lines = [list(game.positions()) for game in load_sgf(RECORD)]
+    line = max(lines, key=len)[:MOVES]
+    if len(line) < MOVES:
+        raise RuntimeError(f"no game of {RECORD} has {MOVES} positions")
+    return line
 
 
 class AnalysisEngine(Closeable):
@@ -122,7 +113,7 @@ def review_by_gtp(
 
 def main() -> None:
     model = sys.argv[1] if len(sys.argv) > 1 else BUNDLED
-    line = game(open_evaluator(load_network(model)))
+    line = recorded_game()
     command = " ".join([*TENGEN, "gtp", "--model", model, "--visits", str(VISITS), "--no-resign"])
     query, searches = [], []
     with AnalysisEngine(model) as analysis, closing(GtpOpponent(command)) as gtp:

@@ -158,6 +158,7 @@ class TreeBatch:
         self._averages_root: set[int] = set()  # trees whose root is evaluated by symmetries
         self._chunks = 1 if threads == 1 else min(trees, CHUNKS_PER_THREAD * threads)
         self._scratches = new_descent_scratches(self._chunks)
+        self._scratch = nth_descent_scratch(self._scratches, 0)  # outside parallel kernels
         self._reuse_scratch = np.zeros((2, node_room), np.int32)
         self._leaf_room = leaf_room or trees * leaves
         self._size = Size(0, 0)  # of the largest board
@@ -316,7 +317,7 @@ class TreeBatch:
         self.forest.caught_before[g] = 0
         if not self._sees_ladders:
             return
-        scratch = nth_descent_scratch(self._scratches, 0).features
+        scratch = self._scratch.features
         for turn in range(min(2, position.move_number)):
             position = position.undo()
             boards, _ = position.arrays(room=0)
@@ -325,13 +326,12 @@ class TreeBatch:
 
     def prepare(self, trees: NDArray[np.int64]) -> None:
         """Give the roots among these that were just evaluated, or became roots, their priors."""
-        records = self.forest.trees[trees]
-        roots = self.forest.nodes[records["root"]]
-        for g in trees[(roots["status"] == EXPANDED) & (records["prepared"] == 0)].tolist():
+        records = self.forest.trees
+        status = self.forest.nodes["status"][records["root"][trees]]
+        for g in trees[(status == EXPANDED) & (records["prepared"][trees] == 0)].tolist():
             prepare_root(self.forest, g, self.settings)
             if self.params.ending_bonus:
-                life = nth_descent_scratch(self._scratches, 0).features.life[0]
-                weigh_endings(self.forest, g, self.settings, life)
+                weigh_endings(self.forest, g, self.settings, self._scratch.features.life[0])
 
     # Searching
 
@@ -349,9 +349,9 @@ class TreeBatch:
         forest, kind, human_kind = self.forest, self._features.kind, self._human_features.kind
         ends = np.zeros(self._chunks, np.int64)
         if self._chunks == 1:
-            scratch, last = nth_descent_scratch(self._scratches, 0), len(leaves.paths)
+            last = len(leaves.paths)
             ends[0] = find_leaves(
-                forest, trees, leaves, 0, last, self.settings, scratch, kind, human_kind
+                forest, trees, leaves, 0, last, self.settings, self._scratch, kind, human_kind
             )
         else:
             trees = trees[forest.trees["target"][trees] > 0]
@@ -398,7 +398,7 @@ class TreeBatch:
                     self._average_roots(flight, evaluation)
                 if self.keeps_root_evaluation:
                     self._keep_root_evaluations(flight, evaluation)
-                shares = self._scratches.shares[0]
+                shares = self._scratch.shares
                 expand_leaves(self.forest, leaves, 0, ends[0], evaluation, self.settings, shares)
             else:
                 expand_leaves_in_parallel(
