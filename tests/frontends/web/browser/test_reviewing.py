@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tests.frontends.web.browser.visit import Visit
+from tests.frontends.web.browser.visit import Visit, at_both_sizes
 from tests.frontends.web.server import serving
 
 OWN, OTHER = 1, 2  # planes: stones of the side to play, and of the opponent
@@ -42,6 +42,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
+@at_both_sizes
 def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
     visit: Visit, page: Page, tmp_path: Path
 ) -> None:
@@ -67,6 +68,7 @@ def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
         assert file.read_text().lower().startswith(beginning)
 
 
+@at_both_sizes
 def test_after_a_game_one_is_told_what_was_better(visit: Visit, page: Page) -> None:
     visit.open()
     visit.new_game(9, "black")
