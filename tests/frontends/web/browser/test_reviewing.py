@@ -58,6 +58,7 @@ def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
     worst.nth(1).click()
     expect(page.locator("#move-number")).to_have_text("Move 1 of 4")
     expect(worst.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#board")).to_be_in_viewport(ratio=1)  # where the better line is shown
     expect(page.locator("#graph .slip")).to_have_count(2)
     visit.shoot("review-desktop")
     for link, beginning in (("#export-sgf", "(;"), ("#export-html", "<!doctype html>")):

@@ -79,6 +79,7 @@ class Visit:
         self.page.fill("#sgf-text", sgf)
         self.page.click("#open-text")
         expect(self.page.locator("#tab-analyse")).to_have_attribute("aria-current", "page")
+        expect(self.page.locator("#board")).to_be_in_viewport(ratio=1)
 
     def shoot(self, name: str, settle: float = 250) -> None:
         """Keep a picture of what is seen now, or once stones have settled."""
