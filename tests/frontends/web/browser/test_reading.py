@@ -197,6 +197,15 @@ def test_all_actions_are_in_reach_on_a_small_phone(
             assert page.evaluate("window.scrollY") == 0
         board, bar = page.locator("#board"), page.locator("#play-bar")
         assert_uncovered(board, bar)
+        page.set_viewport_size({"width": 320, "height": 568})
+        assert_uncovered(board, bar)
+        assert visit.overflow() <= 0
+        page.set_viewport_size({"width": 664, "height": 390})  # on its side
+        head = page.locator("header.bar").bounding_box()
+        assert head is not None
+        assert head["height"] < 60  # one line, for the board has little height
+        expect(board).to_be_in_viewport(ratio=1)
+        page.set_viewport_size(PHONE)
         visit.point("C3").click()
         expect(page.locator("#move-number")).to_contain_text("Move 2")
         visit.shoot("reach-phone")
