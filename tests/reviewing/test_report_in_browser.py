@@ -114,6 +114,12 @@ def test_nothing_a_record_says_runs(browser: Browser, tmp_path: Path, hostile: s
     assert complaints == []
 
 
+PLACE = """(node, part) => {
+  const range = document.createRange(), text = node.firstChild, from = text.data.indexOf(part);
+  range.setStart(text, from);
+  range.setEnd(text, from + part.length);
+  return range.getBoundingClientRect().x;
+}"""
 LANGUAGES = {"zh-TW": "zh-Hant", "ja-JP": "ja", "fr": "en"}
 
 
@@ -144,6 +150,16 @@ def test_the_page_is_in_the_language_of_its_reader(
     expect(page.locator("#move")).to_have_text(re.compile("^النقلة .*1.*: .*الأسود.*A7"))
     page.select_option("#language", "ja")
     expect(page.locator("#move")).to_have_text("1 手目：黒 A7")
+    assert complaints == []
+
+
+def test_a_date_is_read_from_its_year_on_in_arabic_too(browser: Browser, tmp_path: Path) -> None:
+    content = page_of("(;SZ[7]KM[0]RU[chinese]DT[1846-09-11]RE[B+2];B[aa])", visits=2)
+    page, complaints = opened(browser, tmp_path, content, language="ar")
+    facts = page.locator("#facts")
+    expect(facts).to_contain_text("نقطتين")  # what stands before the date runs from right to left
+    year, day = (facts.evaluate(PLACE, part) for part in ("1846", "-11"))
+    assert year < day
     assert complaints == []
 
 

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browsers import running_browser
-from tests.frontends.web.browser.visit import Visit, visiting
+from tests.frontends.web.browser.visit import SIZES, Visit, visiting
 
 
 @pytest.fixture(scope="package")
@@ -31,9 +31,12 @@ def screenshots() -> Path:
 
 
 @pytest.fixture
-def visit(browser: Browser, port: int, screenshots: Path) -> Iterator[Visit]:
-    """Somebody who looks at the page on a desktop, in English."""
-    with visiting(browser, port, screenshots) as visit:
+def visit(
+    request: pytest.FixtureRequest, browser: Browser, port: int, screenshots: Path
+) -> Iterator[Visit]:
+    """Somebody who looks at the page in English, on a desktop unless a test asks for more."""
+    size = SIZES[getattr(request, "param", "desktop")]
+    with visiting(browser, port, screenshots, size) as visit:
         yield visit
 
 

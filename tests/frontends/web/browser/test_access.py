@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.frontends.web.browser.test_analysing import GAME
 from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
@@ -14,11 +14,15 @@ from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_acces
 TABS = ("play", "analyse", "review")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("size", "dark"),
+    [(DESKTOP, False), (DESKTOP, True), (PHONE, False)],
+    ids=["light", "dark", "phone"],
+)
 def test_text_can_be_read_and_controls_have_names(
-    dark: bool, browser: Browser, port: int, screenshots: Path
+    size: ViewportSize, dark: bool, browser: Browser, port: int, screenshots: Path
 ) -> None:
-    with visiting(browser, port, screenshots, dark=dark) as visit:
+    with visiting(browser, port, screenshots, size, dark=dark) as visit:
         page = visit.page
         visit.open()
         visit.paste(GAME)

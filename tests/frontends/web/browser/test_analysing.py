@@ -9,7 +9,7 @@ from urllib.parse import quote
 from playwright.sync_api import Page, expect
 
 from tengen.game.sgf.records import read_sgf
-from tests.frontends.web.browser.visit import Visit
+from tests.frontends.web.browser.visit import Visit, at_both_sizes
 
 INJECTION = "<img src=x onerror=\"document.title='stolen'\"><script>alert(1)</script>"
 # A game with a variation, a comment, marks and names that try to be markup.
@@ -19,6 +19,7 @@ GAME = (
 )
 
 
+@at_both_sizes
 def test_a_record_is_walked_with_its_variations(visit: Visit, page: Page) -> None:
     visit.open()
     visit.paste(GAME)
@@ -133,6 +134,7 @@ def test_notices_are_in_the_language_of_the_page(visit: Visit, page: Page) -> No
             page.evaluate("document.querySelector('#notices').replaceChildren()")
 
 
+@at_both_sizes
 def test_analysis_is_live_can_pause_and_shows_lines(visit: Visit, page: Page) -> None:
     visit.open()
     visit.paste(GAME)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tengen.browser import STATIC
 from tengen.frontends.web.learn.lessons import lessons
@@ -18,12 +18,10 @@ from tengen.problems.answers import Reply
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
-from tests.frontends.web.browser.visit import DESKTOP, Visit, check_access, visiting
+from tests.frontends.web.browser.visit import PHONE, SIZES, Visit, check_access, visiting
 from tests.frontends.web.run_folders import born_run
 from tests.frontends.web.server import serving
 
-SMALL = ViewportSize(width=390, height=664)
-SIZES = {"phone": SMALL, "desktop": DESKTOP}
 VIEWS = ("lessons", "lesson/eyes/1", "capture", "problems", "born", "words")
 DAY = 24 * 3600
 
@@ -130,7 +128,7 @@ def test_every_view_fits_and_speaks_every_language(learner: Visit) -> None:
             known = strings(f"learn.{language}") | strings(f"terms.{language}") | strings(language)
             assert not {key for key in known if "." in key} & shown, (view, language)
             if language in ("ar", "en") and view != "words":
-                small = page.viewport_size == SMALL
+                small = page.viewport_size == PHONE
                 learner.shoot(f"learn-{view.replace('/', '-')}-{small}-{language}", settle=0)
         page.select_option("#language", "en")
         check_access(page)
@@ -224,7 +222,11 @@ def test_grades_are_listed_and_the_next_problem_is_another(learner: Visit) -> No
     page.click("#problem-next")
     expect(page).not_to_have_url(first)
     page.click("#problem-answer")
-    expect(page.get_by_label(re.compile("marked circle"))).to_have_count(1)
+    shown = page.get_by_label(re.compile("marked circle"))
+    expect(shown).to_have_count(1)
+    point = shown.get_attribute("data-point")
+    expect(page.locator("#problem-told")).to_contain_text(f"The move is {point}.")
+    assert fits(page, "#problem-told")
 
 
 def test_a_game_on_a_small_board_follows_the_lessons(learner: Visit) -> None:
@@ -263,7 +265,7 @@ def test_a_network_that_was_born_is_watched_and_played(
                 check_access(page)
                 learner.shoot(f"born-{name}", settle=0)
                 assert learner.overflow() <= 0
-        with visiting(browser, port, screenshots, SMALL, language="ar") as learner:
+        with visiting(browser, port, screenshots, PHONE, language="ar") as learner:
             go(learner, "born")
             expect(learner.page.locator("#born-status")).to_contain_text("مدة التعلّم")
             assert learner.overflow() <= 0

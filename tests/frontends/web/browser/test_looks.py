@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tengen.browser import STATIC
 from tengen.game.rules import NAMED
 from tests.frontends.web.browser.test_analysing import GAME
-from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, visiting
+from tests.frontends.web.browser.visit import DESKTOP, NARROW, Visit, visiting
 
 LANGUAGES = {
     "en": "ltr",
@@ -25,7 +25,7 @@ LANGUAGES = {
     "ar": "rtl",
 }
 PLURALS = {"en": {"one", "other"}, "ar": {"zero", "one", "two", "few", "many", "other"}}
-SIZES = {"phone": PHONE, "desktop": DESKTOP}
+LOOKS = {"phone": NARROW, "desktop": DESKTOP}
 NAMES = {"Tengen", "Tromp-Taylor"}  # which no language translates
 
 
@@ -119,11 +119,11 @@ def test_each_file_in_the_folder_is_a_panel(port: int) -> None:
     assert all("\nexport function createPanel({ store" in text for text in files.values())
 
 
-@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("size", list(LOOKS))
 def test_pages_fit_and_speak_every_language(
     size: str, browser: Browser, port: int, screenshots: Path
 ) -> None:
-    with visiting(browser, port, screenshots, SIZES[size], dark=size == "phone") as visit:
+    with visiting(browser, port, screenshots, LOOKS[size], dark=size == "phone") as visit:
         page = visit.page
         visit.open()
 
@@ -154,6 +154,20 @@ def test_pages_fit_and_speak_every_language(
         look("review")
         page.click("#my-games-button")
         look("my-games")
+
+
+def test_words_while_the_server_is_away_run_in_their_direction(
+    browser: Browser, port: int, screenshots: Path
+) -> None:
+    for locale, direction in {"ar": "rtl", "ja": "ltr"}.items():
+        with visiting(browser, port, screenshots, NARROW, language=locale) as visit:
+            visit.page.goto(f"http://127.0.0.1:{port}/static/away.html")
+            expect(visit.page.locator("html")).to_have_attribute("dir", direction)
+            command = visit.page.locator("kbd:visible")
+            expect(command).to_have_text("tengen play")
+            # One line, from left to right, in every language.
+            assert command.evaluate("node => node.getClientRects().length") == 1
+            assert command.evaluate("node => getComputedStyle(node).direction") == "ltr"
 
 
 def test_the_first_language_is_the_browsers(browser: Browser, port: int, screenshots: Path) -> None:

@@ -7,15 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, WebSocket, expect
+from playwright.sync_api import Browser, Page, WebSocket, expect
 
 from tengen.frontends.web.play.moment_schedule import DAY
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
-from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
+from tests.frontends.web.browser.visit import PHONE, SIZES, Visit, check_access, visiting
 from tests.frontends.web.made_up import CENTRE_IS_WORTH_TWENTY
 from tests.frontends.web.server import serving
-
-SIZES = {"phone": ViewportSize(width=390, height=664), "desktop": DESKTOP}
 
 
 def lose_a_game(visit: Visit) -> None:

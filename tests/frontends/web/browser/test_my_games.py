@@ -11,7 +11,14 @@ from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 from tengen.game.color import Color
 from tengen.game.diagram import stones_text
 from tengen.game.sgf.records import load_sgf
-from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
+from tests.frontends.web.browser.visit import (
+    DESKTOP,
+    PHONE,
+    Visit,
+    at_both_sizes,
+    check_access,
+    visiting,
+)
 
 SGF = Path(__file__).parents[3] / "data" / "sgf" / "nasty"
 SEVERAL = (
@@ -60,6 +67,9 @@ def test_games_are_kept_listed_and_gone_on_with(
         check_access(page)
         assert visit.overflow() <= 0
         rows.nth(1).get_by_label("Rename").click()
+        save = page.locator(".game-title button").bounding_box()
+        assert save is not None
+        assert save["height"] <= 44  # one line: the word is not broken
         page.keyboard.type("First of all")
         page.keyboard.press("Enter")
         expect(page.locator(".my-game", has_text="First of all")).to_have_count(1)
@@ -79,7 +89,10 @@ def test_games_are_kept_listed_and_gone_on_with(
         page.click("#undo")
         expect(page.locator("#move-number")).to_contain_text("Move 2")
         expect(page.locator("#status")).to_have_text(re.compile("Your move"))
+        page.click("#resign")
+        page.click("dialog[open] button[value=yes]")
         page.click("#my-games-button")
+        expect(rows.nth(0)).to_contain_text("You resigned: Tengen wins · On the board now")
         page.locator(".my-game").filter(has_not_text="First").get_by_label("Delete").click()
         page.click("dialog[open] button[value=yes]")
         expect(rows).to_have_count(1)
@@ -128,6 +141,7 @@ def test_every_nasty_file_opens_as_the_library_reads_it(
             expect(page.locator("#comment")).to_have_value(re.compile(f"^{re.escape(comment)}"))
 
 
+@at_both_sizes
 def test_of_a_file_with_several_games_one_is_chosen(visit: Visit, page: Page) -> None:
     visit.open()
     page.click("#open-button")

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.frontends.web.browser.visit import DESKTOP, PHONE, Visit, check_access, visiting
+from tests.frontends.web.browser.visit import (
+    DESKTOP,
+    PHONE,
+    Visit,
+    assert_uncovered,
+    at_both_sizes,
+    check_access,
+    visiting,
+)
 from tests.frontends.web.made_up import CENTRE_IS_WORTH_TWENTY
 from tests.frontends.web.server import serving
 
@@ -23,6 +31,7 @@ def test_the_board_is_painted_within_a_second(visit: Visit, page: Page) -> None:
     visit.shoot("play-desktop")
 
 
+@at_both_sizes
 def test_two_people_play_to_the_end_and_count(visit: Visit, page: Page) -> None:
     visit.open()
     visit.new_game(5, "both", komi="0.5")
@@ -34,6 +43,10 @@ def test_two_people_play_to_the_end_and_count(visit: Visit, page: Page) -> None:
     expect(accept).to_be_visible()
     _let_all_live(visit, page)
     expect(page.locator("#result")).to_have_text("Black wins by 4.5 points")
+    # What is accepted is told where it is accepted, without scrolling.
+    expect(page.locator("#status")).to_have_text("If you accept: Black wins by 4.5 points")
+    for shown in ("#status", "#accept"):
+        expect(page.locator(shown)).to_be_in_viewport(ratio=1)
     expect(visit.point("A1")).to_have_attribute("aria-label", "A1, empty, Black's area")
     visit.shoot("count-desktop")
     visit.point("D3").click()  # White's chain is dead: all 25 points are Black's
@@ -46,6 +59,29 @@ def test_two_people_play_to_the_end_and_count(visit: Visit, page: Page) -> None:
     accept.click()
     expect(page.locator("#status")).to_have_text("Black wins by 4.5 points")
     expect(accept).to_be_hidden()
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#new-game")).to_be_in_viewport(ratio=1)
+
+
+@at_both_sizes
+def test_a_hint_to_pass_is_told_and_offered_within_reach(visit: Visit, page: Page) -> None:
+    visit.open()
+    visit.new_game(5, "both")
+    visit.play(*DIVIDED)
+    page.click("#pass")
+    expect(page.locator("#move-number")).to_contain_text("Move 11")
+    page.click("#hint")
+    # The made-up network likes all moves equally, so that a pass costs nothing.
+    expect(page.locator("#hints li .point").first).to_have_text("pass")
+    expect(page.locator("#status")).to_have_text("Hint: pass")
+    offered = page.locator("#pass")
+    expect(offered).to_have_class(re.compile(r"\bprimary\b"))
+    page.evaluate("scrollTo(0, 0)")
+    for shown in ("#status", "#pass"):
+        expect(page.locator(shown)).to_be_in_viewport(ratio=1)
+    offered.click()
+    expect(page.locator("#accept")).to_be_visible()
+    expect(offered).to_be_hidden()
 
 
 def _let_all_live(visit: Visit, page: Page) -> None:
@@ -58,6 +94,7 @@ def _let_all_live(visit: Visit, page: Page) -> None:
             expect(visit.point(stone)).not_to_have_attribute("aria-label", re.compile("dead"))
 
 
+@at_both_sizes
 def test_a_game_against_tengen_with_a_hint_and_undo(visit: Visit, page: Page) -> None:
     visit.open()
     visit.new_game(9, "black")
@@ -169,6 +206,12 @@ def test_a_teaching_game_offers_to_take_a_bad_move_back(
                 visit.shoot(f"teaching-{size['width']}")
                 check_access(page)
                 assert visit.overflow() <= 0
-                page.click("#take-back")
+                assert page.evaluate("scrollY") == 0
+                back = page.locator("#undo" if size is PHONE else "#take-back")
+                for shown in (page.locator("#taught"), back):
+                    expect(shown).to_be_in_viewport(ratio=1)
+                if size is PHONE:
+                    assert_uncovered(page.locator("#board"), page.locator("#play-bar"))
+                back.click()
                 expect(visit.point("A1")).to_have_attribute("aria-label", "A1, empty")
                 expect(page.locator("#taught")).to_be_hidden()

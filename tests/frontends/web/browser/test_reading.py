@@ -8,11 +8,18 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.frontends.web.browser.visit import DESKTOP, Visit, check_access, visiting
+from tests.frontends.web.browser.visit import (
+    DESKTOP,
+    PHONE,
+    Visit,
+    assert_uncovered,
+    at_both_sizes,
+    check_access,
+    visiting,
+)
 
-SMALL_PHONE = ViewportSize(width=390, height=664)
 GAME = (
     "(;SZ[9]KM[7]PB[Ann]PW[Bob]C[Look at the corner]AR[aa:cc]LN[dd:ee]TR[cc]"
     ";B[ee];W[cc](;B[gc];W[cg];B[gg])(;B[cg];W[gc]))"
@@ -28,6 +35,7 @@ def painted(page: Page, canvas: str = ".board-stones") -> str:
     return data
 
 
+@at_both_sizes
 def test_a_record_is_read_with_the_wheel_numbers_and_marks(visit: Visit, page: Page) -> None:
     visit.open()
     visit.paste(GAME)
@@ -80,6 +88,7 @@ def test_a_record_is_read_with_the_wheel_numbers_and_marks(visit: Visit, page: P
     visit.shoot("ko-desktop")
 
 
+@at_both_sizes
 def test_positions_are_set_up_and_played_on(visit: Visit, page: Page) -> None:
     visit.open()
     visit.paste("(;SZ[9])")
@@ -105,6 +114,13 @@ def test_positions_are_set_up_and_played_on(visit: Visit, page: Page) -> None:
     expect(taken.nth(0)).to_have_attribute("aria-label", "3 captured")
     expect(taken.nth(1)).to_have_attribute("aria-label", "12 captured")
     check_access(page)
+    # All tools stand in one row.
+    boxes = page.locator(".tools .button").evaluate_all(
+        "tools => tools.map(tool => tool.getBoundingClientRect()).map(({y, width}) => [y, width])"
+    )
+    assert len(boxes) == 9
+    assert len({y for y, _ in boxes}) == 1
+    assert min(width for _, width in boxes) >= 24  # what a finger can hit, by WCAG 2.2
     page.click("#tool-stone")
     expect(page.locator("#captured-black")).to_be_hidden()
     page.click("#play-on")
@@ -170,17 +186,26 @@ def test_a_game_is_shared_as_a_link_a_picture_and_a_moving_picture(
 def test_all_actions_are_in_reach_on_a_small_phone(
     browser: Browser, port: int, screenshots: Path
 ) -> None:
-    with visiting(browser, port, screenshots, SMALL_PHONE) as visit:
+    with visiting(browser, port, screenshots, PHONE) as visit:
         page = visit.page
         visit.open()
         visit.new_game(9, "black")
         for action in ("#pass", "#undo", "#hint", "#resign", "#status"):
             box = page.locator(action).bounding_box()
             assert box is not None
-            assert box["y"] + box["height"] <= SMALL_PHONE["height"], action
+            assert box["y"] + box["height"] <= PHONE["height"], action
             assert page.evaluate("window.scrollY") == 0
         board, bar = page.locator("#board"), page.locator("#play-bar")
         assert_uncovered(board, bar)
+        page.set_viewport_size({"width": 320, "height": 568})
+        assert_uncovered(board, bar)
+        assert visit.overflow() <= 0
+        page.set_viewport_size({"width": 664, "height": 390})  # on its side
+        head = page.locator("header.bar").bounding_box()
+        assert head is not None
+        assert head["height"] < 60  # one line, for the board has little height
+        expect(board).to_be_in_viewport(ratio=1)
+        page.set_viewport_size(PHONE)
         visit.point("C3").click()
         expect(page.locator("#move-number")).to_contain_text("Move 2")
         visit.shoot("reach-phone")
@@ -201,14 +226,6 @@ def test_all_actions_are_in_reach_on_a_small_phone(
         assert_uncovered(board, bar)
         page.click("#glossary-button")
         expect(page.get_by_role("dialog", name="Go words")).to_be_visible()
-
-
-def assert_uncovered(board: Locator, bar: Locator) -> None:
-    """No point of the board is under the bar of actions."""
-    edge, top = board.bounding_box(), bar.bounding_box()
-    assert edge is not None
-    assert top is not None
-    assert edge["y"] + edge["height"] <= top["y"] + 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -236,6 +253,7 @@ def test_forced_colours_leave_stones_and_choices_apart(
     context.close()
 
 
+@at_both_sizes
 def test_the_board_is_told_in_words_and_notices_are_above_dialogs(visit: Visit, page: Page) -> None:
     visit.open()
     visit.new_game(5, "both")

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator, uniform
-from tests.frontends.web.browser.visit import Visit
+from tests.frontends.web.browser.visit import Visit, at_both_sizes
 from tests.frontends.web.server import serving
 
 OWN, OTHER = 1, 2  # planes: stones of the side to play, and of the opponent
@@ -42,6 +42,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
+@at_both_sizes
 def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
     visit: Visit, page: Page, tmp_path: Path
 ) -> None:
@@ -57,6 +58,7 @@ def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
     worst.nth(1).click()
     expect(page.locator("#move-number")).to_have_text("Move 1 of 4")
     expect(worst.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#board")).to_be_in_viewport(ratio=1)  # where the better line is shown
     expect(page.locator("#graph .slip")).to_have_count(2)
     visit.shoot("review-desktop")
     for link, beginning in (("#export-sgf", "(;"), ("#export-html", "<!doctype html>")):
@@ -67,6 +69,7 @@ def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
         assert file.read_text().lower().startswith(beginning)
 
 
+@at_both_sizes
 def test_after_a_game_one_is_told_what_was_better(visit: Visit, page: Page) -> None:
     visit.open()
     visit.new_game(9, "black")

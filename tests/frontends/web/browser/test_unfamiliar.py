@@ -13,7 +13,7 @@ from tengen.frontends.web.http.serve import make_engine
 from tengen.network.fake import FakeEvaluator
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.network.trained_on import trained_on
-from tests.frontends.web.browser.visit import visiting
+from tests.frontends.web.browser.visit import SIZES, visiting
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import serving
 
@@ -38,10 +38,11 @@ def nine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
+@pytest.mark.parametrize("size", list(SIZES))
 def test_a_banner_says_so_in_all_languages_and_nobody_is_rated(
-    browser: Browser, nine: int, screenshots: Path
+    size: str, browser: Browser, nine: int, screenshots: Path
 ) -> None:
-    with visiting(browser, nine, screenshots) as visit:
+    with visiting(browser, nine, screenshots, SIZES[size]) as visit:
         page, banner = visit.page, visit.page.locator("#banner")
         visit.open()
         expect(banner).to_be_empty()
@@ -49,6 +50,8 @@ def test_a_banner_says_so_in_all_languages_and_nobody_is_rated(
         for language, words in WORDS.items():
             page.select_option("#settings select", language)
             expect(banner).to_contain_text(words)
+            expect(banner).to_be_in_viewport(ratio=1)
+            assert visit.overflow() <= 0
         page.select_option("#settings select", "en")
         page.click("#tab-review")
         page.click("#review-start")

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 DESKTOP = ViewportSize(width=1280, height=800)
-PHONE = ViewportSize(width=360, height=740)
+PHONE = ViewportSize(width=390, height=664)
+NARROW = ViewportSize(width=360, height=740)  # as narrow as phones are
+SIZES = {"phone": PHONE, "desktop": DESKTOP}
+at_both_sizes = pytest.mark.parametrize("visit", list(SIZES), indirect=True)
 LIMIT = 20_000.0  # milliseconds
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea, '
@@ -75,6 +79,7 @@ class Visit:
         self.page.fill("#sgf-text", sgf)
         self.page.click("#open-text")
         expect(self.page.locator("#tab-analyse")).to_have_attribute("aria-current", "page")
+        expect(self.page.locator("#board")).to_be_in_viewport(ratio=1)
 
     def shoot(self, name: str, settle: float = 250) -> None:
         """Keep a picture of what is seen now, or once stones have settled."""
@@ -105,7 +110,7 @@ def visiting(
         viewport=size,
         locale=language,
         color_scheme="dark" if dark else "light",
-        has_touch=size is PHONE,
+        has_touch=size is not DESKTOP,
         accept_downloads=True,
     )
     try:
@@ -114,6 +119,14 @@ def visiting(
         assert visit.errors == []
     finally:
         context.close()
+
+
+def assert_uncovered(board: Locator, bar: Locator) -> None:
+    """No point of the board is under the bar of actions."""
+    edge, top = board.bounding_box(), bar.bounding_box()
+    assert edge is not None
+    assert top is not None
+    assert edge["y"] + edge["height"] <= top["y"] + 1
 
 
 def check_access(page: Page) -> None:

@@ -12,7 +12,10 @@ const chinese = (tag) => (/^zh-(Hant|TW|HK|MO)/i.test(tag) ? "zh-Hant" : "zh-Han
 const wanted = [kept, ...navigator.languages].filter(Boolean).map((tag) => (tag.startsWith("zh") ? chinese(tag) : tag.split("-")[0]));
 const language = wanted.find((tag) => known.includes(tag)) ?? "en";
 document.documentElement.lang = language;
-for (const line of document.querySelectorAll("p[lang]")) line.hidden = line.lang !== language;
+for (const line of document.querySelectorAll("p[lang]")) {
+  line.hidden = line.lang !== language;
+  if (!line.hidden) document.documentElement.dir = line.dir || "ltr";
+}
 
 setInterval(async () => {
   try {

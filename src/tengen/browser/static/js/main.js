@@ -11,7 +11,7 @@
 // What is large and seldom opened is loaded on demand, with texts and styles of its own: see `onDemand`.
 
 import { createBoard } from "./board/board.js";
-import { createActions } from "./game/actions.js";
+import { bringBoard, createActions } from "./game/actions.js";
 import { announceMoves } from "./game/announcer.js";
 import { connect } from "./game/connection.js";
 import { KEYS, listenForKeys } from "./game/keyboard.js";
@@ -103,8 +103,10 @@ function receive(message) {
     if (message.code === "engine_failed") store.change({ reviewProgress: null, failure: message });
     return noticeError(message);
   }
+  const another = message.type === "game" && message.id !== store.state.game?.id;
   store.change(changesBy(store.state, message));
   if (message.type === "game") followGame(message);
+  if (another) bringBoard();
   if (message.type === "welcome") {
     openFragment(actions);
     if (message.room.nearly_full) notice(t("mine.full", { megabytes: message.room.megabytes }));

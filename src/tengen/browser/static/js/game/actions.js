@@ -11,6 +11,11 @@ const SETTING = { setblack: "black", setwhite: "white", erase: "empty" }; // too
 const AIM_FROM = 13; // on boards of this size and larger, a move by touch is confirmed
 const AIM_BELOW = 34; // if points are closer together than this many pixels
 
+/** Where the page scrolls: to the board, at its top. */
+export function bringBoard() {
+  window.scrollTo(0, 0);
+}
+
 export function createActions(store, connection) {
   function refused(error) {
     store.change({ heading: null });
@@ -170,7 +175,6 @@ export function createActions(store, connection) {
     newGame: async (options) => {
       if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
-      window.scrollTo(0, 0);
       send("new_game", options);
     },
     /** A game with even chances, by the usual rules. */
@@ -189,7 +193,7 @@ export function createActions(store, connection) {
     chooseGame: (number) => lastRecord && send("open", { ...lastRecord, game: number }),
     openGame: async (game) => {
       if (game !== store.state.game?.id && !(await mayReplace())) return false;
-      window.scrollTo(0, 0);
+      bringBoard();
       send("open_game", { game });
       return true;
     },
@@ -202,7 +206,7 @@ export function createActions(store, connection) {
     playOn: async () => {
       if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
-      window.scrollTo(0, 0);
+      bringBoard();
       send("play_on", { node: here() });
     },
     comment: (node, text) => send("comment", { node, text }),
@@ -220,6 +224,7 @@ export function createActions(store, connection) {
       const { tree } = store.state;
       const parent = tree.byId.get(turn.node)?.parent ?? turn.node;
       if (store.state.tab === "play") show("review");
+      bringBoard();
       go(parent);
       const moves = turn.pv.length ? turn.pv : [turn.best];
       store.change({ line: { turn, node: parent, moves, played: turn.move } });

@@ -196,7 +196,7 @@ export function createProblem([id]) {
       const words = [t(`said.${found.said}`), replyText(found)];
       if (found.solved) exercise.say("good", t("problem.solved"), sentences(words[0], laterText()));
       else exercise.say(found.right ? "good" : "bad", words[0], sentences(words[1], failed() ? laterText() : ""));
-    } else exercise.say("");
+    } else exercise.say("", answered ? t("problem.shown", { move: problem.hint }) : "");
     exercise.offer(...(found?.solved ? ["next", ...wholeOf()] : failed() ? ["again", "next", "answer", ...wholeOf()] : ["answer", "next", ...wholeOf()]));
     buttons.next.classList.toggle("primary", Boolean(found?.solved));
     buttons.whole.setAttribute("aria-pressed", String(whole));

@@ -110,7 +110,7 @@ export function t(key, values = {}) {
 }
 
 /** In Arabic, what is filled in keeps its own direction: +1.5 must not become 1.5+. */
-function isolated(value) {
+export function isolated(value) {
   return RIGHT_TO_LEFT.has(language) ? `\u2068${value}\u2069` : value;
 }
 

@@ -18,8 +18,9 @@ export function playersText(game, info) {
 }
 
 function stateText(game) {
-  if (game.result) return resultText(game.result, game.you);
-  return t(game.under_way ? "mine.underway" : "mine.open");
+  const result = resultText(game.result, game.you);
+  if (game.current) return [result, t("mine.current")].filter(Boolean).join(" · ");
+  return result || t(game.under_way ? "mine.underway" : "mine.open");
 }
 
 /** The dialog; `open()` asks the server for the list first. */
@@ -78,7 +79,7 @@ export function createMyGames(store, actions) {
       element("div", { class: "my-game-words" },
         title,
         element("span", { class: "facts", text: facts.filter(Boolean).join(" · ") }),
-        element("span", { class: "game-state", text: game.current ? t("mine.current") : stateText(game) }),
+        element("span", { class: "game-state", text: stateText(game) }),
         element("div", { class: "my-game-acts" }, ...acts)));
   }
 

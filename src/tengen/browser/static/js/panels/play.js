@@ -11,13 +11,21 @@ function statusText(state) {
   if (!position || !game) return connection === "open" ? "" : t("status.connecting");
   if (game.you === null || position.phase === "free") return t("status.none");
   if (position.phase === "over") return resultText(position.result, game.you) || t("status.over");
-  if (position.phase === "counting") return t("status.counting");
+  if (position.phase === "counting") {
+    return state.count ? t("status.accept", { result: resultText(state.count.result, game.you) }) : t("status.counting");
+  }
   if (position.thinking) return t("status.thinking");
+  if (hinted(state)[0]?.move === "pass") return t("status.hint", { move: t("pass") });
   if (game.you === "both") return t("status.turn", { colour: t(position.to_play) });
   if (game.you === position.to_play) {
     return t(position.last === "pass" ? "status.passed" : "status.yours", { colour: t(position.to_play) });
   }
   return t("status.theirs");
+}
+
+/** The moves to hint at here, best first. */
+function hinted({ hint, at, position }) {
+  return hint?.node === at && position.phase === "playing" ? hint.moves.slice(0, 3) : [];
 }
 
 function termsText({ size, rules, komi, handicap }) {
@@ -84,15 +92,20 @@ export function createPanel({ store, actions, dialogs }) {
   const lesson = element("p", { class: "words", id: "taught", role: "status" });
   const takeBack = button({ text: "teach.back", picture: "undo", kind: "plain", act: actions.undo, id: "take-back" });
   const start = button({ text: "play.new", picture: "plus", kind: "primary wide", act: dialogs.newGame, id: "new-game" });
-  const box = panel(
-    { tabs: "play", id: "play" },
-    element("div", { id: "play-bar" }, status, element("div", { class: "actions" }, ...Object.values(counting), ...Object.values(buttons))),
-    words,
-    element("div", { class: "lesson" }, lesson, takeBack),
-    hints,
-    start,
-    terms,
-  );
+  const acts = element("div", { class: "actions" }, ...Object.values(counting), ...Object.values(buttons));
+  // On a phone the bar is all that is seen without scrolling: what was lost stands in it.
+  const bar = element("div", { id: "play-bar" }, status, element("div", { class: "lesson" }, lesson, takeBack), acts);
+  const box = panel({ tabs: "play", id: "play" }, bar, words, hints, start, terms);
+
+  /** A new game is within reach where none is being played, and out of the way of one that is. */
+  function placeStart(playing) {
+    const place = playing ? box : acts;
+    if (start.parentElement === place) return;
+    const focused = document.activeElement === start;
+    if (playing) box.insertBefore(start, terms);
+    else acts.append(start);
+    if (focused) start.focus();
+  }
 
   function show() {
     const { state } = store;
@@ -108,17 +121,19 @@ export function createPanel({ store, actions, dialogs }) {
       node.hidden = position?.phase !== "counting" || !state.count;
       node.disabled = state.connection !== "open";
     }
-    box.querySelector(".actions").hidden = !playing && !(position?.phase === "over" && position.can?.undo);
+    placeStart(playing);
     const played = Boolean(state.game?.you);
     words.hidden = played || !state.game;
     terms.textContent = played ? termsText(state.game) : "";
     terms.hidden = !played;
-    const moves = state.hint?.node === state.at && playing ? state.hint.moves.slice(0, 3) : [];
+    const moves = position ? hinted(state) : [];
+    buttons.pass.classList.toggle("primary", moves[0]?.move === "pass");
     hints.hidden = moves.length === 0;
     hints.replaceChildren(...(moves.length ? [hintHead()] : []), ...moves.map((move) => hintRow(move, actions)));
     const judged = lastJudged(state);
     const told = Boolean(judged?.told) && playing;
     lesson.hidden = takeBack.hidden = !told;
+    buttons.undo.classList.toggle("offered", told);
     lesson.textContent = told
       ? t("teach.lost", { count: Math.round(judged.loss), move: moveName(state.tree.byId.get(judged.node).move), best: moveName(judged.best) }) : "";
     start.classList.toggle("primary", !playing);

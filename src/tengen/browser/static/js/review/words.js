@@ -1,6 +1,6 @@
 // What the review says, in the language of its reader: from the plain values it holds.
 
-import { named, resultText, t } from "../lib/i18n.js";
+import { isolated, named, resultText, t } from "../lib/i18n.js";
 
 const AS_GOOD = 0.05; // points below which a loss rounds to 0
 const HARDLY = 0.005; // of all games, below which a win rate is not told as 0 or 100%
@@ -19,7 +19,8 @@ function share(value) {
 export function factsText({ width, height, about }) {
   const facts = [`${width}×${height}`, named("rules", about.rules, about.rules), t("play.komi", { komi: about.komi })];
   if (about.handicap) facts.push(t("play.handicap", { count: about.handicap }));
-  facts.push(resultText(about.result), about.date, about.event, t("report.by", { network: about.network, count: about.visits }));
+  // A date in Arabic would be read from its end, a name may be in any script.
+  facts.push(resultText(about.result), ...[about.date, about.event].filter(Boolean).map(isolated), t("report.by", { network: about.network, count: about.visits }));
   return facts.filter(Boolean).join(" · ");
 }
 
