@@ -43,6 +43,7 @@ def test_both_players_that_stand_for_ranks_have_theirs_on_every_board() -> None:
         assert str(rank_at(first_day, first_day)) == "30 kyu"
         assert str(rank_at(1000, first_day)) == str(rank_at(1000, -1500))
     assert str(rank_at(5000, -1500)) == "9 dan"
+    assert str(rank_at(-2600, -1500)) == "30 kyu"  # nobody is told a rank below the beginner's
 
 
 def test_only_what_was_measured_has_a_rank() -> None:

@@ -53,6 +53,7 @@ GNU_GO, FIRST_DAY = 1400.0, -900.0  # 7 and 30 kyu
 _ONE_DAN, _POINTS = 2100.0, 100.0
 _WIDEST, _SLOPE = 205.0, 20.0
 _ELO = 400 / math.log(10)  # for odds of the factor e
+LOWEST = 30  # kyu: people who have learned the rules, and the weakest program that was measured
 HIGHEST = 9  # dan
 
 
@@ -86,7 +87,7 @@ def rank_at(elo: float, first_day: float) -> Rank:
     width = _width(GNU_GO) * math.exp(-elo / (_ELO * _SLOPE))
     rating = _SLOPE * (_WIDEST - width)
     steps = math.floor((rating - _ONE_DAN) / _POINTS + 0.5)  # from 1 dan
-    return Rank(min(steps + 1, HIGHEST), True) if steps >= 0 else Rank(-steps, False)
+    return Rank(min(steps + 1, HIGHEST), True) if steps >= 0 else Rank(min(-steps, LOWEST), False)
 
 
 def elo_at(rating: float) -> float:
