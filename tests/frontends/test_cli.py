@@ -141,6 +141,13 @@ def test_a_typical_mistake_is_told_with_its_place_and_remedy(
     assert [each for each in said if each not in message] == []
 
 
+def test_a_sweep_that_cannot_be_written_begins_no_run(tmp_path: Path) -> None:
+    (tmp_path / "FILE").touch()
+    process = run("sweep", "7x7", "--out", "FILE", folder=tmp_path)
+    assert process.returncode == 1
+    assert process.stderr == "tengen: FILE: File exists; name another, or remove it\n"
+
+
 @needs_bundled_network
 def test_a_port_in_use_is_named_with_what_to_do() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
