@@ -141,6 +141,13 @@ def test_a_typical_mistake_is_told_with_its_place_and_remedy(
     assert [each for each in said if each not in message] == []
 
 
+@needs_bundled_network
+def test_a_second_network_that_imitates_nobody_is_told_of() -> None:
+    process = run("gtp", "--human-model", "tengen-9x9", answers="boardsize 9\ngenmove b\nquit\n")
+    assert "tengen-9x9 does not imitate people" in process.stderr
+    assert "humanSLProfile" not in process.stderr
+
+
 def test_a_sweep_that_cannot_be_written_begins_no_run(tmp_path: Path) -> None:
     (tmp_path / "FILE").touch()
     process = run("sweep", "7x7", "--out", "FILE", folder=tmp_path)
