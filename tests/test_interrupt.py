@@ -17,11 +17,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 """
-# The signal comes when a module is looked for that the command line needs early.
+# The signal comes when a module is looked for: the first one of the command, or a later one.
 WHILE_LOADING = """
 class Finder:
     def find_spec(self, name, *_):
-        if name == "typer":
+        if name == MODULE:
             signal.raise_signal(NUMBER)
 sys.meta_path.insert(0, Finder())
 import runpy
@@ -70,9 +70,21 @@ def ended(program: str, number: signal.Signals) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_while_a_command_loads_ends_it_without_a_word(number: signal.Signals) -> None:
-    done = ended(WHILE_LOADING, number)
+@pytest.mark.parametrize("module", ["tengen.interrupt", "typer"])
+def test_a_signal_while_a_command_loads_ends_it_without_a_word(
+    number: signal.Signals, module: str
+) -> None:
+    done = ended(WHILE_LOADING.replace("MODULE", repr(module)), number)
     assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
+
+
+def test_nothing_is_loaded_before_signals_are_seen_to() -> None:
+    """What would be loaded on the way to the command's own first lines."""
+    code = "import sys\nbefore = set(sys.modules)\nimport tengen\nprint(set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "{'tengen'}\n"
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -80,9 +80,18 @@ def test_bounds_checks_are_not_lost_to_a_warm_cache(package: Path) -> None:
 
 def test_kernels_run_where_no_cache_can_be_kept(package: Path) -> None:
     (package.parent / "c").write_text("a file where the folder should be")
-    result, messages = run(package)
+    temporary = package.parent / "t"
+    temporary.mkdir()
+    ended_at_once = "import tengen.caller, tengen.interrupt; tengen.interrupt.end_process()"
+    result, messages = run(package, ended_at_once, TMPDIR=str(temporary))
     assert result == "42"
-    assert "cannot keep compiled kernels" in messages
+    assert messages.count("cannot keep compiled kernels") == 1
+    assert not list(temporary.iterdir())
+
+
+def test_nothing_is_said_where_no_kernel_is_needed_and_none_can_be_kept(package: Path) -> None:
+    (package.parent / "c").write_text("a file where the folder should be")
+    assert run(package, "import tengen.callee") == ("", "")
 
 
 def test_kernels_run_when_the_disk_is_full(package: Path) -> None:

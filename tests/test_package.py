@@ -63,6 +63,19 @@ def test_all_that_tell_the_version_agree() -> None:
     assert answer["version"] == SPOKEN_VERSION
 
 
+def test_a_wheel_is_typed_and_carries_the_pages_and_the_recipes() -> None:
+    wheel = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    wheel = wheel["targets"]["wheel"]
+    assert {"src/tengen", "docs"} <= set(wheel["only-include"])
+    assert wheel["sources"] == {"src/tengen": "tengen", "docs": "tengen/docs"}
+    needed = [Path("src/tengen/py.typed"), *Path("docs").glob("*.md")]
+    needed += Path("docs/recipes").glob("*.toml")
+    assert len(needed) > 20
+    assert all(path.exists() for path in needed)
+    left_out = [path for path in needed for each in wheel["exclude"] if path.is_relative_to(each)]
+    assert left_out == []
+
+
 def test_the_architecture_names_files_that_exist() -> None:
     text = Path("ARCHITECTURE.md").read_text(encoding="utf-8")
     named = re.findall(r"`([\w/]+(?:\.py|\.js|/))`", text)

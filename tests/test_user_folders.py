@@ -29,7 +29,7 @@ def test_without_a_folder_for_caches_the_variable_is_named(tmp_path: Path) -> No
     home.write_text("no folder")  # which nobody can write to, not even root
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     kept.pop("TENGEN_CACHE_DIR", None)
-    code = "from tengen import Position; from tengen.jit import kernel_cache; kernel_cache()"
+    code = "from tengen import Position; Position(9).play('E5')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**kept, "HOME": str(home)},

@@ -1,15 +1,12 @@
 """Tengen: a complete Go AI in Python.
 
-The names below are imported on first use, to keep start-up short.
+The names below are imported on first use, to keep start-up short. Nothing is imported here, so
+that the command, whose first module this is, sees to Ctrl-C at once (`tengen.__main__`).
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
 
+TYPE_CHECKING = False  # type checkers take it as true; `typing` would take a while to load
 if TYPE_CHECKING:
     from tengen.engine.engine import Engine as Engine
     from tengen.game.color import Color as Color
@@ -62,6 +59,8 @@ __all__ = sorted(_HOME_OF)  # noqa: PLE0605
 def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'tengen' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME_OF[name]), name)
 
 

@@ -10,7 +10,6 @@ folder is a hash of all kernel sources and of Numba's settings, so stale kernels
 
 from __future__ import annotations
 
-import atexit
 import gc
 import hashlib
 import os
@@ -75,10 +74,11 @@ def kernel(
             "no_cfunc_wrapper": True,
         }
         compiled = (ParallelEntryPoint if parallel else EntryPoint)(function, options)
-        with _cache_in(kernel_cache()):
-            compiled.enable_caching()
-        _name_files_by_process(compiled)
-        _go_on_without_room(compiled)
+        if (folder := kernel_cache()) is not None:
+            with _cache_in(folder):
+                compiled.enable_caching()
+            _name_files_by_process(compiled)
+            _go_on_without_room(compiled)
         return compiled
 
     return compile_lazily if function is None else compile_lazily(function)
@@ -153,8 +153,8 @@ def cache_key(package: Path) -> str:
 
 
 @cache
-def kernel_cache() -> Path:
-    """The cache folder for the current sources; a temporary one if it is not writable."""
+def kernel_cache() -> Path | None:
+    """The cache folder for the current sources; None if it is not writable."""
     base = _caches()
     folder = base / cache_key(PACKAGE_ROOT)
     try:
@@ -163,18 +163,12 @@ def kernel_cache() -> Path:
         os.utime(folder)
         _drop_unused_caches(base)
     except OSError as error:
-        say(
+        COMPILING.warn(
             f"cannot keep compiled kernels in {folder}: {error.strerror}; compiling each time "
             f"({CACHE_VARIABLE} names another folder)"
         )
-        folder = Path(tempfile.mkdtemp(prefix="tengen-kernels-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return None
     return folder
-
-
-def kernels_are_kept() -> bool:
-    """Whether other processes find the compiled kernels."""
-    return kernel_cache().parent == _caches()
 
 
 def _caches() -> Path:
@@ -216,6 +210,11 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         self._wanted: set[Kernel] = set()  # functions to be compiled
         self._met: set[Kernel] = set()
         self._began = self._said = 0.0
+        self._warning = ""
+
+    def warn(self, warning: str) -> None:
+        """Say this when kernels are compiled: most commands import some and need none."""
+        self._warning = warning
 
     def expect(self, entry_points: Iterable[EntryPoint | ParallelEntryPoint]) -> None:
         """Count these kernels, and all that they call, to what is to be compiled."""
@@ -244,6 +243,8 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         if not self._began:
             self._began = self._said = now
             say("compiling kernels for this machine (first use only; slow until then) ...")
+            if self._warning:
+                say(self._warning)
         elif now - self._said >= SECONDS_BETWEEN_MESSAGES:
             self._said = now
             done, of = len(self._met), len(self._wanted)

@@ -27,7 +27,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba.core import config
 
-from tengen.jit import COMPILING, kernel_cache, kernels_are_kept
+from tengen.jit import COMPILING, kernel_cache
 from tengen.kernel_compiler import functions_of
 from tengen.kernel_interpreter import INTERPRETER, WantedKernel, kernels_called_by
 
@@ -92,10 +92,13 @@ def _start(task: Callable[[], object], done: Path) -> None:
 
 
 def _mark_of(name: str) -> Path | None:
-    """The file that tells that a task's kernels are compiled; None if nothing is to be done."""
-    if config.DISABLE_JIT or not kernels_are_kept():
+    """The file that tells that a task's kernels are compiled; None if nothing is to be done.
+
+    Without a cache other processes could not hand over what they compile.
+    """
+    if config.DISABLE_JIT or (folder := kernel_cache()) is None:
         return None
-    done = kernel_cache() / f"{name}.{llvm.get_host_cpu_name()}.compiled"
+    done = folder / f"{name}.{llvm.get_host_cpu_name()}.compiled"
     return None if done.exists() else done
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from dataclasses import fields
@@ -33,12 +34,15 @@ def kernels_are_compiled() -> None:
     tengen.Position(9, "chinese")
 
 
-def run(*arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, answers: str = "", folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tengen", *arguments],
         input=answers,
         capture_output=True,
         text=True,
+        cwd=folder,
         env=os.environ | {"COLUMNS": "200"},
     )
 
@@ -87,7 +91,79 @@ def test_an_error_of_our_own_shows_no_traceback(monkeypatch: pytest.MonkeyPatch)
     message, status = _explained(KeyError("surprise"))
     assert status == 1
     assert "surprise" in message
-    assert _explained(FileNotFoundError(2, "No such file", "x.sgf")) == ("x.sgf: No such file", 1)
+    missing = FileNotFoundError(2, "No such file", "x.sgf")
+    assert _explained(missing) == ("x.sgf: No such file; check the path", 1)
+
+
+# What went wrong, where, and what to do, of typical mistakes; FILE is a text, FOLDER is empty.
+MISTAKES = [
+    (["reveiw", "x.sgf"], ["No such command 'reveiw'", "Did you mean 'review'?"]),
+    (["review", "--visits", "many", "x.sgf"], ["--visits", "integer", "tengen review --help"]),
+    (["review"], ["GAMES", "tengen review --help"]),
+    (["net", "add"], ["FILE_OR_ADDRESS", "tengen net add --help"]),
+    (["review", "nowhere.sgf"], ["nowhere.sgf: cannot be read: No such file", "check the path"]),
+    (["review", "FILE"], ["FILE: no game found: SGF begins with '(;'"]),
+    (["review", "EMPTY"], ["EMPTY: no game found: SGF begins with '(;'"]),
+    (["review", "FOLDER"], ["no game to review in FOLDER", "name SGF files, or their folder"]),
+    (["net", "info", "nowhere"], ["nowhere", "there is no such network", "tengen net list"]),
+    (["net", "info", "FOLDER"], ["FOLDER: is no file", "name a network file"]),
+    (["net", "info", "FILE"], ["FILE: is no network file", ".bin.gz"]),
+    (["net", "info", "EMPTY"], ["EMPTY: is empty", "download or export it again"]),
+    (["net", "add", "ftp://localhost/x.bin.gz"], ["ftp://localhost/x.bin.gz", "https://"]),
+    (["net", "add", "nowhere.bin.gz"], ["nowhere.bin.gz: cannot be read: No such file"]),
+    (["selfplay", "--out", "FILE"], ["FILE", "is no folder", "name a folder"]),
+    (["problems", "make", "FILE"], ["FILE", "a folder is needed there"]),
+    (["problems", "check", "nowhere"], ["nowhere: No such file", "check the path"]),
+    (["problems", "check", "FILE"], ["FILE, line 1: is no problem", "tengen problems make"]),
+    (["gtp", "--config", "nowhere.toml"], ["nowhere.toml: No such file"]),
+    (["gtp", "--log", "FOLDER"], ["FOLDER: Is a directory", "name a file"]),
+    (["config", "FOLDER"], ["FOLDER exists", "name another file"]),
+    (["review", "GAME", "--out", "FILE"], ["FILE: is no folder", "--out FOLDER"]),
+    (["review", "GAME", "--out", "FILE/x"], ["FILE: is no folder", "--out FOLDER"]),
+    (["match", "gtp:nowhere x", "firstday"], ["'nowhere x' does not start", "full path"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), MISTAKES, ids=lambda words: " ".join(words))
+def test_a_typical_mistake_is_told_with_its_place_and_remedy(
+    arguments: list[str], said: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "FILE").write_text("a shopping list\n")
+    (tmp_path / "GAME").write_text("(;SZ[9];B[ee];W[cc])")
+    (tmp_path / "EMPTY").touch()
+    (tmp_path / "FOLDER").mkdir()
+    process = run(*arguments, folder=tmp_path)
+    assert process.returncode in (1, 2)
+    assert process.stdout == ""
+    message = process.stderr.splitlines()[-1]
+    assert message.startswith("tengen: ")
+    assert "Traceback" not in process.stderr
+    assert [each for each in said if each not in message] == []
+
+
+@needs_bundled_network
+def test_a_second_network_that_imitates_nobody_is_told_of() -> None:
+    process = run("gtp", "--human-model", "tengen-9x9", answers="boardsize 9\ngenmove b\nquit\n")
+    assert "tengen-9x9 does not imitate people" in process.stderr
+    assert "humanSLProfile" not in process.stderr
+
+
+def test_a_sweep_that_cannot_be_written_begins_no_run(tmp_path: Path) -> None:
+    (tmp_path / "FILE").touch()
+    process = run("sweep", "7x7", "--out", "FILE", folder=tmp_path)
+    assert process.returncode == 1
+    assert process.stderr == "tengen: FILE: File exists; name another, or remove it\n"
+
+
+@needs_bundled_network
+def test_a_port_in_use_is_named_with_what_to_do() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        process = run("analysis", "--listen", f"127.0.0.1:{port}")
+    assert process.returncode == 2
+    message = process.stderr.splitlines()[-1]
+    assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in message
+    assert "name another port" in message
 
 
 @needs_bundled_network

@@ -199,6 +199,18 @@ def test_many_files_and_folders_are_reviewed_under_one_bar(
     assert not (folder / "a.review.review.sgf").exists()
 
 
+def test_where_many_reviews_were_written_is_said(
+    game: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "Engine", lambda *_, **__: Engine(two_points_network()))
+    other, out = tmp_path / "other.sgf", tmp_path / "out"
+    other.write_text(BOTH_LEFT)
+    options = ReviewOptions(visits=4, model="any", out=str(out))
+    command.run_reviews([str(game), str(other)], options)
+    assert f"Written to {out}: " in capsys.readouterr().out
+    assert (out / "other.review.html").exists()
+
+
 def test_games_of_one_name_do_not_overwrite_each_other(game: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / game.name
     other.parent.mkdir()

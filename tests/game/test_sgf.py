@@ -277,7 +277,8 @@ def test_what_is_no_sgf_is_an_error_that_says_where_and_why(
         read_sgf(data, "bad.sgf")
     assert (caught.value.source, caught.value.offset) == ("bad.sgf", offset)
     assert reason in caught.value.reason
-    assert str(caught.value) == f"bad.sgf, offset {offset}: {caught.value.reason}"
+    where = f", offset {offset}" if offset else ""
+    assert str(caught.value) == f"bad.sgf{where}: {caught.value.reason}"
 
 
 # The main line

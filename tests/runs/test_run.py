@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -182,6 +183,18 @@ def test_a_run_ends_by_itself_and_can_be_made_longer(tmp_path: Path) -> None:
     games = games_of(tmp_path / "run").games
     assert len(games) > before
     assert len(set(games["number"].tolist())) == len(games)  # none twice
+
+
+def test_what_compiling_takes_is_not_the_time_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a slow machine a short run would be over before its first game."""
+    monkeypatch.setattr("tengen.runs.run.compile_first", lambda _: time.sleep(2))
+    began = time.monotonic()
+    with RunLock(tmp_path):
+        folder, _ = open_run_with(tmp_path, SMALL)
+        with Run(folder, SMALL) as run:
+            assert run.seconds <= time.monotonic() - began - 2
 
 
 def test_settings_that_make_another_run_are_refused_by_name(tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ class GtpOpponent:
                 start_new_session=True,  # or Ctrl-C would end it, too, and lose its game
             )
         except (OSError, ValueError) as error:
-            raise EngineError(f"{command!r} does not start: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            remedy = "name a program by its full path, with its arguments"
+            raise EngineError(f"{command!r} does not start: {why}; {remedy}") from None
         self._lines: SimpleQueue[str | None] = SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

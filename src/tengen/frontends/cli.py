@@ -39,6 +39,15 @@ from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_term
 from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
+# What to do about an error of a file that nobody foresaw.
+_REMEDIES: dict[type[OSError], str] = {
+    FileNotFoundError: "check the path",
+    FileExistsError: "name another, or remove it",
+    NotADirectoryError: "a folder is needed there",
+    IsADirectoryError: "name a file",
+    PermissionError: "name another place, or change its permissions",
+}
+
 
 class _Commands(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
@@ -479,12 +488,15 @@ def _arguments() -> list[str]:
 def _explained(error: Exception) -> tuple[str, int]:
     """The message for the user, and the exit code."""
     if hasattr(error, "format_message"):  # of the command line's parser
-        return f"{error.format_message()} (tengen --help shows what there is)", 2
+        command = getattr(getattr(error, "ctx", None), "command_path", "tengen")
+        return f"{error.format_message()} ({command} --help shows what there is)", 2
     if isinstance(error, ValueError):
         return str(error), getattr(error, "exit_status", 2)
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(error.name or "")):
         return f"this needs {error.name}, which is not installed: {install_command(extra)}", 1
     if isinstance(error, OSError):
-        return f"{error.filename or 'input or output'}: {error.strerror}", 1
+        remedies = [remedy for kind, remedy in _REMEDIES.items() if isinstance(error, kind)]
+        said = [error.strerror or type(error).__name__, *remedies]
+        return f"{error.filename or 'input or output'}: {'; '.join(said)}", 1
     what = f"{type(error).__name__}: {error}"
     return f"internal error: {what} (set TENGEN_TRACEBACK=1 to see where)", 1

@@ -79,14 +79,16 @@ def _folder(name: str, folder: Path, variable: str) -> Check:
 
 def _kernels() -> Iterator[Check]:
     began = time.monotonic()
+    kept = kernel_cache()
     try:
         compile_kernels()
     except Exception as error:  # a broken cache or compiler may raise anything
-        remedy = f"remove {kernel_cache()}"
+        remedy = "reinstall numba and llvmlite" if kept is None else f"remove {kept}"
         yield Check("kernels", False, f"{type(error).__name__}: {error}"[:200], remedy)
     else:
         seconds = time.monotonic() - began
-        yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {kernel_cache()}")
+        where = "not kept" if kept is None else kept
+        yield Check("kernels", True, f"compiled and loaded in {seconds:.1f} s, {where}")
 
 
 def _behaviour() -> Iterator[Check]:

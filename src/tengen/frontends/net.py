@@ -92,7 +92,10 @@ def list_networks() -> None:
 def add_to_library(source: str, name: str | None, sha256: str | None) -> None:
     """Keep a network under a name; raises NetworkFileError."""
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns, console=TerminalConsole(stderr=True), transient=True) as progress:
+    console = TerminalConsole(stderr=True)
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
         bar = progress.add_task("reading", total=None)
         kept = add_network(
             source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,7 +61,8 @@ def run_reviews(sources: Sequence[str], options: ReviewOptions) -> list[GameRevi
     if len(games) == 1:
         _print_summary(games[0].game, reviews[0], _targets(games[0].file, options))
     else:
-        _print_table([(game.file, review) for game, review in zip(games, reviews, strict=False)])
+        reviewed = [(game.file, review) for game, review in zip(games, reviews, strict=False)]
+        _print_table(reviewed, f"to {options.out}" if options.out else "beside each game")
     if stop.is_set():
         raise KeyboardInterrupt
     return reviews
@@ -89,7 +91,8 @@ def _load(sources: Sequence[str]) -> list[_Loaded]:
             say(f"{file} has {len(games)} games; the first is reviewed")
         found.append(_Loaded(file, games[0], turns))
     if not found:
-        raise ValueError(f"there is no game to review in {', '.join(map(str, sources))}")
+        where = ", ".join(map(str, sources))
+        raise ValueError(f"there is no game to review in {where}; name SGF files, or their folder")
     return found
 
 
@@ -99,13 +102,18 @@ def _targets(file: Path, options: ReviewOptions) -> list[Path]:
 
 
 def _check_targets(games: Sequence[_Loaded], options: ReviewOptions) -> None:
-    """Raise ValueError where two reviews would be written to the same file."""
+    """Raise ValueError where two reviews would be written to the same file, or one to none."""
     taken: dict[Path, Path] = {}
     for game in games:
         other = taken.setdefault(_targets(game.file, options)[0], game.file)
         if other is not game.file:
             what = f"{other} and {game.file} have one name, and {options.out} takes one of them"
             raise ValueError(f"{what}; review them without --out, or one by one")
+    for folder in dict.fromkeys(target.parent for target in taken):
+        existing = next(each for each in (folder, *folder.parents) if each.exists())
+        if not (existing.is_dir() and os.access(existing, os.W_OK)):
+            what = "cannot be written to" if existing.is_dir() else "is no folder"
+            raise ValueError(f"{existing}: {what}; name another folder: --out FOLDER")
 
 
 def _with_progress(
@@ -151,8 +159,8 @@ def _write(loaded: _Loaded, review: GameReview, options: ReviewOptions) -> None:
         replace_text(path, text)
 
 
-def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:
-    """A line for each of several games."""
+def _print_table(reviews: Sequence[tuple[Path, GameReview]], where: str) -> None:
+    """A line for each of several games, and where their reviews were written."""
     table = Table("game", "moves", "Black", "White", "worst", "lost", box=SIMPLE)
     for file, review in reviews:
         worst = max(review.turns, key=lambda turn: turn.points_lost)
@@ -169,7 +177,7 @@ def _print_table(reviews: Sequence[tuple[Path, GameReview]]) -> None:
     console.print(table)
     for remark in dict.fromkeys(remark for _, review in reviews for remark in remarks(review)):
         say(remark)
-    console.print(f"Written beside each game: {' and '.join(WRITTEN)}", soft_wrap=True)
+    console.print(Text(f"Written {where}: {' and '.join(WRITTEN)}"), soft_wrap=True)
 
 
 def _print_summary(game: SgfGame, review: GameReview, written: list[Path]) -> None:

@@ -33,6 +33,10 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     Raises ValueError.
     """
     data = load_network(model, Position(params.sizes[0], params.rules[0]))
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"{options.out}: is no folder; name a folder, new or old") from None
     buffers = open_selfplay_buffers(
         data, options.device, params.halves, params.games, most_games=max(2, options.games)
     )
@@ -41,7 +45,6 @@ def run_self_play(model: str, params: SelfPlayParams, options: SelfPlayOptions) 
     fleet = Fleet(buffers, params, search, options.seed, move_values=wants_rows)
     engine = Engine(data, device=options.device, params=search) if wants_rows else None
     writer = _Writer(params, options, data.name, token_hex(16), engine)
-    options.out.mkdir(parents=True, exist_ok=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     written = 0
     waiting: list[Games] = []

@@ -48,6 +48,7 @@ def run_sweep(recipe: str, options: SweepOptions) -> None:
     for each in plan:  # what cannot be is refused before the first of them begins
         wanted = TrainOptions(config=recipe, settings=list(each.settings), seed=each.seed)
         run_config(str(each.path), wanted)
+    options.out.mkdir(parents=True, exist_ok=True)
     stop = threading.Event()
     with interruptible(stop, "stopping; the run under way is saved (Ctrl-C again: at once)"):
         for number, each in enumerate(plan, 1):
@@ -105,7 +106,6 @@ def _train(recipe: str, run: Planned, stop: threading.Event) -> int:
 def _report(plan: Sequence[Planned], options: SweepOptions) -> None:
     """Write and print what the runs have in common."""
     curves: dict[str, list[Curve]] = {}
-    options.out.mkdir(parents=True, exist_ok=True)
     table = io.StringIO()
     writer = csv.writer(table)
     writer.writerow(["variant", "seed", options.over, options.metric])

@@ -2,7 +2,8 @@
 
 A run on a GPU spends its first minute in `torch.compile`. Meanwhile these processes, each
 `python -m tengen.runs.compile_ahead JOB FEATURES`, fill the kernel cache on disk. They import
-neither torch nor more of the package than their job needs.
+neither torch nor more of the package than their job needs. A run without a GPU has nothing else to
+do meanwhile: `compile_first` waits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,30 @@ import sys
 
 from tengen.closeable import Closeable
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
+from tengen.parallel_compiling import compile_for
+
+
+def compile_first(features: FeatureSet) -> None:
+    """Compile what a run without a GPU calls, unless that was done before."""
+
+    def task() -> None:
+        _play_with_arrays(features)
+        _compile_rows(features)
+        _compile_matches(features)
+
+    compile_for(task, f"training {features.name}")
+
+
+def _play_with_arrays(features: FeatureSet) -> None:
+    """Step a tiny fleet once, with planes as numbers, as processors take them."""
+    from tengen.game.geometry import Size
+    from tengen.network.fake import FakeEvaluator
+    from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
+    from tengen.selfplay.fleet import Fleet
+    from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch
+
+    buffers = EvaluatorBuffers(FakeEvaluator(features=features), BufferShape(Size(3, 3), 2))
+    Fleet([buffers], SelfPlayParams(board_sizes=(3,)), SelfPlaySearch(), 1).tick()
 
 
 def _compile_self_play(features: FeatureSet) -> None:

@@ -33,7 +33,7 @@ from tengen.runs.checkpoint import (
     missing_shards,
     remove_shards_after,
 )
-from tengen.runs.compile_ahead import CompileAhead
+from tengen.runs.compile_ahead import CompileAhead, compile_first
 from tengen.runs.exchange import was_shared
 from tengen.runs.folder import (
     RunError,
@@ -189,6 +189,11 @@ class Run(Closeable):
         on_gpu = self._device == CUDA
         plays = on_gpu and self._placement.plays_here
         compiling = opened.enter_context(CompileAhead(features)) if plays else None
+        if not on_gpu and self._placement.plays_here and not config.data.records:
+            before = time.monotonic()
+            compile_first(features)
+            # On a slow machine this can take all the minutes of a run, which then learns nothing.
+            self._began += time.monotonic() - before
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
             config.selfplay.expected_rows,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import os
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -56,7 +57,7 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
         refusal = why_refused(request, token)
         return connection.respond(HTTPStatus.UNAUTHORIZED, f"{refusal}\n") if refusal else None
 
-    async with listen_at(
+    listening = listen_at(
         partial(_converse, service=service, log=log),
         host,
         port,
@@ -65,12 +66,25 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
         backlog=BACKLOG,
         max_size=LONGEST_LINE,
         logger=logging.Logger("silent", logging.CRITICAL + 1),  # broken connections are normal
-    ) as server:
+    )
+    try:
+        server = await listening
+    except OSError as error:
+        remedy = "name another port, or 0 for any free one"
+        raise ValueError(
+            f"cannot listen at {host} port {port}: {_reason(error)}; {remedy}"
+        ) from None
+    async with server:
         port = next(iter(server.sockets)).getsockname()[1]  # the system chooses one for 0
         say(f"listening at ws://{f'[{host}]' if ':' in host else host}:{port}")
         await asyncio.to_thread(loader.wait)
         if loader.ready:
             await server.serve_forever()
+
+
+def _reason(error: OSError) -> str:
+    """The system's words; asyncio puts its own before them."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 def counted_connections(most: int) -> type[ServerConnection]:

@@ -216,7 +216,8 @@ def load_sgf(path: str | Path) -> list[SgfGame]:
     try:
         data = read_bounded(path, RECORD_BYTES)
     except OSError as error:
-        raise SgfError(str(path), 0, error.strerror or "cannot be read") from None
+        reason = f"cannot be read: {error.strerror or 'no reason given'}; check the path"
+        raise SgfError(str(path), 0, reason) from None
     return read_sgf(data, str(path))
 
 

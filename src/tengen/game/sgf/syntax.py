@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 
 
 class SgfError(ValueError):
-    """SGF that cannot be read; the message has the file, the offset and the reason."""
+    """SGF that cannot be read; the message has the file, where in it, and the reason."""
 
     def __init__(self, source: str, offset: int, reason: str) -> None:
         super().__init__(source, offset, reason)
@@ -41,7 +41,8 @@ class SgfError(ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.source}, offset {self.offset}: {self.reason}"
+        where = f", offset {self.offset}" if self.offset else ""  # 0: the file as a whole
+        return f"{self.source}{where}: {self.reason}"
 
 
 @dataclass(eq=False)

@@ -90,6 +90,10 @@ def add_network(
     ending = ending or ENDINGS[1]
     name = stem if name is None else name
     _check_name(name)
+    if not _is_url(source) and "://" in source:
+        raise NetworkFileError(
+            f"{source}: only http:// and https:// are read; download it, and name the file"
+        )
     with _unfinished(name, ending) as unfinished:
         found = _fetch(source, unfinished, on_progress)
         if sha256 is not None and sha256.strip().lower() != found:
