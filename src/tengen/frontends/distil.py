@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from tengen.frontends.options import DistilOptions, TrainOptions
-from tengen.frontends.train import DISTIL, run_training
+from tengen.frontends.run_settings import DISTIL
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import find_network
 from tengen.runs.folder import is_run
 
 
-def run_distillation(
-    teacher: str, path: str, options: DistilOptions, serve: int | None = None
-) -> None:
-    """Begin or resume a run with a teacher; raises ValueError."""
-    run_training(str(Path(path)), as_training(teacher, path, options), serve)
-
-
 def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions:
-    """The options of `tengen train` that have the run in a folder learn from a teacher."""
+    """The options of `tengen train` that have the run in a folder learn from a teacher.
+
+    Raises ValueError.
+    """
     if teacher == BUNDLED:
         raise ValueError("several networks come with Tengen: name one, such as tengen-9x9")
     is_new = not is_run(path)

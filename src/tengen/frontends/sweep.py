@@ -18,7 +18,7 @@ from rich.text import Text
 
 from tengen.atomic_files import replace_text
 from tengen.frontends.options import SweepOptions, TrainOptions
-from tengen.frontends.train import run_config
+from tengen.frontends.run_settings import run_config
 from tengen.interrupt import interruptible
 from tengen.network.own_trunks import loaded_modules
 from tengen.runs.sweep import Curve, Variant, joint_series, read_curve, summary, variants
