@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -39,10 +39,17 @@ class Maker:
     visits: int = 100  # of each search
     solver: RegionSolver = field(default_factory=RegionSolver)
 
-    def problems_in(self, game: WatchedGame) -> Iterator[Problem]:
-        """The problems of a game, the first that is found in each place."""
+    def problems_in(
+        self, game: WatchedGame, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[Problem]:
+        """The problems of a game, the first that is found in each place.
+
+        `stopped` is asked before each position; once it is true, no more are looked at.
+        """
         places: list[_Place] = []
         for position, ownership in zip(game.positions, game.ownership, strict=True):
+            if stopped():
+                return
             if position.is_over or position.ko is not None:
                 continue
             start = position_of(rows_of(position), position.to_play, position.komi)

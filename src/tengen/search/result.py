@@ -203,11 +203,6 @@ class SearchResult(Judgement):
     def __repr__(self) -> str:
         return f"<SearchResult {self.position.to_play} to play, {self.text}: {self._in_short()}>"
 
-    @property
-    def score_lead(self) -> float:
-        """Points by which the side to play leads."""
-        return self.lead
-
 
 class Start(NamedTuple):
     """Where a search began, to tell what it did itself."""
