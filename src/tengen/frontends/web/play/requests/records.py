@@ -1,4 +1,4 @@
-"""What is asked of a record: to open one, to walk and edit its tree, to tell its boards."""
+"""Requests about records: open one, walk and edit its tree, list its boards."""
 
 from __future__ import annotations
 
