@@ -44,14 +44,8 @@ from tengen.search.mirror_play import mirror_advantage, mirror_asymmetry
 from tengen.search.params import SearchParams, settings_array
 from tengen.search.people import HumanQuestion, People, leaf_metadata
 from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions, Wanted
-from tengen.search.result import (
-    MoveResult,
-    SearchResult,
-    Start,
-    child_by,
-    read_moves_below,
-    read_result,
-)
+from tengen.search.result import MoveResult, SearchResult
+from tengen.search.result_reading import SearchStart, child_by, read_moves_below, read_result
 from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
 from tengen.search.tree_memory import bytes_per_node
 from tengen.search.useless_moves import useless_moves
@@ -461,7 +455,7 @@ class TreeBatch:
         """The visits of the root of tree g."""
         return int(self.forest.nodes[self.forest.trees[g]["root"]]["visits"])
 
-    def result(self, g: int, wanted: Wanted, start: Start, reason: str) -> SearchResult:
+    def result(self, g: int, wanted: Wanted, start: SearchStart, reason: str) -> SearchResult:
         """What tree g has found at its root."""
         position, root = self.positions[g], self.roots[g]
         assert position is not None
