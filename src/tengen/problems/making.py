@@ -9,7 +9,7 @@ from functools import partial
 from tengen.engine.engine import Engine
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.problems.answers import Examination, Outcome
+from tengen.problems.answers import Examination, SolverOutcome
 from tengen.problems.network_judgement import (
     deciding_komi,
     grade_of,
@@ -80,7 +80,7 @@ class Maker:
         right = [after for outcome, after in found.values() if outcome >= wanted]
         if len(right) != 1 or len(found) < LEAST_MOVES:
             return None
-        if wanted is Outcome.KO and right[0].ko is not None:
+        if wanted is SolverOutcome.KO and right[0].ko is not None:
             return None  # nothing but to take it
         return examination, right[0]
 
@@ -91,7 +91,7 @@ class Maker:
         """
         start = right.undo()
         question = examination.question
-        success = examination.outcome(start) is Outcome.SUCCESS
+        success = examination.outcome(start) is SolverOutcome.SUCCESS
         named = {each.name_for(start): each for each in (self.engine, *self.others)}
         engines = tuple(named.values())[:NETWORKS_TO_AGREE] if success else ()
         if not all(looks_decisive(each, right, question) for each in engines):

@@ -1,7 +1,7 @@
 """A network that learns 5x5 from nothing in a process of its own: watched, stopped, played.
 
-All that is true of it lies in the run's folder, as of any run: reloading the page or starting the
-server again loses nothing. At most one is trained at a time.
+Its whole state is in the run's folder, as with any run, so reloading the page or restarting the
+server loses nothing. At most one is trained at a time.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Births(Closeable):
     # Training
 
     def view(self) -> Json:
-        """How it stands: what may be done, the curve so far, who can be played against."""
+        """The state of training: what may be done, the curve so far, who can be played against."""
         with self._lock:
             self._state.refresh()
             content = self._state.state() if is_run(self._run.path) else None
@@ -116,7 +116,7 @@ class Births(Closeable):
         return self._folder / "log.txt"
 
     def _is_running(self) -> bool:
-        """Is it trained, by this server or by whom else?"""
+        """Is it being trained, by this server or by another process?"""
         if self._process is not None and self._process.poll() is None:
             return True
         if not is_run(self._run.path):

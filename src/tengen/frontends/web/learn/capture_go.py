@@ -1,7 +1,7 @@
 """Capture Go: who captures first wins. The first game after the lessons.
 
-The opponent knows what lessons teach, forgets some of it, and looks no further than playouts do.
-Nothing is remembered here: a request has all moves so far.
+The opponent uses what the lessons teach, each thing with a chance; else its moves are random.
+The server keeps no state: a request has all moves so far.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tengen.evaluation.first_day import captures, escapes
 from tengen.frontends.web.learn.board_views import Json, board_view
 from tengen.frontends.web.learn.catching import gets_away, is_caught
 from tengen.frontends.web.limits import RefusedError
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.region import neighbours
 
 SIDES = (5, 7, 9)
 RULES = "chinese"
@@ -27,7 +27,7 @@ MOST_MOVES = 200
 
 
 class CaptureLevel(NamedTuple):
-    """What the opponent sees, each with a chance; the rest of the time it does not look."""
+    """The chance with which the opponent sees each kind of move."""
 
     id: str
     takes: float  # a stone that it can capture
