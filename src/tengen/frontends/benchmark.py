@@ -50,7 +50,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
             rates.append(search_rate(evaluator, position, leaves, options.seconds))
             progress.advance(task)
             if leaves >= 4 * evaluator.best_batch:
-                break  # far beyond what the device likes
+                break  # far beyond the best batch of the device
     best = recommended(rates)
     table = Table("leaves in flight", "visits/s", "evaluations/s", "evaluations/visit", "")
     for rate in rates:

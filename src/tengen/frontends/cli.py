@@ -43,7 +43,7 @@ from tengen.network.files.bundled import BUNDLED
 from tengen.user_messages import say
 
 
-class _Commands(TyperGroup):
+class _CommandGroup(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -62,21 +62,21 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="A complete Go AI in Python.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 net = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="Keep network files, look into them and convert them.",
     rich_markup_mode=None,
 )
 app.add_typer(net, name="net")
 
 problems = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="Make problems of life and death out of games, and check them.",
     rich_markup_mode=None,
 )

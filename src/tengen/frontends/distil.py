@@ -1,4 +1,4 @@
-"""`tengen distil`: a run that learns what another network thinks, in place of results."""
+"""`tengen distil`: a run whose targets are the outputs of another network."""
 
 from __future__ import annotations
 

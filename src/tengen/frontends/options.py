@@ -1,6 +1,6 @@
 """The options of all commands, as dataclasses, and the settings files that set them.
 
-A file has sections for the engine, for its search, for the part of people in it and for commands.
+A file has sections for the engine, its search, its imitation of people, and for commands.
 The sections [search] and [human] take KataGo's names of parameters, too.
 """
 
@@ -33,7 +33,7 @@ SEED = "the same seed gives the same moves; by default each game has its own"
 
 
 def any_seed() -> int:
-    """A seed that nobody chose."""
+    """A random seed."""
     from secrets import randbits
 
     return randbits(32)
@@ -67,7 +67,7 @@ class GtpOptions(EngineOptions):
     ponder_visits: int | None = None  # in the opponent's time; else as many as fit in ten minutes
     ponder_playouts: int | None = None
     ponder_seconds: float | None = None
-    lag: float = 0.1  # seconds that a move may cost beyond its thought
+    lag: float = 0.1  # seconds that a move may take beyond its search
     more_time: float = 1.0  # the time for a move is multiplied by this,
     midgame_time: float = 1.0  # and by this at the peak of the middle game
     midgame_peak: float = 130.0  # which is at this move on 19x19
@@ -120,7 +120,7 @@ class GtpOptions(EngineOptions):
 
     @property
     def plays_anti_mirror(self) -> bool:
-        """Do moves to play punish an opponent who mirrors? By default so, unlike analyses."""
+        """Does the search for a move punish an opponent who mirrors? Analyses do not by default."""
         asked = self.anti_mirror
         return bool(self.search.get("anti_mirror", True)) if asked is None else asked
 

@@ -28,10 +28,9 @@ PRESETS: dict[str, RunConfig] = {
     "gumbel": RunConfig(
         selfplay=SelfPlayParams(visits=24, fast_visits=24, full_share=1.0, gumbel=12)
     ),
-    # Each position is used once an epoch; there is no search whose value could have less noise.
+    # Each position is used once an epoch; there are no searches, whose values could be targets.
     RECORDS: RunConfig(training=TrainingParams(batch=256, samples_per_row=1.0, search_share=0.0)),
-    # The games only find positions like those of the network's own games. They do not grow old,
-    # since the teacher does not change.
+    # The games only provide positions. Rows stay useful, since the teacher does not change.
     DISTIL: RunConfig(
         selfplay=SelfPlayParams(visits=4, fast_visits=4, full_share=0.5, surprise_share=0.0),
         window=WindowParams(start=500_000),
@@ -91,7 +90,7 @@ def stored_settings(path: str, sections: Sections) -> dict[str, Any]:
 
 
 def _base(path: str, options: TrainOptions) -> dict[str, Any]:
-    """The settings that options change: of a file, of a preset, or those that the run has.
+    """The settings to which options are applied: a file's, a preset's, or those of the run.
 
     With a pack a file changes only what it says: the rest stays as it was.
     """

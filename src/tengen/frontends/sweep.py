@@ -45,7 +45,7 @@ def run_sweep(recipe: str, options: SweepOptions) -> None:
     same command goes on with it.
     """
     plan = planned_runs(options)
-    for each in plan:  # what cannot be is refused before the first of them begins
+    for each in plan:  # errors in settings are reported before the first run begins
         wanted = TrainOptions(config=recipe, settings=list(each.settings), seed=each.seed)
         run_config(str(each.path), wanted)
     stop = threading.Event()

@@ -98,7 +98,7 @@ class GameSource(Protocol):
         """The files with what was collected before this session, the last first."""
 
     def first(self, folder: RunFolder) -> Iterator[Piece]:
-        """Files of games in an order that stays, from which some are held out."""
+        """Files of games in an order that never changes; the first games are held out."""
 
 
 class PlayedGames:
@@ -107,11 +107,11 @@ class PlayedGames:
     share = 0.0
 
     def earlier(self, folder: RunFolder) -> Iterator[Piece]:
-        """The shards, the last first."""
+        """The shards, the latest first."""
         return map(piece_of, reversed(shard_files(folder.shards)))
 
     def first(self, folder: RunFolder) -> Iterator[Piece]:
-        """The shards, the first first."""
+        """The shards, the oldest first."""
         return map(piece_of, shard_files(folder.shards))
 
 
@@ -185,7 +185,7 @@ class LocalFleet(PlayedGames):
         self._network = SelfPlayNetwork(data or run.trainer.ema, halves)
         run.kernels_ready()
         games, first = config.selfplay, run.numbers_from
-        if first:  # none is cut short, which is for the first games of an untrained network alone
+        if first:  # only the first games of an untrained network are cut short
             games = replace(games, stagger=False)
         self._fleet = Fleet(
             self._network.buffers, games, config.search, config.run.seed, first_game=first

@@ -78,7 +78,7 @@ class ReplayWriter(BackgroundThread):
         return Unsaved(games, _joined_outputs(parts) if parts else None)
 
     def teacher_outputs_saver(self, unsaved: Unsaved) -> Callable[[Path], None] | None:
-        """What keeps the teacher's outputs for games beside their shard; None without any."""
+        """A function that writes the teacher's outputs next to a shard; None without a teacher."""
         games, outputs = unsaved
         if outputs is None:
             return None

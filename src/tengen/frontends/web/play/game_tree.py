@@ -402,7 +402,7 @@ class ListedGame(NamedTuple):
 def opened_tree(data: bytes | str, number: int | None = None) -> GameTree | list[ListedGame]:
     """A game of an SGF file, checked in full; raises RefusedError.
 
-    Where a file has several and no number is given: what they are.
+    If a file has several games and no number is given, a list of them.
     """
     if (
         len(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
