@@ -15,11 +15,12 @@ import numpy as np
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator
+from tengen.search.deep_tree import deep_tree
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, RUNNING, Limits, RootOptions, Wanted
 from tengen.search.result import MoveResult, SearchResult
 from tengen.search.result_reading import SearchStart, start_of
-from tengen.search.tree_batch import PIPELINE_FROM, LeafFlight, TreeBatch, deep_tree
+from tengen.search.tree_batch import PIPELINE_FROM, LeafFlight, TreeBatch
 from tengen.search.tree_search import TreeSearch
 
 

@@ -192,6 +192,11 @@ class SearchResult(Judgement):
     def __repr__(self) -> str:
         return f"<SearchResult {self.position.to_play} to play, {self.text}: {self._in_short()}>"
 
+    @property
+    def score_lead(self) -> float:
+        """Points by which the side to play leads."""
+        return self.lead
+
 
 def empty_result(position: Position, reason: str) -> SearchResult:
     """The result of a search that ended before it began."""
