@@ -92,8 +92,8 @@ def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None
 def after_move(position: Position, move: MoveLike, color: Color) -> Position:
     """The position after a move of either colour; raises IllegalMoveError.
 
-    As in KataGo, moves against ko, superko and suicide rules and after the end of the game are
-    played: other programs' rules may allow them.
+    As in KataGo, retaking a ko, repeating a position, suicide of several stones and moves after
+    the end of the game are played: the rules of servers and records may allow them.
     """
     after = position.play(move, color, strict=False)
     if after.captured(color) == position.captured(color) + 1:

@@ -53,7 +53,6 @@ class ReplayWriter(BackgroundThread):
         if isinstance(found, Piece):
             made = self._maker.of_file(found)
         elif len(found.games):
-            # One thread: there are few games, and more take longer to start than to encode.
             made = self._maker.of_games(found)
             self._unsaved.append(Unsaved(found, made.teacher_outputs))
             self.last = found

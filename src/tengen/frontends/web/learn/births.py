@@ -22,12 +22,11 @@ from typing import NamedTuple
 from tengen.closeable import Closeable
 from tengen.distribution import install_command
 from tengen.engine.engine import Engine
-from tengen.frontends.web.learn.board_views import Json, board_view
+from tengen.frontends.web.learn.board_views import Json, board_view, position_after
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.runs.run_state import RunState, network_files
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import read_provenance
@@ -225,7 +224,7 @@ class Births(Closeable):
         """
         if minute not in MINUTES or len(moves) > MOST_MOVES:
             raise RefusedError("bad_terms", "there is no such game")
-        position = _after(moves)
+        position = position_after(_empty(), moves)
         before, replied = position, None
         winrate = None
         if position.to_play is not color and not position.is_over:
@@ -253,20 +252,6 @@ class Births(Closeable):
 
 def _empty() -> Position:
     return Position(SIDE, RULES, KOMI)
-
-
-def _after(moves: Sequence[str]) -> Position:
-    position = _empty()
-    for text in moves:
-        if position.is_over:
-            raise RefusedError("not_now", "the game is over")
-        try:
-            position = position.play(None if text == "pass" else position.point(text))
-        except IllegalMoveError as error:
-            raise RefusedError("illegal_move", str(error), reason=error.reason) from None
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error)) from None
-    return position
 
 
 def _sensible(position: Position, move: Point | None) -> Point | None:
