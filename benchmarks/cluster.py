@@ -34,7 +34,7 @@ from tengen.cluster.manifest import STOPPED, TRAINING, Manifest, read_manifest, 
 from tengen.cluster.worker import MOST_WAITING, SHARDS_OF_AN_ITERATION, work
 from tengen.cluster.worker_games import WorkerGames
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.files.tengen_format import save_network
 from tengen.replay.shard import shard_bytes
 from tengen.runs.exchange import (

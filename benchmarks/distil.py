@@ -69,7 +69,7 @@ def learn_by_processor_time(name: str, options: argparse.Namespace) -> None:
     """Begin or resume a run until it has had so much processor time, in this process."""
     from tengen.frontends.distil import as_training
     from tengen.frontends.options import DistilOptions, TrainOptions
-    from tengen.frontends.train import run_config
+    from tengen.frontends.run_settings import run_config
     from tengen.runs.params import Session
     from tengen.runs.run import train as train_run
 

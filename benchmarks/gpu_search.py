@@ -18,7 +18,7 @@ from torch._C._autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 from tengen.game.position import Position
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData

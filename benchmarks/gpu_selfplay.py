@@ -25,7 +25,7 @@ import torch
 
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.game.geometry import Size
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.data import Scaling
 from tengen.network.files.loading import load_network

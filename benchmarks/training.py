@@ -16,7 +16,8 @@ import torch
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
-from tengen.network.architecture import flop_count, named_architecture
+from tengen.network.architecture_names import named_architecture
+from tengen.network.weights import flop_count
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 from tengen.training.heads_and_losses import loss_weights, losses_of
 from tengen.training.initial import initial_network

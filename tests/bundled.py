@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.files.bundled import FILES, bundled_networks
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.tengen_format import save_network

@@ -6,8 +6,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 _AS_IT_IS = getattr(os, "O_BINARY", 0)  # Windows would write other ends of lines
@@ -29,7 +28,9 @@ def replace_file(
     """
     if temporary_name is None:
         _check_target(path)
-    with _unfinished(path, temporary_name) as unfinished:
+    name = temporary_name or f".{path.name}.{secrets.token_hex(4)}.unfinished"
+    unfinished = path.with_name(name)
+    try:
         # In as few system calls as can be: after each the thread waits for the GIL.
         file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _AS_IT_IS, mode)
         try:
@@ -40,22 +41,17 @@ def replace_file(
                 os.fsync(file)
         finally:
             os.close(file)
+        unfinished.replace(path)
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # the error of a full disk has no file name
+        raise
 
 
 def replace_text(path: Path, text: str) -> None:
     """Write a text atomically, in UTF-8; raises OSError."""
     replace_file(path, text.encode(), durable=False)
-
-
-@contextmanager
-def unfinished_file(path: Path) -> Iterator[Path]:
-    """A path to write to, whose file takes the place of another one at the end of the block.
-
-    If that fails it is removed. Raises OSError, which names the file.
-    """
-    _check_target(path)
-    with _unfinished(path) as unfinished:
-        yield unfinished
 
 
 def _check_target(path: Path) -> None:
@@ -64,19 +60,6 @@ def _check_target(path: Path) -> None:
         kind = path.stat().st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             raise OSError(errno.EEXIST, "there is something that is no file", str(path))
-
-
-@contextmanager
-def _unfinished(path: Path, name: str | None = None) -> Iterator[Path]:
-    unfinished = path.with_name(name or f".{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    except BaseException as error:
-        unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            error.filename = str(path)  # the error of a full disk has no file name
-        raise
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Read files that may be anything: somebody else's, damaged, or a device without an end."""
+"""Read files of unknown origin, which may be damaged, huge or endless devices."""
 
 from __future__ import annotations
 

@@ -268,9 +268,9 @@ def _as(wanted: Any, value: Any) -> Any:
 
 
 def _none_in_file(each: Field[Any], hint: Any) -> Any:
-    """What stands for None in a file, as TOML has none: 0 where the least is more, "" for text.
+    """The value for None in a file, since TOML has none: 0 if it is below the least, "" for text.
 
-    None where nothing does.
+    None if there is no such value.
     """
     kind, info = _not_none(hint), each.metadata.get("option")
     has_stand_in = kind is not hint and (kind is str or (info is not None and info.low))

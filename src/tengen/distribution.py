@@ -1,4 +1,4 @@
-"""What pip calls Tengen, and how to install what a part of it needs.
+"""The name of Tengen for pip, and how to install what a part of it needs.
 
 The name `tengen` belongs to somebody else's package on PyPI: nothing may tell people to install it.
 """

@@ -38,12 +38,12 @@ def raise_when_terminated() -> None:
 
 
 def end_silently() -> None:
-    """Let signals end the process without a word, while it only loads or has done its work."""
+    """Let signals end the process without a message while it loads or after its work is done."""
     _handle_usual(signal.SIG_DFL)
 
 
 def _handle_usual(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
-    """Have a handler for the signals that end a program, but where somebody else has one."""
+    """Set a handler for the signals that end a program, unless another one is set."""
     if threading.current_thread() is not threading.main_thread():
         return
     usual = signal.SIG_DFL, signal.default_int_handler, _raise, _exit

@@ -181,7 +181,7 @@ def _frame(title: str, x_label: str, y_label: str, x_axis: _Axis, y_axis: _Axis)
     plot = f'x="{_LEFT}" y="{top:g}" width="{width:g}" height="{y_axis.start - top:g}"'
     below = f'x="{_LEFT + width / 2:g}" y="{HEIGHT - 14}" text-anchor="middle"'
     middle = (y_axis.start + top) / 2
-    beside = f'x="20" y="{middle:g}" text-anchor="middle" transform="rotate(-90 20 {middle:g})"'
+    left = f'x="20" y="{middle:g}" text-anchor="middle" transform="rotate(-90 20 {middle:g})"'
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" {view}>',
         f"<title>{_text(title)}</title>",
@@ -191,7 +191,7 @@ def _frame(title: str, x_label: str, y_label: str, x_axis: _Axis, y_axis: _Axis)
         f'<text class="title" x="{_LEFT}" y="{_TITLE_Y}">{_text(title)}</text>',
         *_grid(x_axis, y_axis),
         f"<text {below}>{_text(x_label)}</text>",
-        f"<text {beside}>{_text(y_label)}</text>",
+        f"<text {left}>{_text(y_label)}</text>",
     ]
 
 

@@ -21,7 +21,7 @@ from tengen.cluster.manifest import (
     read_manifest,
     write_manifest,
 )
-from tengen.cluster.mirror import copy_of
+from tengen.cluster.run_copy import copy_of
 from tengen.cluster.worker import WAITING, work
 from tengen.network.decoding import BrokenNetworkError
 from tengen.network.files.tengen_format import load_network_file

@@ -5,25 +5,25 @@ from __future__ import annotations
 import pytest
 
 from tengen.cluster.ray_setup import ClusterError
-from tengen.cluster.resources import Node, plan
+from tengen.cluster.resources import Machine, plan
 
-ONE_GPU = Node(16, 1)
+ONE_GPU = Machine(16, 1)
 
 
 @pytest.mark.parametrize(
     ("nodes", "wanted", "workers", "cores"),
     [
-        ([Node(2)], None, 1, 2),
-        ([Node(2)], 2, 2, 1),
-        ([Node(2)], 5, 5, 1 / 3),  # 3 fit on each core
-        ([Node(1), Node(1)], 1, 1, 1),  # a worker is on one machine
-        ([Node(6), Node(2)], 2, 2, 3),
-        ([Node(64)], None, 8, 8),
-        ([Node(0), Node(4)], None, 1, 4),  # a head that offers nothing
+        ([Machine(2)], None, 1, 2),
+        ([Machine(2)], 2, 2, 1),
+        ([Machine(2)], 5, 5, 1 / 3),  # 3 fit on each core
+        ([Machine(1), Machine(1)], 1, 1, 1),  # a worker is on one machine
+        ([Machine(6), Machine(2)], 2, 2, 3),
+        ([Machine(64)], None, 8, 8),
+        ([Machine(0), Machine(4)], None, 1, 4),  # a head that offers nothing
     ],
 )
 def test_workers_without_gpus_fit_on_the_machines(
-    nodes: list[Node], wanted: int | None, workers: int, cores: float
+    nodes: list[Machine], wanted: int | None, workers: int, cores: float
 ) -> None:
     made = plan(nodes, "auto", wanted)
     assert (made.device, made.workers) == ("cpu", workers)
@@ -36,15 +36,15 @@ def test_workers_without_gpus_fit_on_the_machines(
     ("nodes", "wanted", "workers", "share", "learner"),
     [
         ([ONE_GPU], None, 1, 0.6, 0.4),  # shared with the learner
-        ([Node(32, 2)], None, 2, 0.6, 0.4),
-        ([Node(32, 2)], 3, 3, 0.5, 0.4),
+        ([Machine(32, 2)], None, 2, 0.6, 0.4),
+        ([Machine(32, 2)], 3, 3, 0.5, 0.4),
         ([ONE_GPU] * 4, None, 3, 1.0, 1.0),  # the learner has one alone
         ([ONE_GPU] * 4, 6, 6, 0.5, 1.0),
         ([ONE_GPU] * 4, 1, 1, 1.0, 1.0),
     ],
 )
 def test_gpus_are_divided(
-    nodes: list[Node], wanted: int | None, workers: int, share: float, learner: float
+    nodes: list[Machine], wanted: int | None, workers: int, share: float, learner: float
 ) -> None:
     made = plan(nodes, "auto", wanted)
     assert (made.device, made.workers) == ("cuda", workers)
@@ -54,16 +54,16 @@ def test_gpus_are_divided(
 
 
 def test_machines_that_join_make_room_for_more() -> None:
-    made = plan([Node(2)], "cpu")
-    assert made.room([Node(2), Node(2)]) == 2
+    made = plan([Machine(2)], "cpu")
+    assert made.room([Machine(2), Machine(2)]) == 2
     made = plan([ONE_GPU], "cuda")
     assert made.room([ONE_GPU] * 3) == 3
 
 
 def test_what_is_impossible_is_explained() -> None:
     with pytest.raises(ClusterError, match="no machine of the cluster has a GPU"):
-        plan([Node(4)], "cuda")
+        plan([Machine(4)], "cuda")
     with pytest.raises(ClusterError, match="no machine of the cluster offers processor cores"):
-        plan([Node(0)], "cpu")
+        plan([Machine(0)], "cpu")
     with pytest.raises(ClusterError, match="200 workers do not fit on 1 GPUs; 6 would"):
         plan([ONE_GPU], "cuda", 200)

@@ -19,8 +19,8 @@ from tengen.evaluation.gtp_process import EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Played
 from tengen.evaluation.match import (
     Contestant,
+    MatchFolder,
     OwnContestant,
-    Store,
     parse_engine,
     play_game,
     play_match,
@@ -192,7 +192,7 @@ def test_games_at_a_time_are_all_played_once() -> None:
 
 
 def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) -> None:
-    store = Store(tmp_path, ("one", "other"), "5x5")
+    store = MatchFolder(tmp_path, ("one", "other"), "5x5")
     assert store.finished() == {}
     for number in (0, 1, 5):
         store.add(play_game(number, (Listed("C3"), Listed("")), EMPTY))
@@ -207,19 +207,19 @@ def test_results_are_found_again_and_a_cut_line_is_played_again(tmp_path: Path) 
     store.add(play_game(5, (Listed("C3"), Listed("")), EMPTY))
     assert store.finished() == {0: 1.0, 1: 1.0, 5: 1.0}  # the cut line has spoilt no other
     with pytest.raises(ValueError, match="name another folder"):
-        Store(tmp_path, ("one", "third")).finished()
+        MatchFolder(tmp_path, ("one", "third")).finished()
     with pytest.raises(ValueError, match="games on 5x5, not on 7x7"):
-        Store(tmp_path, ("one", "other"), "7x7").finished()
+        MatchFolder(tmp_path, ("one", "other"), "7x7").finished()
 
 
 def test_a_network_is_known_by_its_content(tmp_path: Path) -> None:
     """A file that was replaced under the same name is another engine."""
-    store = Store(tmp_path, ("one", "other"), "5x5", networks=("a" * 64, ""))
+    store = MatchFolder(tmp_path, ("one", "other"), "5x5", networks=("a" * 64, ""))
     store.add(play_game(0, (Listed("C3"), Listed("")), EMPTY))
     assert store.finished() == {0: 1.0}
-    assert Store(tmp_path, ("one", "other"), "5x5").finished() == {0: 1.0}
+    assert MatchFolder(tmp_path, ("one", "other"), "5x5").finished() == {0: 1.0}
     with pytest.raises(ValueError, match=r"one was another network then \(SHA-256 aaaaaaaaaaaa"):
-        Store(tmp_path, ("one", "other"), "5x5", networks=("b" * 64, "")).finished()
+        MatchFolder(tmp_path, ("one", "other"), "5x5", networks=("b" * 64, "")).finished()
 
 
 def test_programs_that_take_rules_are_told_them(program: str) -> None:

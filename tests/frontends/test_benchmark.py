@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.benchmark import Rate, recommended, run_benchmark
+from tengen.engine.search_rate import Rate
+from tengen.frontends.benchmark import recommended, run_benchmark
 from tengen.frontends.options import BenchmarkOptions, load_settings
 from tengen.network.files.tengen_format import save_network
 from tests.network.test_tengen_format import random_network
@@ -16,10 +17,6 @@ def test_the_fewest_leaves_that_are_nearly_as_fast_are_recommended() -> None:
     rates = [Rate(1, 100, 90), Rate(4, 290, 280), Rate(8, 300, 280), Rate(16, 301, 290)]
     assert recommended(rates).leaves == 4
     assert recommended([Rate(1, 100, 1), Rate(2, 90, 1)]).leaves == 1
-
-
-def test_evaluations_are_counted_by_visit() -> None:
-    assert Rate(1, visits=200, evaluations=150).evaluations_per_visit == 0.75
 
 
 def test_it_shows_rates_and_writes_settings(

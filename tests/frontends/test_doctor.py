@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED

@@ -24,7 +24,7 @@ from tengen.frontends.net import (
 )
 from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.position import Position
-from tengen.network.architecture import PRESETS, named_architecture, parameter_count
+from tengen.network.architecture_names import PRESETS, named_architecture
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.comparison import Bounds
 from tengen.network.evaluator import encode, evaluate
@@ -32,6 +32,7 @@ from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.weights import parameter_count
 from tests.network.test_tengen_format import assert_same, outputs, random_network
 
 

@@ -14,7 +14,7 @@ from rich.progress import Progress, ProgressColumn
 from tengen.engine.engine import Engine
 from tengen.frontends import review as command
 from tengen.frontends.options import ReviewOptions
-from tengen.frontends.review import run_review
+from tengen.frontends.review import run_reviews
 from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator, uniform
@@ -40,7 +40,7 @@ def test_a_review_is_written_beside_the_game_and_summed_up(
     game: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     use(monkeypatch, two_points_network())
-    run_review(str(game), OPTIONS)
+    run_reviews([str(game)], OPTIONS)
     written = game.parent / "my game.review.sgf"
     assert "D4 was better" in load_sgf(written)[0].root.children[0].text("C")
     assert game.read_text() == BOTH_LEFT
@@ -56,7 +56,7 @@ def test_it_can_be_written_elsewhere(
 ) -> None:
     use(monkeypatch, two_points_network())
     out = tmp_path / "new" / "folder"
-    run_review(str(game), ReviewOptions(visits=20, model="any", out=str(out)))
+    run_reviews([str(game)], ReviewOptions(visits=20, model="any", out=str(out)))
     names = sorted(file.name for file in out.iterdir())
     assert names == ["my game.review.html", "my game.review.sgf"]
     assert [file.name for file in game.parent.glob("*.sgf")] == ["my game.sgf"]
@@ -66,11 +66,11 @@ def test_the_page_is_in_the_language_that_is_chosen(
     game: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, two_points_network())
-    run_review(str(game), ReviewOptions(visits=20, model="any", language="zh-Hant"))
+    run_reviews([str(game)], ReviewOptions(visits=20, model="any", language="zh-Hant"))
     page = (game.parent / "my game.review.html").read_text("utf-8")
     assert '<html lang="zh-Hant">' in page
     with pytest.raises(ValueError, match="there is no language 'klingon'; there are ar, en"):
-        run_review(str(game), ReviewOptions(visits=20, model="any", language="klingon"))
+        run_reviews([str(game)], ReviewOptions(visits=20, model="any", language="klingon"))
 
 
 def test_an_illegal_move_ends_the_review_and_is_named(
@@ -78,7 +78,7 @@ def test_an_illegal_move_ends_the_review_and_is_named(
 ) -> None:
     use(monkeypatch, two_points_network())
     game.write_text("(;SZ[7]KM[0]RU[chinese];B[aa];W[dd];B[aa];W[bb])")
-    assert len(run_review(str(game), OPTIONS).turns) == 2
+    assert len(run_reviews([str(game)], OPTIONS)[0].turns) == 2
     assert "move 3, black A7: the point is occupied" in capsys.readouterr().err
 
 
@@ -96,12 +96,12 @@ def test_what_cannot_be_reviewed_is_refused_before_a_network_is_loaded(
     monkeypatch.setattr(command, "Engine", None)
     game.write_text(text)
     with pytest.raises(SgfError, match=complaint):
-        run_review(str(game), OPTIONS)
+        run_reviews([str(game)], OPTIONS)
 
 
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(SgfError, match=r"nowhere\.sgf.*No such file"):
-        run_review("nowhere.sgf", OPTIONS)
+        run_reviews(["nowhere.sgf"], OPTIONS)
 
 
 def test_an_interrupt_keeps_what_is_known(
@@ -126,7 +126,7 @@ def test_an_interrupt_keeps_what_is_known(
 
     monkeypatch.setattr(command, "review_game", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_review(str(game), OPTIONS)
+        run_reviews([str(game)], OPTIONS)
     heard = capsys.readouterr()
     assert "stopping" in heard.err
     assert "Stopped early" in heard.err
@@ -146,7 +146,7 @@ def test_an_interrupt_before_anything_is_known_says_so(
     use(monkeypatch, FakeEvaluator(interrupting))
     game.write_text("(;SZ[7];B[aa])")
     with pytest.raises(KeyboardInterrupt):
-        run_review(str(game), ReviewOptions(visits=1000, model="any"))
+        run_reviews([str(game)], ReviewOptions(visits=1000, model="any"))
     assert "nothing is written" in capsys.readouterr().err
     assert [file.name for file in game.parent.iterdir()] == ["my game.sgf"]
 
@@ -156,7 +156,7 @@ def test_names_cannot_command_the_terminal(
 ) -> None:
     use(monkeypatch, two_points_network())
     game.write_text(BOTH_LEFT.replace("SZ[7]", "SZ[7]PB[\x1b[2J[red\\]Ann]"), "utf-8")
-    run_review(str(game), OPTIONS)
+    run_reviews([str(game)], OPTIONS)
     heard = capsys.readouterr()
     assert "\x1b[2J" not in heard.out
     assert "Ann" in heard.out

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from tengen.frontends.distil import run_distillation
+from tengen.frontends.distil import as_training
 from tengen.frontends.options import DistilOptions, TrainOptions
-from tengen.frontends.train import run_config, run_training
+from tengen.frontends.run_settings import run_config
+from tengen.frontends.train import run_training
 from tengen.network.files.bundled import FOLDER
 from tengen.network.files.tengen_format import load_network_file
 from tengen.network.origins import learned_from
@@ -112,20 +113,21 @@ def test_a_network_is_distilled_and_goes_on_from_any_folder(
     settings = [*tiny, "rating.every=0"]
     monkeypatch.chdir(tmp_path)
     small = DistilOptions(into="b2c32", board_size=4, iterations=1, device="cpu", settings=settings)
-    run_distillation("big", "run", small)
+    run_training("run", as_training("big", "run", small))
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    run_distillation("../big.safetensors", "../run", DistilOptions(iterations=2))
+    run_training("../run", as_training("../big.safetensors", "../run", DistilOptions(iterations=2)))
     run_training("../run", TrainOptions(iterations=3))
     network = load_network_file(tmp_path / "run" / "latest.safetensors")
     assert learned_from(network.provenance) == "teacher tengen-9x9"
     with pytest.raises(ValueError, match=r"data\.teacher cannot change"):
-        run_distillation("tengen-all", "../run", DistilOptions(iterations=4))
+        run_training("../run", as_training("tengen-all", "../run", DistilOptions(iterations=4)))
 
 
 def test_a_distillation_that_does_not_say_what_learns_is_refused(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
     with pytest.raises(ValueError, match="say what is to learn, as in --into"):
-        run_distillation("tengen-9x9", str(tmp_path / "run"), DistilOptions())
+        as_training("tengen-9x9", run, DistilOptions())
     with pytest.raises(ValueError, match="name one, such as tengen-9x9"):
-        run_distillation("bundled", str(tmp_path / "run"), DistilOptions(into="b2c32"))
+        as_training("bundled", run, DistilOptions(into="b2c32"))
     assert not (tmp_path / "run").exists()

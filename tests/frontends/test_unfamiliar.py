@@ -19,7 +19,7 @@ from tengen.frontends import review as review_command
 from tengen.frontends.match import run_match
 from tengen.frontends.net import show_network
 from tengen.frontends.options import GtpOptions, MatchOptions, ReviewOptions
-from tengen.frontends.review import run_review
+from tengen.frontends.review import run_reviews
 from tengen.frontends.terminal import play_in_terminal
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -190,7 +190,7 @@ def test_a_review_says_so_and_rates_nobody(
     game.write_text(BOTH_LEFT)
     network = trained(two_points_network(), "19")
     monkeypatch.setattr(review_command, "Engine", lambda model, **options: Engine(network))
-    review = run_review(str(game), ReviewOptions(visits=20, model="any"))
+    [review] = run_reviews([str(game)], ReviewOptions(visits=20, model="any"))
     assert review.black.accuracy is review.white.accuracy is None
     told = capsys.readouterr()
     assert "accuracy" not in told.out

@@ -20,7 +20,6 @@ from tengen.network.architecture import (
     Ordinary,
     Pooling,
     Rope,
-    weights_of,
 )
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.katago_format import (
@@ -37,6 +36,7 @@ from tengen.network.files.katago_format import (
 )
 from tengen.network.files.katago_older import INPUTS
 from tengen.network.files.katago_tokens import Token
+from tengen.network.weights import weights_of
 
 CHANNELS, MID = 12, 8  # MID: of the policy head, and so of the layers for the pass
 CONVOLUTIONS: tuple[Block, ...] = (Ordinary(10), Pooling(7, 5), Ordinary(CHANNELS))

@@ -11,19 +11,16 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from tengen.network.architecture import (
-    PRESETS,
     Architecture,
     Attention,
     Bottleneck,
     FeedForward,
     Pooling,
     Rope,
-    flop_count,
-    named_architecture,
-    parameter_count,
-    weights_of,
 )
+from tengen.network.architecture_names import PRESETS, named_architecture
 from tengen.network.torch.model import Network
+from tengen.network.weights import flop_count, parameter_count, weights_of
 
 ODD_ONE = replace(
     named_architecture("b2c32"),

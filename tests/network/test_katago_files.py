@@ -12,13 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
-from tengen.network.architecture import (
-    Activation,
-    Architecture,
-    Ordinary,
-    Pooling,
-    named_architecture,
-)
+from tengen.network.architecture import Activation, Architecture, Ordinary, Pooling
+from tengen.network.architecture_names import named_architecture
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.files import katago_tokens
 from tengen.network.files import loading as files

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tengen.features.feature_set import KATAGO, KATAGO_OLDER
-from tengen.network.architecture import FeedForward, named_architecture
+from tengen.network.architecture import FeedForward
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData

@@ -14,7 +14,7 @@ from tengen.features.kernels.katago import GLOBALS, PLANES
 from tengen.game.color import BLACK, WHITE
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode

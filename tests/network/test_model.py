@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import in_half
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs

@@ -12,7 +12,7 @@ import torch
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends import onnxruntime_evaluator
 from tengen.network.backends.onnx_graph import export_onnx
 from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator

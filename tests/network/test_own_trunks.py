@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from tengen.engine.engine import Engine
 from tengen.game.position import Position
 from tengen.network import own_trunks
-from tengen.network.architecture import Architecture, named_architecture
+from tengen.network.architecture import Architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.registry import open_evaluator, open_reference
 from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode, evaluate

@@ -17,7 +17,7 @@ import torch
 
 from tengen.game.geometry import Size
 from tengen.game.position import Position
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends import openvino, registry, torch_devices
 from tengen.network.backends.backend import Probe
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision

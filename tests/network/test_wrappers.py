@@ -10,7 +10,7 @@ import torch
 
 from tengen.features.feature_set import KATAGO, RICH
 from tengen.game.position import Position
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.cache import CachingEvaluator, EvaluationCache
 from tengen.network.data import NetworkData

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tengen.game.color import Color
-from tengen.problems.answers import End, Examination, Outcome, Refuted, Reply
+from tengen.problems.answers import End, Examination, OpponentReply, Refuted, SolverOutcome
 from tengen.problems.solver import RegionSolver
 from tests.problems.shapes import drawn, eye_space
 
@@ -22,11 +22,11 @@ def test_three_in_a_row_has_one_right_move_for_either_side(solver: RegionSolver)
     middle, side = position.point("E8"), position.point("D8")
     living = Examination(question, Color.BLACK, solver).turn(position)
     assert living.right == {middle: End.EYES}
-    assert living.wrong[side] == Refuted(middle, Outcome.FAILURE)
-    assert living.elsewhere == Refuted(middle, Outcome.FAILURE)
+    assert living.wrong[side] == Refuted(middle, SolverOutcome.FAILURE)
+    assert living.elsewhere == Refuted(middle, SolverOutcome.FAILURE)
     killing = Examination(question, Color.WHITE, solver).turn(position)
     assert killing.right == {middle: End.DEAD}
-    assert killing.wrong[side] == Refuted(middle, Outcome.FAILURE)
+    assert killing.wrong[side] == Refuted(middle, SolverOutcome.FAILURE)
 
 
 def test_the_opponent_resists_where_it_must_be_answered(solver: RegionSolver) -> None:
@@ -35,7 +35,7 @@ def test_the_opponent_resists_where_it_must_be_answered(solver: RegionSolver) ->
     vital = position.point("E7")
     turn = Examination(question, Color.BLACK, solver).turn(position)
     reply = turn.right[vital]
-    if isinstance(reply, Reply):
+    if isinstance(reply, OpponentReply):
         after = position.play(vital, Color.BLACK).play(reply.move, Color.WHITE)
         assert set(reply.then.right) <= set(question.region.points)
         assert all(after.is_legal(move, Color.BLACK) for move in reply.then.right)
@@ -61,11 +61,11 @@ def test_a_ko_is_less_than_success(solver: RegionSolver) -> None:
     )
     black = Examination(question, Color.BLACK, solver)
     white = Examination(question, Color.WHITE, solver)
-    assert black.outcome(position, Color.BLACK) is Outcome.SUCCESS
-    assert black.outcome(position, Color.WHITE) is Outcome.KO
-    assert white.outcome(position, Color.WHITE) is Outcome.KO
+    assert black.outcome(position, Color.BLACK) is SolverOutcome.SUCCESS
+    assert black.outcome(position, Color.WHITE) is SolverOutcome.KO
+    assert white.outcome(position, Color.WHITE) is SolverOutcome.KO
     # Black may leave it, and have a ko.
-    assert black.turn(position).elsewhere.outcome is Outcome.KO
+    assert black.turn(position).elsewhere.outcome is SolverOutcome.KO
 
 
 def test_captured_stones_end_the_question(solver: RegionSolver) -> None:
@@ -84,5 +84,5 @@ def test_captured_stones_end_the_question(solver: RegionSolver) -> None:
     examination = Examination(question, Color.WHITE, solver)
     after = position.play("D4", Color.WHITE)
     assert question.is_captured(after)
-    assert examination.outcome(after) is Outcome.SUCCESS
-    assert examination.end(after, Outcome.SUCCESS) is End.CAPTURED
+    assert examination.outcome(after) is SolverOutcome.SUCCESS
+    assert examination.end(after, SolverOutcome.SUCCESS) is End.CAPTURED

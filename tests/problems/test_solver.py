@@ -6,7 +6,7 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.problems.answers import End, Examination, Outcome
+from tengen.problems.answers import End, Examination, SolverOutcome
 from tengen.problems.region import Region
 from tengen.problems.solver import Fate, Question, RegionSolver, UnsolvedError, moves_in
 from tests.problems.shapes import drawn, eye_space, question_about
@@ -161,7 +161,7 @@ def test_whoever_moves_first_in_a_seki_the_stones_are_safe(solver: RegionSolver)
     assert solver.fate(question, position, Color.BLACK) is SAFE
     assert solver.fate(question, position, Color.WHITE) is SAFE
     examination = Examination(question, Color.BLACK, solver)
-    assert examination.end(position, Outcome.SUCCESS) is End.SEKI
+    assert examination.end(position, SolverOutcome.SUCCESS) is End.SEKI
 
 
 def test_a_connection_to_what_is_safe_saves(solver: RegionSolver) -> None:

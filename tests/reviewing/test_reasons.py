@@ -10,7 +10,7 @@ import pytest
 from tengen.engine.engine import Engine
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.reviewing.reasons import Outlook, Reason, outlook, reason
+from tengen.reviewing.reasons import MoveReason, Outlook, outlook, reason
 from tengen.search.request import Limits, SearchRequest, Wanted
 
 SHARE = {"X": 0.9, "O": -0.9, ".": 0.0}
@@ -23,7 +23,7 @@ def expected(position: Position, line: str, lead: float, owners: str) -> Outlook
     return Outlook(position, tuple(moves), lead, np.array(rows, np.float32))
 
 
-def told(position: Position, found: Reason) -> tuple[str, int, set[str]]:
+def told(position: Position, found: MoveReason) -> tuple[str, int, set[str]]:
     points = {position.text(each) for each in (found.at, found.other) if each is not None}
     return found.kind, found.stones, points
 
@@ -88,7 +88,7 @@ def test_a_line_that_ends_before_the_groups_are_joined_proves_no_cut() -> None:
     position = Position.from_diagram(CUT, komi=0)
     cut = expected(position, "D5", 4, NOBODYS)
     elsewhere = expected(position, "D3", -2, NOBODYS)
-    assert reason(cut, elsewhere, Color.BLACK) == Reason("points", 6)
+    assert reason(cut, elsewhere, Color.BLACK) == MoveReason("points", 6)
 
 
 def test_groups_that_one_more_stone_would_join_are_not_cut() -> None:
@@ -114,7 +114,7 @@ def test_where_nothing_else_is_sure_the_place_of_the_points_is_told() -> None:
     other = expected(position, "B2", 0, NOBODYS)
     assert told(position, reason(corner, other, Color.BLACK)) == ("area", 0, {"E3"})
     everywhere = expected(position, "F2", 9, "\n".join(["X.X.X.X"] * 7))
-    assert reason(everywhere, other, Color.BLACK) == Reason("points", 9)
+    assert reason(everywhere, other, Color.BLACK) == MoveReason("points", 9)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tengen.frontends.options import TrainOptions
-from tengen.frontends.train import run_config
+from tengen.frontends.run_settings import run_config
 from tengen.runs import pack as pack_module
 from tengen.runs import pack_file, run
 from tengen.runs.checkpoint import load_latest

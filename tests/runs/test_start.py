@@ -10,7 +10,7 @@ import pytest
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.data import NetworkData, Scaling
 from tengen.network.evaluator import encode, evaluate

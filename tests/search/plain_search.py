@@ -15,10 +15,12 @@ import numpy as np
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator
+from tengen.search.deep_tree import deep_tree
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, RUNNING, Limits, RootOptions, Wanted
-from tengen.search.result import MoveResult, SearchResult, Start, start_of
-from tengen.search.tree_batch import PIPELINE_FROM, LeafFlight, TreeBatch, deep_tree
+from tengen.search.result import MoveResult, SearchResult
+from tengen.search.result_reading import SearchStart, start_of
+from tengen.search.tree_batch import PIPELINE_FROM, LeafFlight, TreeBatch
 from tengen.search.tree_search import TreeSearch
 
 
@@ -39,7 +41,7 @@ class Search:
         self.params = params or SearchParams()
         self._seed, self._ownership, self._leaves = seed, ownership, leaves
         self._trees: TreeBatch | None = None
-        self._start = Start(time.monotonic(), 0, 0, 0)
+        self._start = SearchStart(time.monotonic(), 0, 0, 0)
 
     @property
     def position(self) -> Position | None:
@@ -120,7 +122,7 @@ def _run(
     on_progress: Callable[[SearchResult], None] | None,
     every: float,
 ) -> SearchResult:
-    """Start and finish flights of leaves until a limit is reached."""
+    """SearchStart and finish flights of leaves until a limit is reached."""
     trees, only = search.trees, np.zeros(1, np.int64)
     flights: deque[LeafFlight] = deque()
     most = 2 if trees.leaves >= PIPELINE_FROM else 1

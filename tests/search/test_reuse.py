@@ -27,7 +27,7 @@ from tengen.search.kernels.forest import (
 from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
 from tengen.search.params import SearchParams
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions
-from tengen.search.result import judgement
+from tengen.search.result_reading import judgement
 from tengen.search.tree_batch import TreeBatch
 from tests.search.books import check_books
 from tests.search.scripts import BANNED, KOMI, OPPONENT, OWN, doubting, opinions, preferring

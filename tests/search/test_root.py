@@ -36,7 +36,7 @@ from tengen.search.kernels.root import (
     play_weights,
     prepare_root,
 )
-from tengen.search.params import SearchParams, settings_of
+from tengen.search.params import SearchParams, settings_array
 from tengen.search.request import Limits, RootOptions, allow_only
 from tests.search.plain_search import Search
 from tests.search.scripts import OPPONENT, OWN, Script, opinions, preferring
@@ -387,7 +387,7 @@ def test_without_temperature_the_best_move_is_chosen_and_after_one_visit_the_pol
 def test_the_temperature_falls_with_a_half_life_as_long_as_the_board_is_wide(
     size: int, half: int
 ) -> None:
-    params = settings_of(SearchParams(temperature=0.2, temperature_early=1.0))
+    params = settings_array(SearchParams(temperature=0.2, temperature_early=1.0))[0]
     position = Position(size)
     boards, _ = position.arrays(room=0)
     for half_lives in range(4):
@@ -398,10 +398,12 @@ def test_the_temperature_falls_with_a_half_life_as_long_as_the_board_is_wide(
 
 @pytest.mark.kernel
 def test_the_temperature_stays_for_some_moves_before_it_falls() -> None:
-    slow = settings_of(SearchParams(temperature=0.2, temperature_early=1.0, temperature_moves=12))
-    sudden = settings_of(
+    slow = settings_array(
+        SearchParams(temperature=0.2, temperature_early=1.0, temperature_moves=12)
+    )[0]
+    sudden = settings_array(
         SearchParams(temperature_early=1.0, temperature_moves=12, temperature_halflife=1e-3)
-    )
+    )[0]
     boards, _ = Position(9).arrays(room=0)
     for ply, expected in ((0, 1.0), (11, 1.0), (12, 1.0), (21, 0.6), (30, 0.4)):
         boards[0]["ply"] = ply

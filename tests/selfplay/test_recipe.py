@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.frontends.train import PRESETS
+from tengen.frontends.run_settings import PRESETS
 from tengen.game.geometry import Point
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import uniform

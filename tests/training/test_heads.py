@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.torch.model import Outputs
 from tengen.replay.rows import HORIZONS
 from tengen.training.heads_and_losses import TrainingNetwork

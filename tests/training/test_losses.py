@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from tengen.network.architecture import Activation, named_architecture
+from tengen.network.architecture import Activation
+from tengen.network.architecture_names import named_architecture
 from tengen.network.torch.blocks import Norm, boards_of, follow_batches, renormalise
 from tengen.training.initial import initial_network
 

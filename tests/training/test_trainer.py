@@ -13,7 +13,7 @@ import torch
 
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.game.geometry import Size
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file, save_network

@@ -10,7 +10,7 @@ killed at any time. The loops of worker, learner and rater need no Ray; `actors`
 - `worker_watch`: heartbeats, rates and losses of contact
 - `learner`: the loop of a run, with games from workers and ratings from raters
 - `rater`: plays the matches
-- `mirror`: a run's folder behind a URL
+- `run_copy`: a run's folder behind a URL
 - `ray_setup`: Ray without statistics or open ports
 - `resources`: how many workers, and what each gets
 - `actors`, `driver`: the actors, and the process that starts and watches them

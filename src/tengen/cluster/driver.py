@@ -13,10 +13,10 @@ from typing import Any
 
 from tengen.cluster.actors import LearnerActor, RaterActor, WorkerActor
 from tengen.cluster.manifest import SET_ASIDE
-from tengen.cluster.mirror import copy_of
 from tengen.cluster.outage import lock_soon
 from tengen.cluster.ray_setup import LOCAL, connect
-from tengen.cluster.resources import Node, Plan, plan
+from tengen.cluster.resources import Machine, Plan, plan
+from tengen.cluster.run_copy import copy_of
 from tengen.interrupt import interruptible
 from tengen.runs.exchange import FOLDER
 from tengen.runs.folder import RunError, RunFolder, writing
@@ -119,10 +119,10 @@ def _put(store: Store, name: str, content: bytes) -> None:
         raise RunError(f"{store.location}: cannot be written ({error}); check the URL") from None
 
 
-def nodes_of(ray: Any) -> list[Node]:
+def nodes_of(ray: Any) -> list[Machine]:
     """The machines of the cluster that are there."""
     found = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return [Node(each.get("CPU", 0.0), each.get("GPU", 0.0)) for each in found]
+    return [Machine(each.get("CPU", 0.0), each.get("GPU", 0.0)) for each in found]
 
 
 class _Driver:
@@ -217,7 +217,7 @@ class _Driver:
         return sum(each.startswith("worker") for each in self._actors)
 
     def _look(self) -> None:
-        """Wait a moment for calls that end."""
+        """Wait a moment for calls to end, and deal with those that have ended."""
         for call in self._ended(list(self._labels), LOOK_SECONDS):
             label = self._labels.pop(call)
             if label == LEARNER:

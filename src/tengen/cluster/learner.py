@@ -11,8 +11,8 @@ from typing import Any
 
 from tengen.closeable import Closeable
 from tengen.cluster.manifest import ENDED, STOPPED, RatingTask
-from tengen.cluster.mirror import Mirror, copy_of
 from tengen.cluster.outage import Outage, lock_soon, patiently
+from tengen.cluster.run_copy import RunCopy, copy_of
 from tengen.cluster.worker_games import WorkerGames
 from tengen.runs.exchange import (
     FOLDER,
@@ -69,15 +69,15 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
     """
     store = open_store(location)
     folder = RunFolder(store.path) if isinstance(store, FolderStore) else copy_of(store)
-    # Before the lock, which another learner may hold that does not know yet that it was replaced.
+    # Before locking: a learner that has not noticed its replacement yet may hold the lock.
     token = take_over(store)
     with lock_soon(folder.path, LOCK_SECONDS, stop.is_set):
-        mirror = None
+        run_copy = None
         if not isinstance(store, FolderStore):
-            mirror = Mirror(store, folder)
-            mirror.pull()
+            run_copy = RunCopy(store, folder)
+            run_copy.pull()
         (folder.path / FOLDER).mkdir(exist_ok=True)  # marks the run as shared
-        with OnWorkers(store, token, mirror) as placement:
+        with OnWorkers(store, token, run_copy) as placement:
             opened, config = open_run_with(folder.path, None)
             try:
                 with Run(opened, config, session, placement) as run:
@@ -86,19 +86,19 @@ def learn(location: str, session: Session, stop: threading.Event) -> bool:
                     placement.outcome = ENDED if run.has_ended else STOPPED
             except DivergedError as error:
                 raise RunError(f"{folder.path}: {error}") from error
-            if mirror is not None:
-                _push_all(mirror, placement.check_ours, stop)
+            if run_copy is not None:
+                _push_all(run_copy, placement.check_ours, stop)
         return placement.outcome == ENDED
 
 
-def _push_all(mirror: Mirror, check_ours: Callable[[], None], stop: threading.Event) -> None:
-    """Write all that is left behind the URL; once stopped, there is one attempt."""
+def _push_all(run_copy: RunCopy, check_ours: Callable[[], None], stop: threading.Event) -> None:
+    """Write all remaining changes to the URL, trying again after errors unless stopped."""
 
     def push() -> bool:
-        mirror.push(check_ours)
+        run_copy.push(check_ours)
         return True
 
-    patiently(mirror.location, push, stop.is_set)
+    patiently(run_copy.location, push, stop.is_set)
 
 
 def take_over(store: Store) -> str:
@@ -113,9 +113,9 @@ class OnWorkers(Closeable):
 
     plays_here = False
 
-    def __init__(self, store: Store, token: str, mirror: Mirror | None = None) -> None:
-        """`token` is of `take_over`."""
-        self._store, self._token, self._mirror = store, token, mirror
+    def __init__(self, store: Store, token: str, run_copy: RunCopy | None = None) -> None:
+        """`token` is what `take_over` returned."""
+        self._store, self._token, self._run_copy = store, token, run_copy
         self._unsaved = Outage(store.location, "what a checkpoint changed cannot be written")
         self._cleared: Ledger | None = None  # what the checkpoint before the last had counted
         self._games: WorkerGames | None = None
@@ -132,11 +132,11 @@ class OnWorkers(Closeable):
     def open_rater(self, run: OpenedRun) -> RaterQueue:
         """Whoever looks for tasks."""
         assert self._games is not None
-        push = None if self._mirror is None else self._mirror.push_file
+        push = None if self._run_copy is None else self._run_copy.push_file
         return RaterQueue(self._store, run.folder, self._games.set_tasks, push)
 
     def check(self) -> None:
-        """Raise RunError if it was seen lately that another learner has taken over."""
+        """Raise RunError if another learner was found to have taken over."""
         if self._games is not None:
             self._games.check()
 
@@ -150,14 +150,14 @@ class OnWorkers(Closeable):
             raise RunError(f"{self._store.location}: another learner has taken over; this one ends")
 
     def saving(self) -> None:
-        """Raise RunError if another learner has taken over until now."""
+        """Raise RunError if another learner has taken over by now."""
         self.check_ours()
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away shards that two checkpoints have counted: the last one may be damaged."""
         with self._unsaved.reporting():  # the next checkpoint's files include these
-            if self._mirror is not None:
-                self._mirror.push(self.check_ours)  # others know no lock of this copy
+            if self._run_copy is not None:
+                self._run_copy.push(self.check_ours)  # others know no lock of this copy
             if self._cleared is not None:
                 clear_counted(self._store, self._cleared)
             self._cleared = Ledger(facts["counted"])

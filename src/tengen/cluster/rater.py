@@ -1,4 +1,4 @@
-"""A rater: plays the matches that the learner asks for, with what others leave of the machine."""
+"""A rater: plays the matches that the learner asks for, at a low priority."""
 
 from __future__ import annotations
 

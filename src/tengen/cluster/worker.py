@@ -265,7 +265,7 @@ class Worker(Closeable):
             return True
 
         if not patiently(self._store.location, write, should_stop):
-            return "stopped"  # at once: perhaps it is there, and no other may have its number
+            return "stopped"  # the shard may have been written, so no other may get its number
         self._written += 1
         self._games_written += len(games.games)
         return ""
@@ -290,8 +290,8 @@ class Worker(Closeable):
     def _must_wait(self) -> bool:
         """Whether the learner has enough to do, or is away.
 
-        Games that wait are of older and older networks, so all workers together keep no more in
-        stock than an iteration needs.
+        The longer games wait, the older is the network that played them, so all workers together
+        keep no more of them than an iteration needs.
         """
         mine = self._written - self._manifest.counted.get(str(self.session), 0)
         enough = mine >= 1 and self._manifest.waiting >= SHARDS_OF_AN_ITERATION

@@ -184,7 +184,7 @@ class WorkerGames(PlayedGames):
     # Weights and tasks
 
     def wants_weights(self) -> bool:
-        """Every few seconds."""
+        """Whether weights are due, as they are every few seconds."""
         return time.monotonic() - self._announced_at >= PUBLISH_SECONDS
 
     def publish(self, trainer: Trainer) -> None:
@@ -212,7 +212,7 @@ class WorkerGames(PlayedGames):
     # Announcements to workers, by a thread of its own
 
     def check(self) -> None:
-        """Raise what has ended the thread: without it workers and learner would wait for ever."""
+        """Raise the exception that ended the thread, without which all would wait for ever."""
         if self._failure is not None:
             raise self._failure
 

@@ -7,6 +7,7 @@
 - scheduler: the thread that runs all searches and shares the network among their owners
 - tree_pools: trees for searches, and their memory
 - loading: EngineLoader, an engine that loads in the background
+- search_rate: how fast an engine searches
 - behaviour: a signature of rules and search, by which any change of behaviour is seen
 - levels: strength from newcomer to full
 - level_ranks: the approximate rank of a level, where it was measured

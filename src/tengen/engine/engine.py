@@ -177,7 +177,8 @@ class Engine(Closeable):
         if tasks:
             trees = self.scheduler.searches_at_a_time(tasks[0].request.limits.max_visits)
             length = max(1, -(-len(tasks) // trees))
-            # The first turns of all stretches, then backwards: a free tree helps from the far end.
+            # The first turns of all stretches, then the last ones, and so on backwards: a tree that
+            # has finished its own stretch takes over another one from its end.
             order = (0, *range(length - 1, 0, -1))
             self.scheduler.submit([task for k in order for task in tasks[k::length]])
 

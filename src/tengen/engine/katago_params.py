@@ -95,13 +95,9 @@ def _switch(name: str, field: str) -> KataGoParam:
 
 
 def _inert(
-    name: str,
-    usual: bool | float | str,
-    low: float = 0.0,
-    high: float = 1.0,
-    takers: Takers = GTP,
+    name: str, usual: bool | float | str, low: float = 0.0, high: float = 1.0
 ) -> KataGoParam:
-    return KataGoParam(name, "", type(usual), takers, low, high, usual=usual)
+    return KataGoParam(name, "", type(usual), GTP, low, high, usual=usual)
 
 
 def _of_play(

@@ -64,7 +64,7 @@ class _RawRequest(NamedTuple):
     future: Future[Evaluation]
 
 
-class _Ready(NamedTuple):
+class _ReadyTree(NamedTuple):
     """A tree that may look for leaves."""
 
     pool: TreePool
@@ -440,7 +440,7 @@ class Scheduler(Closeable):
         if not ready:
             return {}
 
-        def turn(each: _Ready) -> tuple[int, float]:
+        def turn(each: _ReadyTree) -> tuple[int, float]:
             task = each.running.task
             return -task.request.priority, self._served[task.owner]
 
@@ -459,7 +459,7 @@ class Scheduler(Closeable):
                     break
         return chosen
 
-    def _ready_trees(self) -> list[_Ready]:
+    def _ready_trees(self) -> list[_ReadyTree]:
         """The searches that may have another flight; those past a limit are ended on the way."""
         ready = []
         for pool in self._pools:
@@ -471,7 +471,7 @@ class Scheduler(Closeable):
                     if pool.running.get(g) is not running:
                         continue
                 if not running.ending:
-                    ready.append(_Ready(pool, g, running))
+                    ready.append(_ReadyTree(pool, g, running))
         return ready
 
     def _finish_flight(self, flight: _Flight) -> None:

@@ -12,7 +12,7 @@ from tengen.engine.task import SearchTask
 from tengen.search.request import SearchRequest
 from tengen.search.result import SearchResult
 
-# Searches that wait for each one that is under way, so that none has to wait for the reader.
+# Waiting searches for each one under way, so that the engine never waits for the reader.
 AHEAD = 2
 Given = TypeVar("Given")
 OnDone = Callable[[int, int | None], object]  # results so far, and in all if that is known

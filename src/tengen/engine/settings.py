@@ -18,7 +18,7 @@ PRECISION = f"numbers that networks compute with: {', '.join(PRECISIONS)}"
 DEVICE = f"where networks run: {', '.join(DEVICES)}"
 
 
-class Placement(TypedDict):
+class NetworkPlacement(TypedDict):
     """Keyword arguments of whatever opens a network."""
 
     device: str
@@ -34,7 +34,7 @@ class NetworkOptions:
     precision: str = option(AUTO, PRECISION)
 
     @property
-    def placement(self) -> Placement:
+    def placement(self) -> NetworkPlacement:
         """Where and how exactly the network runs."""
         return {"device": self.device, "precision": self.precision}
 

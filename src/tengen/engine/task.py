@@ -46,7 +46,7 @@ class SearchTask:
         self.on_stop()
 
     def cancel(self) -> None:
-        """End it without a result, which nobody may wait for any more."""
+        """End it without a result; nobody may be waiting for one."""
         self.future.cancel()
         self.stop()
 

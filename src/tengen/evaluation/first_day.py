@@ -72,10 +72,10 @@ def _in_atari(position: Position, color: Color) -> Iterator[tuple[Point, list[Po
         chain = position.chain(stone)
         seen.update(chain)
         if position.liberties(stone) == 1:
-            yield next(near for each in chain for near in _empty_beside(position, each)), chain
+            yield next(near for each in chain for near in _empty_neighbours(position, each)), chain
 
 
-def _empty_beside(position: Position, point: Point) -> Iterator[Point]:
+def _empty_neighbours(position: Position, point: Point) -> Iterator[Point]:
     x, y = point
     for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
         inside = 0 <= near.x < position.width and 0 <= near.y < position.height

@@ -121,7 +121,7 @@ def contestant(spec: EngineSpec, engine: Engine | None, seed: int) -> Contestant
 
 
 @dataclass(frozen=True)
-class Store:
+class MatchFolder:
     """A folder with the results, one line a game, and the games as SGF."""
 
     folder: Path

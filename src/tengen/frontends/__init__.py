@@ -1,11 +1,12 @@
 """Ways to use Tengen. Front ends translate protocols, and hold what only one of them needs.
 
-They do not import each other, except that `distil` and `sweep` use `train`, `train` opens the page
-of its run in `web`, `precision_benchmark` measures with `benchmark`, and `cli` starts all of them.
+They do not import each other; `cli` starts all of them, and combines those that work together, as
+training and the page of its run.
 
 cli                the command line: a function for each command
 options            the options of commands as dataclasses, and the settings files that set them
 command_options    options of the command line, derived from these dataclasses
+run_settings       the settings of a training run, from presets, files and options
 katago_settings    KataGo's own command lines and settings files
 gtp/               the Go Text Protocol
 analysis/          KataGo's JSON analysis protocol

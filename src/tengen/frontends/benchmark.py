@@ -4,50 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from rich.progress import Progress
 from rich.table import Table
 
 from tengen.atomic_files import replace_text
-from tengen.engine.engine import Engine
+from tengen.engine.search_rate import Rate, search_rate
 from tengen.engine.settings import EngineOptions
 from tengen.frontends.options import BenchmarkOptions, load_settings, write_settings
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
-from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
-from tengen.search.request import Limits, SearchRequest
 from tengen.search.warmup import compile_kernels
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import tell
 
 LEAVES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 NEARLY = 0.95  # of the best rate: fewer leaves in flight see more before they choose
-VISITS_PER_LEAF_NEEDED = 24  # see descend.py: a tree needs so many for each leaf in flight
-
-
-class Rate(NamedTuple):
-    """The speed with a number of leaves in flight."""
-
-    leaves: int
-    visits: float  # a second
-    evaluations: float  # a second
-
-    @property
-    def evaluations_per_visit(self) -> float:
-        """Below 1: transpositions, ends of games and the cache make visits without the network."""
-        return self.evaluations / self.visits
-
-
-def measure(evaluator: Evaluator, position: Position, leaves: int, seconds: float) -> Rate:
-    """Search for some seconds with so many leaves in flight."""
-    warm_up = Limits(visits=VISITS_PER_LEAF_NEEDED * leaves, seconds=4 * seconds)
-    with Engine(evaluator, leaves=leaves) as engine:
-        engine.search(SearchRequest(position, warm_up))
-        result = engine.search(SearchRequest(position, Limits(playouts=10**9, seconds=seconds)))
-    visits = result.visits - result.reused
-    return Rate(leaves, visits / result.seconds, result.evaluated / result.seconds)
 
 
 def recommended(rates: list[Rate]) -> Rate:
@@ -74,10 +47,10 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     with Progress(console=TerminalConsole(stderr=True), transient=True) as progress:
         task = progress.add_task("measuring", total=len(LEAVES))
         for leaves in LEAVES:
-            rates.append(measure(evaluator, position, leaves, options.seconds))
+            rates.append(search_rate(evaluator, position, leaves, options.seconds))
             progress.advance(task)
             if leaves >= 4 * evaluator.best_batch:
-                break  # far beyond what the device likes
+                break  # far beyond the best batch of the device
     best = recommended(rates)
     table = Table("leaves in flight", "visits/s", "evaluations/s", "evaluations/visit", "")
     for rate in rates:

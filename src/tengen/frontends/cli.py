@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,7 +52,7 @@ _REMEDIES: dict[type[OSError], str] = {
 }
 
 
-class _Commands(TyperGroup):
+class _CommandGroup(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -68,21 +71,21 @@ class _Commands(TyperGroup):
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="A complete Go AI in Python.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 net = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="Keep network files, look into them and convert them.",
     rich_markup_mode=None,
 )
 app.add_typer(net, name="net")
 
 problems = typer.Typer(
-    cls=_Commands,
+    cls=_CommandGroup,
     help="Make problems of life and death out of games, and check them.",
     rich_markup_mode=None,
 )
@@ -300,7 +303,27 @@ def train(
     """
     from tengen.frontends.train import run_training
 
-    run_training(run, options, serve)
+    run_training(run, options, partial(shown_at, serve))
+
+
+@contextmanager
+def shown_at(port: int | None, folder: str) -> Iterator[None]:
+    """Show the run in a folder on a web page at this port, if there is one; raises ValueError.
+
+    Training without a page needs no web server.
+    """
+    if port is None:
+        yield
+        return
+    try:
+        from tengen.frontends.web.runs.serve import RunPage
+    except ImportError as error:
+        need = f"--serve needs a web server ({error})"
+        raise ValueError(f"{need}: pip install fastapi uvicorn, or train without it") from None
+    with RunPage(Path(folder), port) as page:
+        say(f"watch it learn at {page.address}")
+        yield
+    say(f"its page is closed; look at it again with: tengen play --run {folder}")
 
 
 @app.command()
@@ -318,9 +341,10 @@ def distil(
 
     Ctrl-C saves and stops; the same command resumes, and so does `tengen train RUN`.
     """
-    from tengen.frontends.distil import run_distillation
+    from tengen.frontends.distil import as_training
+    from tengen.frontends.train import run_training
 
-    run_distillation(teacher, run, options, serve)
+    run_training(run, as_training(teacher, run, options), partial(shown_at, serve))
 
 
 @app.command()

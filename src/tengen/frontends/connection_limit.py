@@ -1,4 +1,4 @@
-"""How many connections a server may have open: files must be left for the games and for itself."""
+"""How many connections a server may have open, so that it can still open files of its own."""
 
 from __future__ import annotations
 

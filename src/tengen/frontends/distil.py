@@ -1,26 +1,22 @@
-"""`tengen distil`: a run that learns what another network thinks, in place of results."""
+"""`tengen distil`: a run whose targets are the outputs of another network."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from dataclasses import fields
 
-from tengen.frontends.options import DistilOptions, TrainOptions
-from tengen.frontends.train import DISTIL, run_training
+from tengen.frontends.options import DistilOptions, RunOptions, TrainOptions
+from tengen.frontends.run_settings import DISTIL
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import find_network
 from tengen.runs.folder import is_run
 
 
-def run_distillation(
-    teacher: str, path: str, options: DistilOptions, serve: int | None = None
-) -> None:
-    """Begin or resume a run with a teacher; raises ValueError."""
-    run_training(str(Path(path)), as_training(teacher, path, options), serve)
-
-
 def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions:
-    """The options of `tengen train` that have the run in a folder learn from a teacher."""
+    """The options of `tengen train` that have the run in a folder learn from a teacher.
+
+    Raises ValueError.
+    """
     if teacher == BUNDLED:
         raise ValueError("several networks come with Tengen: name one, such as tengen-9x9")
     is_new = not is_run(path)
@@ -28,18 +24,10 @@ def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions
         raise ValueError("say what is to learn, as in --into b6c96 (`tengen net list` has more)")
     # The absolute path, so that the run can be resumed from any folder.
     settings = [f"data.teacher={json.dumps(str(find_network(teacher).resolve()))}"]
+    shared = {each.name: getattr(options, each.name) for each in fields(RunOptions)}
     return TrainOptions(
-        minutes=options.minutes,
-        games=options.games,
-        iterations=options.iterations,
-        session_minutes=options.session_minutes,
-        pack=options.pack,
+        **shared | {"settings": [*settings, *options.settings]},
         records=options.records,
         model=options.into,
-        board_size=options.board_size,
         preset=DISTIL if is_new and options.config is None else None,
-        config=options.config,
-        settings=[*settings, *options.settings],
-        device=options.device,
-        seed=options.seed,
     )

@@ -69,7 +69,7 @@ def _installation() -> Iterator[Check]:
 
 
 def _folder(name: str, folder: Path, variable: str) -> Check:
-    """Can files be kept in a folder? Without one all works, but nothing is remembered."""
+    """Can files be written to a folder? Without one everything works, but nothing is kept."""
     existing = next(each for each in (folder, *folder.parents) if each.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
         return Check(name, True, str(folder))
@@ -92,7 +92,7 @@ def _kernels() -> Iterator[Check]:
 
 
 def _behaviour() -> Iterator[Check]:
-    """Not a fault where it differs: somebody may have changed the search, and means it."""
+    """The signature of behaviour. Another one is no fault: the search may have been changed."""
     try:
         found = behaviour_signature()
     except Exception as error:
@@ -128,6 +128,6 @@ def _test_search(engine: Engine, position: Position) -> Check:
     rate = result.visits / result.seconds
     where = f"{network.evaluator.name} on {network.evaluator.device}"
     what = f"{where}, {result.visits} visits, {rate:,.0f} a second"
-    if (doubt := engine.unfamiliar(position)) is not None:
-        what += f"; {doubt}"
+    if (unfamiliar := engine.unfamiliar(position)) is not None:
+        what += f"; {unfamiliar}"
     return Check(name, True, what)

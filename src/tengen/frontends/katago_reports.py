@@ -82,7 +82,7 @@ SIDES = {"B": Color.BLACK, "W": Color.WHITE, "E": None}
 
 
 def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None]:
-    """All points of a board and the pass, without these: what is avoided where they are allowed."""
+    """All points and the pass, without these: the moves to avoid if only these are allowed."""
     from tengen.game.geometry import Point
 
     points = (Point(x, y) for y in range(size.height) for x in range(size.width))
@@ -92,8 +92,8 @@ def all_moves_but(moves: Iterable[Point | None], size: Size) -> set[Point | None
 def after_move(position: Position, move: MoveLike, color: Color) -> Position:
     """The position after a move of either colour; raises IllegalMoveError.
 
-    Servers have rules of their own, and records break them: ko, superko, suicide of several stones
-    and the end of the game stop no move, as in KataGo.
+    As in KataGo, retaking a ko, repeating a position, suicide of several stones and moves after
+    the end of the game are played: the rules of servers and records may allow them.
     """
     after = position.play(move, color, strict=False)
     if after.captured(color) == position.captured(color) + 1:
@@ -102,7 +102,7 @@ def after_move(position: Position, move: MoveLike, color: Color) -> Position:
 
 
 class HandicapCount(NamedTuple):
-    """The handicap stones so far, and whether Black's next ones are some, too.
+    """The handicap stones so far, and whether Black's next stones count as such.
 
     They are the stones of the first position, unless White has some there, and those that Black
     adds before White's first one: clients lay out handicap so. A move out of turn begins anew with

@@ -211,7 +211,7 @@ def with_param(settings: GtpOptions, param: KataGoParam, given: object) -> GtpOp
 
 
 def options_in_files(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What --config and --override-config, which are among the given options, set of the others.
+    """The options that --config and --override-config, which are among the given ones, set.
 
     A file is Tengen's, or one of KataGo's by its ending. Raises ValueError.
     """

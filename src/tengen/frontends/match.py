@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tengen.evaluation.elo import Sprt, WinDrawLoss, estimate
 from tengen.evaluation.lockstep import Played, openings
-from tengen.evaluation.match import EngineSpec, Store, play_engines
+from tengen.evaluation.match import EngineSpec, MatchFolder, play_engines
 from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
@@ -19,7 +19,7 @@ from tengen.network.trained_on import unfamiliar
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import say, tell
 
-MOVES_PER_POINT = 2  # at which a game is counted as it stands
+MOVES_PER_POINT = 2  # after which a game is counted as it stands
 AT_A_TIME = 256  # games of two networks in lockstep
 
 
@@ -36,7 +36,7 @@ def run_match(engines: tuple[EngineSpec, EngineSpec], options: MatchOptions) -> 
     store = None
     if options.out:
         digests = _sha256(engines[0], empty), _sha256(engines[1], empty)
-        store = Store(Path(options.out), names, terms, digests)
+        store = MatchFolder(Path(options.out), names, terms, digests)
     known = store.finished() if store else {}
     tally = WinDrawLoss()
     for gained in known.values():
@@ -94,8 +94,8 @@ def _open_networks(
     networks = {}
     for model in models:
         data = load_network(model, empty)
-        if (doubt := unfamiliar(data.name, data.trained_on, empty)) is not None:
-            say(f"warning: {doubt}")
+        if (found := unfamiliar(data.name, data.trained_on, empty)) is not None:
+            say(f"warning: {found}")
         networks[model] = open_evaluator(data, options.device, options.precision)
     return networks
 

@@ -20,7 +20,6 @@ from tengen.distribution import install_command
 from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
-    PRESETS,
     Architecture,
     Attention,
     Block,
@@ -29,10 +28,8 @@ from tengen.network.architecture import (
     Ordinary,
     Pooling,
     PostActivation,
-    flop_count,
-    named_architecture,
-    parameter_count,
 )
+from tengen.network.architecture_names import PRESETS, named_architecture
 from tengen.network.backends.registry import open_evaluator, open_reference
 from tengen.network.comparison import EXACT, ROUNDED, compare, random_positions
 from tengen.network.data import NetworkData
@@ -56,6 +53,7 @@ from tengen.network.files.tengen_format import looks_like_safetensors, save_netw
 from tengen.network.fixed_rules import with_fixed_rules
 from tengen.network.origins import LEARNED_FROM, learned_from
 from tengen.network.trained_on import BOARD_SIZES, RULES
+from tengen.network.weights import flop_count, parameter_count
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import tell
 

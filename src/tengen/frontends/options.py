@@ -1,6 +1,6 @@
 """The options of all commands, as dataclasses, and the settings files that set them.
 
-A file has sections for the engine, for its search, for the part of people in it and for commands.
+A file has sections for the engine, its search, its imitation of people, and for commands.
 The sections [search] and [human] take KataGo's names of parameters, too.
 """
 
@@ -33,7 +33,7 @@ SEED = "the same seed gives the same moves; by default each game has its own"
 
 
 def any_seed() -> int:
-    """A seed that nobody chose."""
+    """A random seed."""
     from secrets import randbits
 
     return randbits(32)
@@ -67,7 +67,7 @@ class GtpOptions(EngineOptions):
     ponder_visits: int | None = None  # in the opponent's time; else as many as fit in ten minutes
     ponder_playouts: int | None = None
     ponder_seconds: float | None = None
-    lag: float = 0.1  # seconds that a move may cost beyond its thought
+    lag: float = 0.1  # seconds that a move may take beyond its search
     more_time: float = 1.0  # the time for a move is multiplied by this,
     midgame_time: float = 1.0  # and by this at the peak of the middle game
     midgame_peak: float = 130.0  # which is at this move on 19x19
@@ -120,7 +120,7 @@ class GtpOptions(EngineOptions):
 
     @property
     def plays_anti_mirror(self) -> bool:
-        """Do moves to play punish an opponent who mirrors? By default so, unlike analyses."""
+        """Does the search for a move punish an opponent who mirrors? Analyses do not by default."""
         asked = self.anti_mirror
         return bool(self.search.get("anti_mirror", True)) if asked is None else asked
 
@@ -225,8 +225,8 @@ class ReviewOptions(NetworkOptions):
 
 
 @dataclass(frozen=True)
-class TrainOptions:
-    """Options of `tengen train`; None where the run's own settings are to stay."""
+class RunOptions:
+    """Options of all commands that train a run; None where the run's own settings are to stay."""
 
     minutes: float | None = option(None, "length of the whole run")
     games: int | None = option(None, "or end it after so many games")
@@ -237,6 +237,21 @@ class TrainOptions:
     pack: Path | None = option(
         None, "write files of this name that let the run go on elsewhere", metavar="FILE"
     )
+    board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
+    config: str | None = option(
+        None, "settings file, or the name of a recipe: 9x9, 7x7 and others", metavar="FILE"
+    )
+    settings: list[str] = option(
+        (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
+    )
+    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
+    seed: int | None = option(None, "seed of weights and games")
+
+
+@dataclass(frozen=True)
+class TrainOptions(RunOptions):
+    """Options of `tengen train`."""
+
     origin: Path | None = option(
         None, "begin a run that goes on from this pack", flag="--from", metavar="PACK"
     )
@@ -248,45 +263,20 @@ class TrainOptions:
     )
     records: list[str] = option((), RECORDS, metavar="FILE_OR_FOLDER")
     model: str | None = option(None, "architecture, such as b6c96; see `tengen net list`")
-    board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     preset: str | None = option(
         None, "a recipe: katago (the default), gumbel, tutorial, records or distil"
     )
-    config: str | None = option(
-        None, "settings file, or the name of a recipe: 9x9, 7x7 and others", metavar="FILE"
-    )
-    settings: list[str] = option(
-        (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
-    )
-    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
-    seed: int | None = option(None, "seed of weights and games")
     allow_commands: bool = option(
         False, "start the programs that the run's rating.outside names (gtp:COMMAND)"
     )
 
 
 @dataclass(frozen=True)
-class DistilOptions:
-    """Options of `tengen distil`; None where the run's own settings are to stay."""
+class DistilOptions(RunOptions):
+    """Options of `tengen distil`."""
 
     into: str | None = option(None, "architecture of the network that learns, such as b6c96")
-    minutes: float | None = option(None, "length of the whole run")
-    games: int | None = option(None, "or end it after so many games")
-    iterations: int | None = option(None, "or after so many iterations")
-    board_size: int | None = option(None, BOARD_SIZE, low=2, high=19)
     records: list[str] = option((), POSITIONS, metavar="FILE_OR_FOLDER")
-    session_minutes: float | None = option(
-        None, "end this session after so many; the same command resumes the run", low=0
-    )
-    pack: Path | None = option(
-        None, "write files of this name that let the run go on elsewhere", metavar="FILE"
-    )
-    config: str | None = option(None, "settings file, or the name of a recipe", metavar="FILE")
-    settings: list[str] = option(
-        (), "one setting, as in training.rate=0.001", flag="--set", metavar="KEY=VALUE"
-    )
-    device: str | None = option(None, f"where to train: {', '.join(TRAINING_DEVICES)}")
-    seed: int | None = option(None, "seed of weights and games")
 
 
 @dataclass(frozen=True)

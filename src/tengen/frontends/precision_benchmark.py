@@ -13,10 +13,10 @@ from typing import NamedTuple
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from tengen.engine.search_rate import Rate, search_rate
 from tengen.evaluation.elo import WinDrawLoss, estimate
 from tengen.evaluation.equal_time import match_at_equal_time
 from tengen.evaluation.lockstep import Player
-from tengen.frontends.benchmark import Rate, measure
 from tengen.frontends.options import BenchmarkOptions
 from tengen.game.position import Position
 from tengen.network.backends.openvino_evaluator import (
@@ -99,7 +99,7 @@ def _contenders(
     task = progress.add_task("measuring the speed", total=len(precisions))
     for precision in precisions:
         evaluator = OpenVinoEvaluator(data, precision)
-        rate = measure(evaluator, board, evaluator.best_batch, options.seconds)
+        rate = search_rate(evaluator, board, evaluator.best_batch, options.seconds)
         visits = max(2, round(rate.visits * options.move_seconds))
         yield Contender(precision, evaluator, rate, visits)
         progress.advance(task)

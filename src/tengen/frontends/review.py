@@ -32,11 +32,6 @@ CACHE_MEGABYTES = 128.0  # positions of a second look were seen in the first
 LISTED = 5  # mistakes of each side in the summary
 
 
-def run_review(file: str, options: ReviewOptions) -> GameReview:
-    """Review the first game of a file; see `run_reviews`."""
-    return run_reviews([file], options)[0]
-
-
 def run_reviews(sources: Sequence[str], options: ReviewOptions) -> list[GameReview]:
     """Review the first game of each file, and of each SGF file in folders; write what was found.
 

@@ -82,7 +82,7 @@ class _Writer(NamedTuple):
     params: SelfPlayParams
     options: SelfPlayOptions
     network: str
-    run: str  # tells this run's games from those of others, whatever their seeds
+    run: str  # a name that no other run has, so that games of runs with one seed differ
     engine: Engine | None  # asked for leads, where rows are wanted
 
     def write(self, games: Games) -> None:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from tengen.atomic_files import replace_text
 from tengen.frontends.options import SweepOptions, TrainOptions
-from tengen.frontends.train import run_config
+from tengen.frontends.run_settings import run_config
 from tengen.interrupt import interruptible
 from tengen.network.own_trunks import loaded_modules
 from tengen.runs.sweep import Curve, Variant, joint_series, read_curve, summary, variants
@@ -45,7 +45,7 @@ def run_sweep(recipe: str, options: SweepOptions) -> None:
     same command goes on with it.
     """
     plan = planned_runs(options)
-    for each in plan:  # what cannot be is refused before the first of them begins
+    for each in plan:  # errors in settings are reported before the first run begins
         wanted = TrainOptions(config=recipe, settings=list(each.settings), seed=each.seed)
         run_config(str(each.path), wanted)
     options.out.mkdir(parents=True, exist_ok=True)

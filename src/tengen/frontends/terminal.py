@@ -30,8 +30,8 @@ def play_in_terminal(
     rank = rank_of(level, engine.name_for(position), position.size)
     opponent = level.name if rank is None else f"{level.name}, about {rank}"
     show(f"You play {human} against Tengen ({opponent}).\n{HELP}")
-    if (doubt := engine.unfamiliar(position)) is not None:
-        show(f"Beware: {doubt}.")
+    if (unfamiliar := engine.unfamiliar(position)) is not None:
+        show(f"Beware: {unfamiliar}.")
     while not position.is_over:
         if position.to_play is human:
             show(f"\n{position}")

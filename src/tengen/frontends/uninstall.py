@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 
 
 def kept_folders(*, caches_only: bool = False) -> Iterator[Kept]:
-    """The folders that are there: those that Tengen itself made, never the one around them."""
+    """The existing folders that Tengen made itself, never the folder that contains them."""
     roots = [(user_cache(), CACHES)]
     roots += [] if caches_only else [(user_data(), DATA)]
     for root, folders in roots:

@@ -129,3 +129,10 @@ class BoardView:
     def _index(self, point: PointLike) -> int:
         """The board index of a point."""
         return point_index(self.point(point), self.width)
+
+
+def neighbours(point: Point, size: Size) -> list[Point]:
+    """The points next to one, on a board."""
+    x, y = point
+    around = Point(x, y - 1), Point(x - 1, y), Point(x + 1, y), Point(x, y + 1)
+    return [each for each in around if 0 <= each.x < size.width and 0 <= each.y < size.height]

@@ -1,6 +1,7 @@
 """Networks: what they are, how they are stored, and how they are run.
 
-- architecture: what a network is made of; names such as b6c96; parameters and FLOPs
+- architecture: what a network is made of; architecture_names: what b6c96 stands for
+- weights: the names and shapes of all weights; parameters and FLOPs
 - data: a network as architecture, weights and provenance
 - own_trunks: user-supplied torch modules in place of blocks
 - trained_on: the boards and rules that a network was trained on

@@ -1,22 +1,19 @@
-"""Architectures as data: what a network is made of, its name, its size and its cost."""
+"""Architectures as data: the blocks and heads that a network is made of."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
-from enum import Enum, StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from enum import StrEnum
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.feature_set import KATAGO, FeatureSet
-from tengen.features.human_profile import METADATA_INPUTS
 from tengen.game.geometry import MAX_SIDE
-from tengen.network.own_trunks import find_trunk
 
 # Limits beyond any real network, against broken and hostile files.
 MAX_SIZE = 65_536  # of any one dimension
@@ -273,243 +270,9 @@ def theta_frequencies(spec: Attention) -> NDArray[np.float32]:
     return frequencies
 
 
-class Use(Enum):
-    """How often each value of a weight is multiplied in the evaluation of a board."""
-
-    NOT_COUNTED = 0  # norms and biases, which cost next to nothing
-    ONCE_A_BOARD = 1
-    ONCE_A_POINT = 2
-
-
-class Weight(NamedTuple):
-    """One tensor of a network."""
-
-    name: str  # as the torch network names it
-    shape: tuple[int, ...]
-    use: Use
-    learned: bool = True  # statistics and constants are not
-
-
-def weights_of(architecture: Architecture) -> Iterator[Weight]:
-    """All tensors of a network with this architecture, but for those of a trunk of one's own."""
-    a = architecture
-    if not a.trunk:
-        yield from _input_weights(a)
-    for i, block in enumerate(a.blocks):
-        yield from _block_weights(f"blocks.{i}", a.channels, block)
-    if a.tip_rms_norm:
-        yield from _rms_norm("tip.norm", a.channels)
-        yield _bias("tip", a.channels)
-    else:
-        yield from _norm("tip", a.channels)
-    yield from _flat_policy_weights(a) if a.board_size else _policy_weights(a)
-    yield _convolution("value.conv1", a.channels, a.value_mid, 1)
-    yield from _norm("value.norm1", a.value_mid)
-    for name, inputs, outputs in (
-        ("linear2", (a.board_size**2 or 3) * a.value_mid, a.value_hidden),
-        ("value", a.value_hidden, 3),
-        ("score", a.value_hidden, a.score_outputs),
-    ):
-        yield _linear(f"value.{name}", inputs, outputs)
-        yield _bias(f"value.{name}", outputs)
-    yield _convolution("value.ownership", a.value_mid, 1, 1)
-
-
-def _input_weights(a: Architecture) -> Iterator[Weight]:
-    yield _convolution("conv", a.planes, a.channels, a.first_kernel)
-    if a.globals:
-        yield _linear("globals", a.globals, a.channels)
-    if a.metadata_hidden1:
-        yield _linear("metadata.linear1", METADATA_INPUTS, a.metadata_hidden1)
-        yield _bias("metadata.linear1", a.metadata_hidden1)
-        yield _linear("metadata.linear2", a.metadata_hidden1, a.metadata_hidden2)
-        yield _bias("metadata.linear2", a.metadata_hidden2)
-        yield _linear("metadata.linear3", a.metadata_hidden2, a.channels)
-
-
-def _flat_policy_weights(a: Architecture) -> Iterator[Weight]:
-    area = a.board_size**2
-    yield _convolution("policy.conv1", a.channels, a.policy_mid, 1)
-    yield from _norm("policy.norm1", a.policy_mid)
-    yield _linear("policy.linear", a.policy_mid * area, area + 1)
-    yield _bias("policy.linear", area + 1)
-
-
-def _policy_weights(a: Architecture) -> Iterator[Weight]:
-    yield _convolution("policy.conv1", a.channels, a.policy_mid, 1)
-    yield _convolution("policy.conv_pool", a.channels, a.policy_pool, 1)
-    yield from _norm("policy.norm_pool", a.policy_pool)
-    yield _linear("policy.pool_to_bias", 3 * a.policy_pool, a.policy_mid)
-    yield from _norm("policy.norm1", a.policy_mid)
-    yield _convolution("policy.conv2", a.policy_mid, a.policy_outputs, 1)
-    yield _linear("policy.pass1", 3 * a.policy_pool, a.pass_hidden or a.policy_outputs)
-    if a.pass_hidden:
-        yield _bias("policy.pass1", a.pass_hidden)
-        yield _linear("policy.pass2", a.pass_hidden, a.policy_outputs)
-
-
-def _block_weights(name: str, channels: int, block: Block) -> Iterator[Weight]:
-    match block:
-        case Ordinary() | PostActivation() | Pooling():
-            yield from _norm(f"{name}.norm1", channels)
-            yield _convolution(f"{name}.conv1", channels, block.mid, 3)
-            if isinstance(block, Pooling):
-                yield _convolution(f"{name}.conv_pool", channels, block.pool, 3)
-                yield from _norm(f"{name}.norm_pool", block.pool)
-                yield _linear(f"{name}.pool_to_bias", 3 * block.pool, block.mid)
-            yield from _norm(f"{name}.norm2", block.mid)
-            yield _convolution(f"{name}.conv2", block.mid, channels, 3)
-            if isinstance(block, PostActivation):
-                yield from _norm(f"{name}.norm3", channels)
-        case Bottleneck():
-            yield from _norm(f"{name}.norm1", channels)
-            yield _convolution(f"{name}.conv1", channels, block.mid, 1)
-            for i, inner in enumerate(block.inner):
-                yield from _block_weights(f"{name}.blocks.{i}", block.mid, inner)
-            yield from _norm(f"{name}.norm2", block.mid)
-            yield _convolution(f"{name}.conv2", block.mid, channels, 1)
-        case Attention():
-            queries, values = block.query_dim, block.value_dim
-            yield from _rms_norm(f"{name}.norm", channels)
-            yield _at_points(f"{name}.query", channels, block.heads * queries)
-            yield _at_points(f"{name}.key", channels, block.kv_heads * queries)
-            yield _at_points(f"{name}.value", channels, block.kv_heads * values)
-            yield _at_points(f"{name}.out", block.heads * values, channels)
-            if block.rope is Rope.LEARNED:
-                shape = (block.kv_heads, queries // 2, 2)
-                yield Weight(f"{name}.frequencies", shape, Use.NOT_COUNTED)
-        case FeedForward():
-            yield from _rms_norm(f"{name}.norm", channels)
-            yield _at_points(f"{name}.linear1", channels, block.hidden)
-            if block.gated:
-                yield _at_points(f"{name}.gate", channels, block.hidden)
-            yield _at_points(f"{name}.linear2", block.hidden, channels)
-
-
-def _convolution(name: str, inputs: int, outputs: int, kernel: int) -> Weight:
-    return Weight(f"{name}.weight", (outputs, inputs, kernel, kernel), Use.ONCE_A_POINT)
-
-
-def _linear(name: str, inputs: int, outputs: int) -> Weight:
-    return Weight(f"{name}.weight", (outputs, inputs), Use.ONCE_A_BOARD)
-
-
-def _at_points(name: str, inputs: int, outputs: int) -> Weight:
-    return _linear(name, inputs, outputs)._replace(use=Use.ONCE_A_POINT)
-
-
-def _bias(name: str, channels: int) -> Weight:
-    return Weight(f"{name}.bias", (channels,), Use.NOT_COUNTED)
-
-
-def _norm(name: str, channels: int) -> Iterator[Weight]:
-    for part, learned in (("scale", True), ("bias", True), ("mean", False), ("variance", False)):
-        yield Weight(f"{name}.{part}", (channels,), Use.NOT_COUNTED, learned)
-    yield Weight(f"{name}.epsilon", (), Use.NOT_COUNTED, learned=False)
-
-
-def _rms_norm(name: str, channels: int) -> Iterator[Weight]:
-    yield Weight(f"{name}.weight", (channels,), Use.NOT_COUNTED)
-    yield Weight(f"{name}.epsilon", (), Use.NOT_COUNTED, learned=False)
-
-
-def parameter_count(architecture: Architecture) -> int:
-    """The number of learned parameters."""
-    return sum(math.prod(w.shape) for w in weights_of(architecture) if w.learned)
-
-
-def flop_count(architecture: Architecture, height: int, width: int) -> int:
-    """Operations for one board: two for each multiply-add of convolutions, matrices, attention.
-
-    Convolutions are counted as if the board went on beyond its edges.
-    """
-    points = height * width
-    times = {Use.NOT_COUNTED: 0, Use.ONCE_A_BOARD: 1, Use.ONCE_A_POINT: points}
-    products = sum(math.prod(w.shape) * times[w.use] for w in weights_of(architecture))
-    per_pair = sum(  # of points: attention weights and weighted values
-        block.heads * (block.query_dim + block.value_dim)
-        for block in flat_blocks(architecture.blocks)
-        if isinstance(block, Attention)
-    )
-    return 2 * (products + points**2 * per_pair)
-
-
 def flat_blocks(blocks: tuple[Block, ...]) -> Iterator[Block]:
     """All blocks, each followed by those within it."""
     for block in blocks:
         yield block
         if isinstance(block, Bottleneck):
             yield from flat_blocks(block.inner)
-
-
-# bNcM: N blocks of M channels; nbt: nested bottlenecks; hKtf: each block a pair of attention with K
-# heads and feed-forward.
-_NAME = re.compile(
-    r"b(?P<blocks>\d{1,3})c(?P<channels>\d{1,4})(?P<nbt>nbt)?(?:h(?P<heads>\d{1,2})tf)?"
-)
-PRESETS = (
-    "b2c32",
-    "b4c64",
-    "b6c64",
-    "b6c96",
-    "b10c128",
-    "b18c384",
-    "b18c384nbt",
-    "b20c256",
-    "b40c256",
-    "b60c320",
-    "b7c96h3tf",
-)
-
-
-def named_architecture(name: str) -> Architecture:
-    """The architecture that a name such as b6c96 stands for, or one's own; raises ValueError."""
-    if (own := find_trunk(name)) is not None:
-        return replace(_with_heads(own.channels), trunk=name)
-    match = _NAME.fullmatch(name.strip().lower())
-    if match is None or int(match["blocks"]) < 1 or int(match["channels"]) < 8:
-        known = f"known are {', '.join(PRESETS)}, and what --module FILE.py registers"
-        raise ValueError(f"no architecture is called {name!r}; {known}")
-    n, channels = int(match["blocks"]), int(match["channels"])
-    pool = max(8, channels // 4)
-    heads = _with_heads(channels)
-    if match["heads"]:
-        count = int(match["heads"])
-        if channels % count or (channels // count) % 4:
-            raise ValueError(f"{name}: {channels} channels do not divide into {count} heads")
-        size = channels // count
-        pair = (
-            Attention(count, count, size, size, Rope.THETA),
-            FeedForward(8 * channels // 3 // 8 * 8, gated=True),
-        )
-        return replace(
-            heads,
-            blocks=pair * n,
-            activation=Activation.SILU,
-            tip_activation=Activation.SILU,
-            tip_rms_norm=True,
-        )
-    if match["nbt"]:
-        mid = channels // 2
-        plain = Bottleneck(mid, (Ordinary(mid), Ordinary(mid)))
-        pooling = Bottleneck(mid, (Pooling(mid - mid // 4, mid // 4), Ordinary(mid)))
-        blocks: tuple[Block, ...] = tuple(pooling if i % 3 == 1 else plain for i in range(n))
-        mish = Activation.MISH
-        return replace(heads, blocks=blocks, activation=mish, tip_activation=mish)
-    blocks = tuple(
-        Pooling(channels - pool, pool) if i % 3 == 2 or (n == 2 and i == 1) else Ordinary(channels)
-        for i in range(n)
-    )
-    return replace(heads, blocks=blocks)
-
-
-def _with_heads(channels: int) -> Architecture:
-    """Heads that suit a trunk of so many channels, and no blocks yet."""
-    return Architecture(
-        blocks=(),
-        channels=channels,
-        policy_mid=min(48, max(16, channels // 3)),
-        policy_pool=min(48, max(16, channels // 3)),
-        value_mid=min(96, max(16, channels // 3)),
-        value_hidden=min(128, max(32, 2 * channels // 3)),
-    )

@@ -1,4 +1,4 @@
-"""Answers: for each move of the side that solves a problem whether it is right, and what follows.
+"""The solution of a problem: which moves of the solver are right, and the replies to each.
 
 A move is right if no other one achieves more. A wrong one has a refutation: the opponent's move
 after which nothing is left of what could be achieved. A right one is settled if the opponent has no
@@ -20,7 +20,7 @@ from tengen.problems.solver import Fate, Question, RegionSolver, moves_in
 MOST_TURNS = 6  # of the solver in a solution
 
 
-class Outcome(IntEnum):
+class SolverOutcome(IntEnum):
     """What the solver achieves; the more, the better."""
 
     FAILURE = 0
@@ -45,31 +45,31 @@ class Refuted:
     """What is wrong with a move."""
 
     move: Point | None  # of the opponent; None: none is needed
-    outcome: Outcome  # that is left
+    outcome: SolverOutcome  # that is left
 
 
 @dataclass(frozen=True)
-class Reply:
+class OpponentReply:
     """The opponent's answer to a right move, and what is right then."""
 
     move: Point
-    then: Turn
+    then: SolverTurn
 
 
 @dataclass(frozen=True)
-class Turn:
+class SolverTurn:
     """A turn of the side that solves the problem."""
 
-    right: Mapping[Point, Reply | End] = field(default_factory=dict)
+    right: Mapping[Point, OpponentReply | End] = field(default_factory=dict)
     wrong: Mapping[Point, Refuted] = field(default_factory=dict)
-    elsewhere: Refuted = Refuted(None, Outcome.FAILURE)  # after a pass, or a move outside
+    elsewhere: Refuted = Refuted(None, SolverOutcome.FAILURE)  # after a pass, or a move outside
 
 
 # The plausibility of moves in some positions, by point; the higher, the more plausible.
-Taste: TypeAlias = Callable[[Sequence[Position]], Sequence[Mapping[Point, float]]]
+Plausibility: TypeAlias = Callable[[Sequence[Position]], Sequence[Mapping[Point, float]]]
 
 
-def no_taste(positions: Sequence[Position]) -> Sequence[Mapping[Point, float]]:
+def equally_plausible(positions: Sequence[Position]) -> Sequence[Mapping[Point, float]]:
     """All moves are equally plausible."""
     return [{} for _ in positions]
 
@@ -87,42 +87,51 @@ class Examination:
         """Are the stones in question those of who solves it?"""
         return self.question.defender is self.color
 
-    def outcome(self, position: Position, to_play: Color | None = None) -> Outcome:
+    def outcome(self, position: Position, to_play: Color | None = None) -> SolverOutcome:
         """What can be achieved in a position; raises UnsolvedError."""
         if self.question.is_captured(position):
             fate = Fate.CAPTURED
         else:
             fate = self.solver.fate(self.question, position, to_play)
-        return Outcome(int(fate) if self.defends else Fate.SAFE - fate)
+        return SolverOutcome(int(fate) if self.defends else Fate.SAFE - fate)
 
-    def outcomes(self, position: Position) -> dict[Point, tuple[Outcome, Position]]:
+    def outcomes(self, position: Position) -> dict[Point, tuple[SolverOutcome, Position]]:
         """What each legal move in the region achieves, and the position after it."""
         return {
             move: (self.outcome(after), after)
             for move, after in moves_in(self.question.region, position, self.color)
         }
 
-    def turn(self, position: Position, taste: Taste = no_taste, turns: int = MOST_TURNS) -> Turn:
+    def turn(
+        self,
+        position: Position,
+        plausibility: Plausibility = equally_plausible,
+        turns: int = MOST_TURNS,
+    ) -> SolverTurn:
         """The answers to all moves in a position; raises UnsolvedError."""
-        return self._turn(position, self.outcome(position, self.color), taste, turns)
+        return self._turn(position, self.outcome(position, self.color), plausibility, turns)
 
-    def _turn(self, position: Position, wanted: Outcome, taste: Taste, turns: int) -> Turn:
+    def _turn(
+        self, position: Position, wanted: SolverOutcome, plausibility: Plausibility, turns: int
+    ) -> SolverTurn:
         found = self.outcomes(position)
         wrong = {move: pair for move, pair in found.items() if pair[0] < wanted}
-        tastes = taste([position, *(after for _, after in wrong.values())])
+        plausibilities = plausibility([position, *(after for _, after in wrong.values())])
         refuted = {
             move: self._refuted(after, left, natural)
-            for (move, (left, after)), natural in zip(wrong.items(), tastes[1:], strict=True)
+            for (move, (left, after)), natural in zip(
+                wrong.items(), plausibilities[1:], strict=True
+            )
         }
         left = self.outcome(position, self.color.opponent)
-        return Turn(
+        return SolverTurn(
             right={
-                move: self._after_right(after, wanted, taste, turns)
+                move: self._after_right(after, wanted, plausibility, turns)
                 for move, (outcome, after) in found.items()
                 if outcome >= wanted
             },
             wrong=refuted,
-            elsewhere=self._refuted(position, left, tastes[0]),
+            elsewhere=self._refuted(position, left, plausibilities[0]),
         )
 
     def refuted(self, after: Position, natural: Mapping[Point, float] | None = None) -> Refuted:
@@ -130,7 +139,9 @@ class Examination:
         left = self.outcome(after, self.color.opponent)
         return self._refuted(after, left, natural or {})
 
-    def _refuted(self, after: Position, left: Outcome, natural: Mapping[Point, float]) -> Refuted:
+    def _refuted(
+        self, after: Position, left: SolverOutcome, natural: Mapping[Point, float]
+    ) -> Refuted:
         if self.question.is_captured(after):
             return Refuted(None, left)
         opponent = self.color.opponent
@@ -142,15 +153,17 @@ class Examination:
         return Refuted(max(good, key=lambda move: natural.get(move, 0.0), default=None), left)
 
     def _after_right(
-        self, after: Position, wanted: Outcome, taste: Taste, turns: int
-    ) -> Reply | End:
-        reply = self.hardest_reply(after, wanted, taste) if turns > 1 else None
+        self, after: Position, wanted: SolverOutcome, plausibility: Plausibility, turns: int
+    ) -> OpponentReply | End:
+        reply = self.hardest_reply(after, wanted, plausibility) if turns > 1 else None
         if reply is None:
             return self.end(after, wanted)
         position = after.play(reply, self.color.opponent)
-        return Reply(reply, self._turn(position, wanted, taste, turns - 1))
+        return OpponentReply(reply, self._turn(position, wanted, plausibility, turns - 1))
 
-    def hardest_reply(self, after: Position, wanted: Outcome, taste: Taste) -> Point | None:
+    def hardest_reply(
+        self, after: Position, wanted: SolverOutcome, plausibility: Plausibility
+    ) -> Point | None:
         """The opponent's move that leaves the fewest right answers; None if none needs one."""
         if self.question.is_captured(after):
             return None
@@ -164,15 +177,15 @@ class Examination:
                 answers[move] = len(right)
         if not answers:
             return None
-        natural = taste([after])[0]
+        natural = plausibility([after])[0]
         return min(answers, key=lambda move: (answers[move], -natural.get(move, 0.0)))
 
-    def end(self, position: Position, achieved: Outcome) -> End:
+    def end(self, position: Position, achieved: SolverOutcome) -> End:
         """How it stands after a right move that needs no further one."""
         question = self.question
         if question.is_captured(position):
             return End.CAPTURED
-        if achieved is Outcome.KO:
+        if achieved is SolverOutcome.KO:
             return End.KO
         if not self.defends:
             return End.DEAD

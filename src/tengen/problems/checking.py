@@ -5,7 +5,14 @@ from __future__ import annotations
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.answers import End, Examination, Outcome, Refuted, Reply, Turn
+from tengen.problems.answers import (
+    End,
+    Examination,
+    OpponentReply,
+    Refuted,
+    SolverOutcome,
+    SolverTurn,
+)
 from tengen.problems.problem import Problem
 from tengen.problems.solver import RegionSolver, moves_in
 
@@ -25,7 +32,7 @@ def why_wrong(problem: Problem, solver: RegionSolver) -> str | None:
         position = problem.position
         if len(problem.answers.right) != 1:
             raise _WrongError("not exactly one move is right")
-        wanted = Outcome.KO if problem.ko else Outcome.SUCCESS
+        wanted = SolverOutcome.KO if problem.ko else SolverOutcome.SUCCESS
         if examination.outcome(position) is not wanted:
             raise _WrongError("what can be achieved is not what is said")
         if examination.outcome(position, problem.to_play.opponent) >= wanted:
@@ -36,7 +43,9 @@ def why_wrong(problem: Problem, solver: RegionSolver) -> str | None:
     return None
 
 
-def _check_turn(examination: Examination, position: Position, turn: Turn, wanted: Outcome) -> None:
+def _check_turn(
+    examination: Examination, position: Position, turn: SolverTurn, wanted: SolverOutcome
+) -> None:
     color, opponent = examination.color, examination.color.opponent
     found = examination.outcomes(position)
     right = {move for move, (outcome, _) in found.items() if outcome >= wanted}
@@ -57,7 +66,7 @@ def _check_turn(examination: Examination, position: Position, turn: Turn, wanted
                 raise _WrongError(f"{position.text(move)} does not end as is said")
         else:
             _check_reply(examination, after, reply, wanted)
-        if isinstance(reply, Reply):
+        if isinstance(reply, OpponentReply):
             _check_turn(examination, after.play(reply.move, opponent), reply.then, wanted)
 
 
@@ -70,7 +79,9 @@ def _check_refuted(examination: Examination, after: Position, refuted: Refuted) 
             raise _WrongError(f"{after.text(refuted.move)} refutes nothing")
 
 
-def _check_reply(examination: Examination, after: Position, reply: Reply, wanted: Outcome) -> None:
+def _check_reply(
+    examination: Examination, after: Position, reply: OpponentReply, wanted: SolverOutcome
+) -> None:
     """A reply must be answered, and can be."""
     opponent = examination.color.opponent
     position = after.play(reply.move, opponent)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from tengen.engine.engine import Engine
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.problems.answers import Examination, Outcome
+from tengen.problems.answers import Examination, SolverOutcome
 from tengen.problems.network_judgement import (
     deciding_komi,
     grade_of,
@@ -39,10 +39,17 @@ class Maker:
     visits: int = 100  # of each search
     solver: RegionSolver = field(default_factory=RegionSolver)
 
-    def problems_in(self, game: WatchedGame) -> Iterator[Problem]:
-        """The problems of a game, the first that is found in each place."""
+    def problems_in(
+        self, game: WatchedGame, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[Problem]:
+        """The problems of a game, the first that is found in each place.
+
+        `stopped` is asked before each position; once it is true, no more are looked at.
+        """
         places: list[_Place] = []
         for position, ownership in zip(game.positions, game.ownership, strict=True):
+            if stopped():
+                return
             if position.is_over or position.ko is not None:
                 continue
             start = position_of(rows_of(position), position.to_play, position.komi)
@@ -73,7 +80,7 @@ class Maker:
         right = [after for outcome, after in found.values() if outcome >= wanted]
         if len(right) != 1 or len(found) < LEAST_MOVES:
             return None
-        if wanted is Outcome.KO and right[0].ko is not None:
+        if wanted is SolverOutcome.KO and right[0].ko is not None:
             return None  # nothing but to take it
         return examination, right[0]
 
@@ -84,7 +91,7 @@ class Maker:
         """
         start = right.undo()
         question = examination.question
-        success = examination.outcome(start) is Outcome.SUCCESS
+        success = examination.outcome(start) is SolverOutcome.SUCCESS
         named = {each.name_for(start): each for each in (self.engine, *self.others)}
         engines = tuple(named.values())[:NETWORKS_TO_AGREE] if success else ()
         if not all(looks_decisive(each, right, question) for each in engines):

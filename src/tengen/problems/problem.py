@@ -10,7 +10,7 @@ from functools import cached_property
 from tengen.game.color import BLACK, Color
 from tengen.game.geometry import Point, Size, Symmetry
 from tengen.game.position import Position
-from tengen.problems.answers import End, Reply, Turn
+from tengen.problems.answers import End, OpponentReply, SolverTurn
 from tengen.problems.solver import Question
 
 RULES = "chinese"
@@ -26,7 +26,7 @@ class Problem:
     komi: float  # at which the game hangs on it
     question: Question
     ko: bool  # is a ko the most that can be achieved?
-    answers: Turn
+    answers: SolverTurn
     grade: int = 0  # 0: not measured
     level: str = ""  # the weakest level of strength that finds the first move
     margins: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class Problem:
     @property
     def end(self) -> End:
         """How it ends if all goes well."""
-        reply: Reply | End = next(iter(self.answers.right.values()))
-        while isinstance(reply, Reply):
+        reply: OpponentReply | End = next(iter(self.answers.right.values()))
+        while isinstance(reply, OpponentReply):
             reply = next(iter(reply.then.right.values()))
         return reply
 

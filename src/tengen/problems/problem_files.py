@@ -12,7 +12,7 @@ from tengen.atomic_files import replace_file
 from tengen.bounded_files import read_bounded
 from tengen.game.color import parse_color
 from tengen.game.geometry import Point, Size, parse_point, point_text
-from tengen.problems.answers import End, Outcome, Refuted, Reply, Turn
+from tengen.problems.answers import End, OpponentReply, Refuted, SolverOutcome, SolverTurn
 from tengen.problems.problem import GRADES, Problem, position_of
 from tengen.problems.region import Region
 from tengen.problems.solver import Question
@@ -127,8 +127,8 @@ def _point(name: str, size: Size) -> Point:
     return Point(x, y)
 
 
-def _turn_content(turn: Turn, height: int) -> dict[str, Any]:
-    def after(reply: Reply | End) -> object:
+def _turn_content(turn: SolverTurn, height: int) -> dict[str, Any]:
+    def after(reply: OpponentReply | End) -> object:
         if isinstance(reply, End):
             return str(reply)
         return [point_text(reply.move, height), _turn_content(reply.then, height)]
@@ -145,21 +145,21 @@ def _turn_content(turn: Turn, height: int) -> dict[str, Any]:
 
 def _refuted_text(refuted: Refuted, height: int) -> str:
     move = NONE_NEEDED if refuted.move is None else point_text(refuted.move, height)
-    return f"{move} {THEN_KO}" if refuted.outcome is Outcome.KO else move
+    return f"{move} {THEN_KO}" if refuted.outcome is SolverOutcome.KO else move
 
 
-def _turn(content: dict[str, Any], size: Size, height: int, depth: int = 0) -> Turn:
+def _turn(content: dict[str, Any], size: Size, height: int, depth: int = 0) -> SolverTurn:
     if depth > DEEPEST:
         raise ValueError("the solution is too long")
 
-    def after(reply: object) -> Reply | End:
+    def after(reply: object) -> OpponentReply | End:
         if isinstance(reply, str):
             return End(reply)
         if not (isinstance(reply, list) and len(reply) == 2):
             raise ValueError(f"no reply: {reply!r}")
-        return Reply(_point(reply[0], size), _turn(reply[1], size, height, depth + 1))
+        return OpponentReply(_point(reply[0], size), _turn(reply[1], size, height, depth + 1))
 
-    return Turn(
+    return SolverTurn(
         {_point(move, size): after(reply) for move, reply in content["right"].items()},
         {_point(move, size): _refuted(text, size) for move, text in content["wrong"].items()},
         _refuted(content["elsewhere"], size),
@@ -170,5 +170,5 @@ def _refuted(text: str, size: Size) -> Refuted:
     move, *then = text.split()
     if then not in ([], [THEN_KO]):
         raise ValueError(f"no refutation: {text!r}")
-    outcome = Outcome.KO if then else Outcome.FAILURE
+    outcome = SolverOutcome.KO if then else SolverOutcome.FAILURE
     return Refuted(None if move == NONE_NEEDED else _point(move, size), outcome)

@@ -13,7 +13,7 @@ from tengen.problems.region import region_around
 from tengen.problems.solver import Question
 
 LEAST_STONES = 3  # that a chain in question has
-DOUBTFUL, SURE = 0.85, 0.8  # ownership up to which stones are in question; from which they are safe
+UNSURE, SURE = 0.85, 0.8  # ownership up to which stones are in question; from which they are safe
 MOST_EMPTY = 14  # points of a region
 LEAST_EMPTY = 2
 MOST_POINTS = 40  # of a region, stones included
@@ -34,7 +34,7 @@ def questions_in(position: Position, ownership: NDArray[np.float32]) -> Iterator
         chain = frozenset(position.chain(stone))
         seen |= chain
         certainty = abs(float(np.mean([owned[each.y, each.x] for each in chain])))
-        if len(chain) < LEAST_STONES or certainty > DOUBTFUL:
+        if len(chain) < LEAST_STONES or certainty > UNSURE:
             continue
         region = region_around(position, stone, lambda at: owned[at.y, at.x] > SURE, MOST_POINTS)
         color = position.at(stone)

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point, Size
 from tengen.game.position import Position
@@ -73,8 +74,8 @@ class Region:
         record: np.void = np.zeros(1, FIGHT)[0]
         record["area"] = self.mask(self.points)
         record["target"] = self.mask(stones)
-        record["wall"] = self.mask(self._beside(position, attacker))
-        record["home"] = self.mask(self._beside(position, defender))
+        record["wall"] = self.mask(self._next_to(position, attacker))
+        record["home"] = self.mask(self._next_to(position, defender))
         record["attackers"] = self.mask(inside[attacker])
         record["defenders"] = self.mask(inside[defender])
         record["ko"] = self.mask([ko]) if banned and ko is not None else 0
@@ -104,7 +105,7 @@ class Region:
             for near in neighbours(each, self.size)
         )
 
-    def _beside(self, position: Position, color: Color) -> list[Point]:
+    def _next_to(self, position: Position, color: Color) -> list[Point]:
         """The points of the region next to stones of a colour outside it."""
         outside = {near for near in self.border if position.at(near) is color}
         return [each for each in self.points if not outside.isdisjoint(neighbours(each, self.size))]
@@ -125,13 +126,6 @@ def bits_needed(points: Iterable[Point]) -> int:
     return int((min(wide, high) + 1) * max(wide, high))
 
 
-def neighbours(point: Point, size: Size) -> list[Point]:
-    """The points next to one, on a board."""
-    x, y = point
-    around = Point(x, y - 1), Point(x - 1, y), Point(x + 1, y), Point(x, y + 1)
-    return [each for each in around if 0 <= each.x < size.width and 0 <= each.y < size.height]
-
-
 def region_around(
     position: Position, stone: Point, safe: Callable[[Point], bool], most_points: int = CELLS
 ) -> Region | None:
@@ -139,23 +133,23 @@ def region_around(
 
     Stones that are said to be safe and could be captured by play in the region belong to it, too.
     """
-    doubtful = set(position.chain(stone))
+    unsure = set(position.chain(stone))
     while True:
-        inside = _filled(position, doubtful, safe, most_points)
+        inside = _filled(position, unsure, safe, most_points)
         if len(inside) > most_points or bits_needed(inside) > CELLS:
             return None
         region = Region(position.size, frozenset(inside))
         lost = region.border - region.safe_at_border(position)
         if not lost:
             return region
-        doubtful |= {each for near in lost for each in position.chain(near)}
+        unsure |= {each for near in lost for each in position.chain(near)}
 
 
 def _filled(
-    position: Position, doubtful: set[Point], safe: Callable[[Point], bool], most_points: int
+    position: Position, unsure: set[Point], safe: Callable[[Point], bool], most_points: int
 ) -> set[Point]:
-    """What is connected to doubtful stones through empty points and stones that are not safe."""
-    found = set(doubtful)
+    """What is connected to unsure stones through empty points and stones that are not safe."""
+    found = set(unsure)
     todo = list(found)
     while todo and len(found) <= most_points:
         for near in neighbours(todo.pop(), position.size):

@@ -123,9 +123,7 @@ def encode_games(
     return found
 
 
-def encode_padded(
-    games: Games, features: FeatureSet, size: Size, seed: int, *, threads: int = 1
-) -> TrainingRows:
+def encode_padded(games: Games, features: FeatureSet, size: Size, seed: int) -> TrainingRows:
     """The rows of these games in their order, smaller boards in the upper left corner.
 
     For trainers that want all sizes in one array; else as `encode_games`. Also raises ValueError
@@ -135,7 +133,7 @@ def encode_padded(
     for own in _sizes(games):
         if own.width > size.width or own.height > size.height:
             raise ValueError(f"a game on a {own} board does not fit rows of {size}")
-    return _encoded(games, copies_of_turns(games, seed), features, size, threads)
+    return _encoded(games, copies_of_turns(games, seed), features, size, threads=1)
 
 
 def _sizes(games: Games) -> list[Size]:

@@ -30,7 +30,6 @@ from tengen.selfplay.record import (
     Games,
 )
 
-MOST_SETUP = 361  # stones that may stand before the first move
 _SET_UP = ("AB", "AW", "AE", "PL")
 
 

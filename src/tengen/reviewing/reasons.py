@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
@@ -71,7 +72,7 @@ class Outlook:
         return mean if color is Color.BLACK else -mean
 
 
-class Reason(NamedTuple):
+class MoveReason(NamedTuple):
     """What a colour gains by the better of two moves."""
 
     kind: Kind
@@ -97,7 +98,7 @@ def outlook(before: Position, move: Point | None, result: SearchResult) -> Outlo
     return Outlook(before, tuple(line), sign * result.lead, ownership)
 
 
-def reason(better: Outlook, worse: Outlook, color: Color) -> Reason:
+def reason(better: Outlook, worse: Outlook, color: Color) -> MoveReason:
     """Why a colour is better off with one of two moves in the same position, its own or not."""
     gain = better.ahead(color) - worse.ahead(color)
     fate = _fate(better, worse, color, gain)
@@ -106,7 +107,7 @@ def reason(better: Outlook, worse: Outlook, color: Color) -> Reason:
     return (
         _cut_or_joined(better, worse, color, gain)
         or _area(better, worse, color, gain)
-        or Reason("points", gain)
+        or MoveReason("points", gain)
     )
 
 
@@ -123,7 +124,7 @@ def _chains(position: Position) -> list[tuple[Color, Chain]]:
 # Stones that live or die
 
 
-def _fate(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason | None:
+def _fate(better: Outlook, worse: Outlook, color: Color, gain: float) -> MoveReason | None:
     """The stones that are saved or taken, where they make enough of the difference."""
     fates: dict[Kind, list[Chain]] = {"captures": [], "takes": [], "saves": []}
     for owner, chain in _chains(better.before):
@@ -134,7 +135,7 @@ def _fate(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason 
             taken = _is_captured(better, chain)
             fates["captures" if taken else "takes"].append(chain)
     found = [
-        Reason(kind, gain, sum(map(len, group)), _middle(_largest(group)))
+        MoveReason(kind, gain, sum(map(len, group)), _middle(_largest(group)))
         for kind, chains in fates.items()
         for group in _groups(chains)
     ]
@@ -182,21 +183,22 @@ def _middle(points: Iterable[Point]) -> Point:
 # Groups that are cut or joined
 
 
-def _cut_or_joined(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason | None:
+def _cut_or_joined(better: Outlook, worse: Outlook, color: Color, gain: float) -> MoveReason | None:
     """What the colour's first move does between two groups, where the other line undoes it."""
     key = _first_move(better, color)
     if key is None:
         return None
     before, point = key
     for owner in (color.opponent, color):
-        beside = _chains_beside(before, point, owner)
-        # Only stones that were there when the moves were chosen.
-        beside = [
-            each for each in beside if all(better.before.at(stone) is owner for stone in each)
+        chains = [
+            each
+            for each in _chains_next_to(before, point, owner)
+            # Only stones that were there when the moves were chosen.
+            if all(better.before.at(stone) is owner for stone in each)
         ]
-        if len(beside) < 2:
+        if len(chains) < 2:
             continue
-        one, other = sorted(beside, key=lambda each: (-len(each), sorted(each)))[:2]
+        one, other = sorted(chains, key=lambda each: (-len(each), sorted(each)))[:2]
         joined = owner is color
         if _are_joined(better, one, other) is not joined:
             continue
@@ -205,7 +207,7 @@ def _cut_or_joined(better: Outlook, worse: Outlook, color: Color, gain: float) -
         taken = worse.positions[-1].at(point) is color.opponent
         if taken and _are_joined(worse, one, other) is (not joined):
             kind: Kind = "connects" if joined else "cuts"
-            return Reason(kind, gain, len(other), _middle(other), _middle(one))
+            return MoveReason(kind, gain, len(other), _middle(other), _middle(one))
     return None
 
 
@@ -217,9 +219,9 @@ def _first_move(outlook: Outlook, color: Color) -> tuple[Position, Point] | None
     return None
 
 
-def _chains_beside(position: Position, point: Point, owner: Color) -> list[Chain]:
-    beside = [each for each in _beside(position, point) if position.at(each) is owner]
-    return list({frozenset(position.chain(each)) for each in beside})
+def _chains_next_to(position: Position, point: Point, owner: Color) -> list[Chain]:
+    stones = [each for each in neighbours(point, position.size) if position.at(each) is owner]
+    return list({frozenset(position.chain(each)) for each in stones})
 
 
 def _are_joined(outlook: Outlook, one: Chain, other: Chain) -> bool | None:
@@ -234,22 +236,15 @@ def _are_joined(outlook: Outlook, one: Chain, other: Chain) -> bool | None:
     return None if shared else False
 
 
-def _liberties(position: Position, chain: Chain) -> set[tuple[int, int]]:
-    """The empty points beside a chain."""
-    beside = {each for stone in chain for each in _beside(position, stone)}
-    return {each for each in beside if position.at(each) is None}
-
-
-def _beside(position: Position, point: Point) -> list[tuple[int, int]]:
-    x, y = point
-    around = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
-    return [(a, b) for a, b in around if 0 <= a < position.width and 0 <= b < position.height]
+def _liberties(position: Position, chain: Chain) -> set[Point]:
+    around = {each for stone in chain for each in neighbours(stone, position.size)}
+    return {each for each in around if position.at(each) is None}
 
 
 # Points
 
 
-def _area(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason | None:
+def _area(better: Outlook, worse: Outlook, color: Color, gain: float) -> MoveReason | None:
     """Where most of the difference lies, if it lies in one place."""
     sign = 1 if color is Color.BLACK else -1
     gained = np.clip(sign * (better.ownership - worse.ownership), 0, None)
@@ -259,4 +254,4 @@ def _area(better: Outlook, worse: Outlook, color: Color, gain: float) -> Reason 
     y, x = np.unravel_index(int(sums.argmax()), sums.shape)
     if sums[y, x] < MOST_AREA * max(gain, float(gained.sum())):
         return None
-    return Reason("area", gain, at=Point(int(x), int(y)))
+    return MoveReason("area", gain, at=Point(int(x), int(y)))

@@ -171,20 +171,20 @@ class CheckpointWriter(BackgroundThread):
         games: Games,
         arrays: Mapping[str, NDArray[Any]],
         facts: dict[str, Any],
-        beside: Callable[[Path], None] | None = None,
+        write_more: Callable[[Path], None] | None = None,
     ) -> None:
         """Save a run, to be started in the background; raises RunError.
 
-        `beside` writes what else there is about the games, next to their shard, which then holds
-        all of them.
+        `write_more` writes further files about the games next to their shard. With it, one shard
+        holds all of them.
         """
         self._before()
-        at_most = GAMES_IN_A_SHARD if beside is None else max(1, len(games.games))
+        at_most = GAMES_IN_A_SHARD if write_more is None else max(1, len(games.games))
         with writing(self._folder.shards):
             for part in split_games(games, at_most):
                 path = write_shard(self._folder.shards, part, {"run": self._folder.path.name})
-                if beside is not None:
-                    beside(path)
+                if write_more is not None:
+                    write_more(path)
             self._write_samples(games)
         last = max(map(shard_number, shard_files(self._folder.shards)), default=0)
         facts = facts | {"last_shard": last}
@@ -202,7 +202,7 @@ class CheckpointWriter(BackgroundThread):
 
 
 def _age(path: Path) -> tuple[int, str]:
-    """Sorts older files first; numbers of games alone do not tell, if several machines play."""
+    """A key for older files first; with several machines, later games may have lower numbers."""
     return path.stat().st_mtime_ns, path.name
 
 

@@ -49,7 +49,7 @@ from tengen.user_messages import say
 
 SECONDS_BETWEEN = 180.0  # two packs of a run under way
 NETWORKS_SHARE = 0.25  # of the room beside the weights, that networks take before games
-_SPARE_ROWS = 1_000  # beyond the window: how many rows a weight becomes is drawn at random
+_SPARE_ROWS = 1_000  # more than the window: the number of rows of a turn is drawn at random
 _LEVEL = 6
 
 

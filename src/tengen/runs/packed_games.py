@@ -23,7 +23,7 @@ _TABLES: dict[str, np.dtype[Any]] = {"games": GAME, "turns": TURN, "targets": TA
 
 
 def packed_games(games: Games) -> bytes:
-    """These games, but for what was found after each move (`move_values`)."""
+    """Pack games, without the values that were found after each move (`move_values`)."""
     columns = [_columns(games.games), *_turn_columns(games.turns)]
     columns += [_columns(games.targets), _columns(games.ownership)]
     content = zlib.compress(b"".join(columns), _LEVEL)

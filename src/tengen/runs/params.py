@@ -15,7 +15,7 @@ from tengen.features.feature_set import (
 )
 from tengen.game.geometry import parse_size
 from tengen.game.rules import parse_rules
-from tengen.network.architecture import named_architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.registry import AUTO, check_training_device
 from tengen.runs.observer import RunObserver
 from tengen.selfplay.params import SelfPlayParams, SelfPlaySearch

@@ -98,7 +98,7 @@ class GameSource(Protocol):
         """The files with what was collected before this session, the last first."""
 
     def first(self, folder: RunFolder) -> Iterator[Piece]:
-        """Files of games in an order that stays, from which some are held out."""
+        """Files of games in an order that never changes, in which held-out games are looked for."""
 
 
 class PlayedGames:
@@ -107,11 +107,11 @@ class PlayedGames:
     share = 0.0
 
     def earlier(self, folder: RunFolder) -> Iterator[Piece]:
-        """The shards, the last first."""
+        """The shards, the latest first."""
         return map(piece_of, reversed(shard_files(folder.shards)))
 
     def first(self, folder: RunFolder) -> Iterator[Piece]:
-        """The shards, the first first."""
+        """The shards, the oldest first."""
         return map(piece_of, shard_files(folder.shards))
 
 
@@ -146,15 +146,8 @@ class Placement(Protocol):
         """Called in the background after each checkpoint, with its facts."""
 
 
-class OneProcess:
-    """All parts in this process."""
-
-    plays_here = True
-
-    def open_games(self, run: OpenedRun) -> LocalFleet:
-        """A fleet."""
-        self._store = FolderStore(run.folder.path)
-        return LocalFleet(run)
+class NoOtherMachine:
+    """Base class of placements with all parts in this process."""
 
     def open_rater(self, run: OpenedRun) -> LocalRater:
         """Matches that the loop waits for."""
@@ -165,6 +158,20 @@ class OneProcess:
 
     def saving(self) -> None:
         """Does nothing: no other machine takes part in the run."""
+
+    def saved(self, facts: Mapping[str, Any]) -> None:
+        """Does nothing: no other machine takes part in the run."""
+
+
+class OneProcess(NoOtherMachine):
+    """Self-play, learning and matches in this process."""
+
+    plays_here = True
+
+    def open_games(self, run: OpenedRun) -> LocalFleet:
+        """A fleet."""
+        self._store = FolderStore(run.folder.path)
+        return LocalFleet(run)
 
     def saved(self, facts: Mapping[str, Any]) -> None:
         """Clear away what workers left and the checkpoint has counted."""
@@ -185,7 +192,7 @@ class LocalFleet(PlayedGames):
         self._network = SelfPlayNetwork(data or run.trainer.ema, halves)
         run.kernels_ready()
         games, first = config.selfplay, run.numbers_from
-        if first:  # none is cut short, which is for the first games of an untrained network alone
+        if first:  # only the first games of an untrained network are cut short
             games = replace(games, stagger=False)
         self._fleet = Fleet(
             self._network.buffers, games, config.search, config.run.seed, first_game=first

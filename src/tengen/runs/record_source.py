@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.network.backends.registry import CUDA
 from tengen.network.data import NetworkData
 from tengen.runs.folder import RunFolder
-from tengen.runs.placement import LocalRater, OpenedRun
+from tengen.runs.placement import NoOtherMachine, OpenedRun
 from tengen.runs.progress import Counters
 from tengen.runs.records import TAKEN, record_pieces
 from tengen.runs.row_maker import Piece
@@ -20,7 +20,7 @@ from tengen.selfplay.record import Games, no_games
 from tengen.training.trainer import Trainer
 
 
-class FromRecords:
+class FromRecords(NoOtherMachine):
     """A placement without any self-play; matches are played in this process."""
 
     plays_here = False
@@ -28,19 +28,6 @@ class FromRecords:
     def open_games(self, run: OpenedRun) -> RecordedGames:
         """The records of the run."""
         return RecordedGames(run)
-
-    def open_rater(self, run: OpenedRun) -> LocalRater:
-        """A rater that plays matches at once; the loop waits for them."""
-        return LocalRater(run)
-
-    def check(self) -> None:
-        """Does nothing: the lock of the folder keeps other processes out."""
-
-    def saving(self) -> None:
-        """Does nothing: no other machine takes part in the run."""
-
-    def saved(self, facts: Mapping[str, Any]) -> None:
-        """Does nothing: no other machine takes part in the run."""
 
 
 class RecordedGames:

@@ -53,7 +53,6 @@ class ReplayWriter(BackgroundThread):
         if isinstance(found, Piece):
             made = self._maker.of_file(found)
         elif len(found.games):
-            # One thread: there are few games, and more take longer to start than to encode.
             made = self._maker.of_games(found)
             self._unsaved.append(Unsaved(found, made.teacher_outputs))
             self.last = found
@@ -78,7 +77,7 @@ class ReplayWriter(BackgroundThread):
         return Unsaved(games, _joined_outputs(parts) if parts else None)
 
     def teacher_outputs_saver(self, unsaved: Unsaved) -> Callable[[Path], None] | None:
-        """What keeps the teacher's outputs for games beside their shard; None without any."""
+        """A function that writes the teacher's outputs next to a shard; None without a teacher."""
         games, outputs = unsaved
         if outputs is None:
             return None

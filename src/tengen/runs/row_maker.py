@@ -95,9 +95,10 @@ class RowMaker:
         self.features, self.held_out, self.teacher = features, held_out, teacher
         self._seed, self._sizes = seed, sizes
 
-    def of_games(self, games: Games, threads: int = 1) -> Made:
+    def of_games(self, games: Games) -> Made:
         """The rows of games that have just been played."""
-        found = self._of_games(games, threads)
+        # One thread: there are few games, and more take longer to start than to encode.
+        found = self._of_games(games, threads=1)
         outputs = None if self.teacher is None else self._evaluated(found)
         return self._made(found, outputs)
 

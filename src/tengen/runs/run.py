@@ -476,8 +476,8 @@ class Run(Closeable):
             facts["teacher_sha256"] = self._teacher.sha256
         if was_shared(self._folder):
             facts |= {"counted": self._ledger.to_json(), "aside": dict(self._aside)}
-        games, beside = unsaved.games, self._replay.teacher_outputs_saver(unsaved)
-        self._writer.start(self._writer.write, self.iteration, games, arrays, facts, beside)
+        games, outputs = unsaved.games, self._replay.teacher_outputs_saver(unsaved)
+        self._writer.start(self._writer.write, self.iteration, games, arrays, facts, outputs)
         if self._config.rating.gate:
             self._let_play(self._playing)  # reloaded, as a resumed run does, so that both agree
         self._refresh_teacher()

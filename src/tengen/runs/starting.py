@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tengen.features.feature_set import FEATURE_SETS
-from tengen.network.architecture import Architecture, named_architecture
+from tengen.network.architecture import Architecture
+from tengen.network.architecture_names import named_architecture
 from tengen.network.data import NetworkData
 from tengen.network.files.loading import file_sha256, find_network, load_network
 from tengen.network.origins import NOTHING, learned_on_from, with_source
@@ -23,7 +24,7 @@ from tengen.user_messages import say
 _FACTS = ("minutes", "games", "rows", "steps")  # of a network's provenance, named in its origin
 
 
-class Start(NamedTuple):
+class StartingNetwork(NamedTuple):
     """The network that training starts from, and where it comes from."""
 
     network: TrainingNetwork
@@ -32,7 +33,7 @@ class Start(NamedTuple):
     needs_statistics: bool  # of its norms, before the first step
 
 
-def starting_network(params: RunParams, facts: Mapping[str, Any] | None) -> Start:
+def starting_network(params: RunParams, facts: Mapping[str, Any] | None) -> StartingNetwork:
     """The start of a new run, or of one with a checkpoint that has these facts.
 
     For a resumed run only the architecture matters: its weights are in the checkpoint.
@@ -43,7 +44,7 @@ def starting_network(params: RunParams, facts: Mapping[str, Any] | None) -> Star
     facts = facts or {}
     if "architecture" in facts:
         architecture = Architecture.from_json(str(facts["architecture"]))
-    return Start(
+    return StartingNetwork(
         initial_network(architecture, params.seed),
         str(facts.get("started_from", "")),
         str(facts.get("learned_from", NOTHING)),
@@ -51,7 +52,7 @@ def starting_network(params: RunParams, facts: Mapping[str, Any] | None) -> Star
     )
 
 
-def _from_network(data: NetworkData, params: RunParams) -> Start:
+def _from_network(data: NetworkData, params: RunParams) -> StartingNetwork:
     features, seen = params.feature_set, FEATURE_SETS[data.architecture.features]
     if (seen.planes, seen.globals) != (features.planes, features.globals):
         raise ValueError(
@@ -63,7 +64,7 @@ def _from_network(data: NetworkData, params: RunParams) -> Start:
     continued = continued_network(data, params.seed)
     for remark in continued.remarks:
         say(f"{data.name} continues training: {remark}")
-    return Start(
+    return StartingNetwork(
         continued.network,
         ", ".join([data.name, *named]),
         learned_on_from(data.name, data.provenance),

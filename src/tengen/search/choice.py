@@ -15,7 +15,7 @@ _COLD = 1e-4  # a temperature at which the best move is chosen
 
 
 def random_for(position: Position, seed: int) -> np.random.Generator:
-    """The same numbers for the same position and seed, whatever was played before."""
+    """A generator that depends on the position and the seed alone, not on earlier moves."""
     return np.random.default_rng([abs(seed), position.move_number, position.stones_hash])
 
 

@@ -207,8 +207,8 @@ def midgame_share(area: int, move_number: int, peak: float, decay: float) -> flo
 def budget(clock: Clock, lag: float, moves_to_go: float) -> Budget | None:
     """How long to think about the next move, or None without a clock.
 
-    `lag` is what a move may cost beyond its thought: messages, and the evaluation under way when
-    thinking should stop. `moves_to_go` are the player's own.
+    `lag` is the time that a move may take beyond its search: messages, and the evaluation under
+    way when the search should stop. `moves_to_go` are the player's own.
     """
     if not clock.control.limited:
         return None

@@ -1,4 +1,4 @@
-"""The choice of a move as people make it: their policy, tempered by what the search found."""
+"""The choice of a move as people make it: their policy, less often where the search sees a loss."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LARGEST_LAMBDA = 1e9
 
 @dataclass(frozen=True)
 class HumanStyle:
-    """The part of people in a search, where a network that imitates them is given.
+    """How a search uses a network that imitates people, where there is one.
 
     The chances are those of a visit to follow their policy. Names in KataGo: humanSL... Raises
     ValueError for what cannot be.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,8 +176,3 @@ def settings_array(params: SearchParams, *, has_optimism: bool = True) -> NDArra
         settings["optimism"] = settings["root_optimism"] = 0
     settings["shares"] = shares_kept(params.value_weight)
     return settings
-
-
-def settings_of(params: SearchParams) -> Any:
-    """The parameters as one record."""
-    return settings_array(params)[0]

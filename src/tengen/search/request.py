@@ -74,15 +74,13 @@ class RootOptions:
 ROOT_DEFAULTS = RootOptions()
 
 
-def allow_only(position: Position, moves: Iterable[Point | None], depth: int = 1) -> RootOptions:
-    """Root options that restrict the side to play to these moves."""
+def allow_only(position: Position, moves: Iterable[Point | None]) -> RootOptions:
+    """Root options that restrict the side to play to these moves at the root."""
     allowed = set(moves)
     everywhere = [Point(x, y) for y in range(position.height) for x in range(position.width)]
     return RootOptions(
         avoid=tuple(
-            Avoid(position.to_play, move, depth)
-            for move in (*everywhere, None)
-            if move not in allowed
+            Avoid(position.to_play, move, 1) for move in (*everywhere, None) if move not in allowed
         )
     )
 

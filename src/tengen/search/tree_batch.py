@@ -44,14 +44,8 @@ from tengen.search.mirror_play import mirror_advantage, mirror_asymmetry
 from tengen.search.params import SearchParams, settings_array
 from tengen.search.people import HumanQuestion, People, leaf_metadata
 from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions, Wanted
-from tengen.search.result import (
-    MoveResult,
-    SearchResult,
-    Start,
-    child_by,
-    read_moves_below,
-    read_result,
-)
+from tengen.search.result import MoveResult, SearchResult
+from tengen.search.result_reading import SearchStart, child_by, read_moves_below, read_result
 from tengen.search.root_symmetry import averaged, symmetric_moves_to_avoid, with_symmetric_moves
 from tengen.search.tree_memory import bytes_per_node
 from tengen.search.useless_moves import useless_moves
@@ -60,8 +54,6 @@ from tengen.user_messages import say
 ENDLESS = 2**31 - 1
 PIPELINE_FROM = 32  # leaves in a flight, from which a deep tree has two flights at a time
 CHUNKS_PER_THREAD = 4  # so that no thread waits long for another
-_MOVES_AHEAD = 2048  # room in a history before a deep tree has to be allocated again
-_SHARE_OF_LEGAL_MOVES = 0.85  # of the board's area, on average over a deep tree
 # Parameters that a tree can go on with: they select among its moves, or its values are computed
 # again. The others are in its priors, its weights or its memory.
 _TREE_GOES_ON = {
@@ -461,7 +453,7 @@ class TreeBatch:
         """The visits of the root of tree g."""
         return int(self.forest.nodes[self.forest.trees[g]["root"]]["visits"])
 
-    def result(self, g: int, wanted: Wanted, start: Start, reason: str) -> SearchResult:
+    def result(self, g: int, wanted: Wanted, start: SearchStart, reason: str) -> SearchResult:
         """What tree g has found at its root."""
         position, root = self.positions[g], self.roots[g]
         assert position is not None
@@ -495,43 +487,6 @@ class TreeBatch:
         if index is None:
             return position, ()
         return position, read_moves_below(self.forest, index, self.settings, position, wanted)
-
-
-def deep_tree(
-    evaluator: Evaluator,
-    params: SearchParams,
-    position: Position,
-    *,
-    ownership: bool = True,
-    leaves: int | None = None,
-    megabytes: float | None = None,
-    human: Evaluator | None = None,
-    policies: HumanPolicies = HumanPolicies.ROOTS,
-) -> TreeBatch:
-    """A batch of one tree that fills its memory, `params.megabytes` unless given.
-
-    Leaves in flight follow the evaluator's best batch unless given; `human` and `policies` as for
-    a TreeBatch.
-    """
-    area, features = position.size.area, evaluator.features
-    candidates = int(_SHARE_OF_LEGAL_MOVES * area) + 2
-    kept = HumanPolicies.NONE if human is None else policies
-    node = bytes_per_node(area, candidates, features, params, ownership=ownership, policies=kept)
-    available = (params.megabytes if megabytes is None else megabytes) * 1e6
-    room = max(2 * (area + 2), int(available / node))  # at least the root's moves
-    return TreeBatch(
-        evaluator,
-        params,
-        trees=1,
-        area=area,
-        node_room=room,
-        candidate_room=room * candidates + area + 2,
-        moves=position.move_number + _MOVES_AHEAD,
-        ownership=ownership,
-        leaves=leaves or evaluator.best_batch,
-        human=human,
-        policies=policies,
-    )
 
 
 def moves_between(before: Position, after: Position) -> list[Point | None] | None:

@@ -18,7 +18,8 @@ from tengen.search.request import (
     Limits,
     Wanted,
 )
-from tengen.search.result import SearchResult, edges_of, start_of
+from tengen.search.result import SearchResult
+from tengen.search.result_reading import edges_of, start_of
 from tengen.search.tree_batch import ENDLESS, TreeBatch
 
 _MARGIN = 1.5  # by which a batch may be slower than those before it

@@ -8,9 +8,9 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.fake import FakeEvaluator
 from tengen.parallel_compiling import compile_behind, compile_for
+from tengen.search.deep_tree import deep_tree
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, RootOptions, Wanted
-from tengen.search.tree_batch import deep_tree
 from tengen.search.tree_search import TreeSearch
 
 

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ import pytest
 import tengen.frontends.train as train_command
 from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.frontends import connection_limit
+from tengen.frontends.cli import shown_at
 from tengen.frontends.options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
@@ -375,7 +377,7 @@ def test_a_run_serves_its_page_while_it_trains(
         connection.close()
 
     monkeypatch.setattr(train_command, "train", train)
-    run_training(str(tmp_path / "run"), TrainOptions(), serve=0)
+    run_training(str(tmp_path / "run"), TrainOptions(), partial(shown_at, 0))
     assert seen == [(str(tmp_path / "run"), "run")]
 
 
@@ -402,10 +404,12 @@ def test_training_needs_no_web_server_unless_a_page_is_wanted(tmp_path: Path) ->
     program = (
         "import sys\n"
         "sys.modules['fastapi'] = sys.modules['uvicorn'] = None\n"
+        "from functools import partial\n"
+        "from tengen.frontends.cli import shown_at\n"
         "from tengen.frontends.options import TrainOptions\n"
         "from tengen.frontends.train import run_training\n"
         "try:\n"
-        f"    run_training({str(tmp_path / 'run')!r}, TrainOptions(), serve=0)\n"
+        f"    run_training({str(tmp_path / 'run')!r}, TrainOptions(), partial(shown_at, 0))\n"
         "except ValueError as error:\n"
         "    print(error)\n"
     )

@@ -28,7 +28,7 @@ class Backlog:
         return self._held
 
     def try_hold(self, n_bytes: int) -> bool:
-        """Count something that is to wait, unless it would be too much together with the rest."""
+        """Count something that is to wait, unless the limit would be exceeded."""
         with self._lock:
             if self._held + n_bytes > self.most:
                 return False

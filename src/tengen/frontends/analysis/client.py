@@ -1,7 +1,7 @@
 """One client: its lines in, answers out. Knows nothing of pipes and sockets.
 
-Imports what searches only when a query wants it: a client that asks for the version is answered
-while all that still loads.
+The modules for searching are imported by the first query that needs them, so that a client which
+asks for the version is answered at once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _OpenSearch(NamedTuple):
 class AnalysisClient:
     """A client's queries and answers; `send` must be thread-safe and not block.
 
-    Whoever sends counts the answers that are not read yet as `unread`.
+    The sender counts answers that the client has not read yet in `unread`.
     """
 
     service: AnalysisService
@@ -72,7 +72,7 @@ class AnalysisClient:
         try:
             fields = _parse(line)
             if _is_deep(fields):
-                # An answer could not repeat such fields: JSON is read deeper than it is written.
+                # An answer could not repeat such fields: JSON can be read deeper than written.
                 fields = {"id": query_id} if isinstance(query_id := fields.get("id"), str) else None
                 raise QueryError(None, f"lists and objects are nested more than {DEEPEST} deep")
             if not isinstance(fields.get("id"), str):

@@ -51,7 +51,7 @@ class QuerySettings:
     """How to search a position and report on it: defaults, and what `overrideSettings` changes.
 
     Unknown names are left out with a warning: clients send settings meant for other versions, and a
-    query must not fail for that. As in KataGo, a value that cannot be is an error.
+    query must not fail for that. As in KataGo, an impossible value is an error.
     """
 
     visits: int = 500
@@ -141,7 +141,7 @@ class QuerySettings:
 
 @cache
 def _say_without_effect(name: str) -> None:
-    """Say once that a parameter of KataGo's changes nothing here."""
+    """Say once that a parameter of KataGo's has no effect here."""
     say(f"{name} has no effect here")
 
 
@@ -169,7 +169,7 @@ class Query:
     settings: QuerySettings
     avoid: tuple[Avoid, ...]
     include: ReportFields
-    first_report: float | None  # seconds until there is word from a search under way
+    first_report: float | None  # seconds until the first report on a search under way
     report_every: float | None
     notices: tuple[Notice, ...]
 

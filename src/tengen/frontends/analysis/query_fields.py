@@ -19,7 +19,7 @@ class QueryError(ValueError):
 
 
 def read_whole(fields: Fields, name: str, low: int, high: int) -> int | None:
-    """A whole number, None where there is none; raises QueryError, as all of these."""
+    """A whole number, None if it is missing; raises QueryError, as do all readers here."""
     value = fields.get(name)
     if value is None or (is_whole(value) and low <= value <= high):
         return value

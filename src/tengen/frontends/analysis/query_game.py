@@ -1,6 +1,6 @@
 """The game of a query: board, rules, stones to begin with, then moves as a game record has them.
 
-Ko, superko and suicide stop no move, as in KataGo: records contain them, and a review must go on.
+As in KataGo, moves against ko, superko and suicide are accepted: records have them.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _side(fields: Fields, name: str) -> int:
 
 
 def _rules(fields: Fields) -> tuple[Rules, float, str]:
-    """Rules, komi and a warning about the rules; komi of its own goes before one among rules."""
+    """Rules, komi and a warning about the rules; a komi field overrides the komi in the rules."""
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", 'a name such as "chinese" or a JSON object is needed')

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 MOST_STREAMS = 4  # batches computed at a time; with more, each would be small
-# Lines that may wait for a slow reader before those that are soon overtaken are left out.
+# Lines that may wait for a slow reader before superseded ones are dropped.
 PATIENCE = 100
 LINES_AHEAD = 8  # of input; the rest waits with the client
 GRACE = 0.5  # seconds in which a client that has just come still hears why there is no network
@@ -84,7 +84,7 @@ def _engine(options: AnalysisOptions, network: LoadedNetwork | str) -> Engine:
     engine = Engine(
         network,
         **options.placement,
-        # A batch on each core: cores that share one wait for each other after every layer.
+        # A batch on each core: cores that share a batch wait for each other after every layer.
         streams=min(MOST_STREAMS, os.cpu_count() or 1),
         cache_megabytes=options.cache_megabytes,
         tree_megabytes=options.megabytes,
@@ -103,7 +103,7 @@ def _say_started(loading: Future[Engine]) -> None:
 
 
 def run_analysis(options: AnalysisOptions) -> None:
-    """Answer queries until the end of input, or of the connections' server.
+    """Answer queries until the end of input, or until the WebSocket server ends.
 
     Raises ValueError for bad options, and what loading the network raises.
     """
@@ -115,7 +115,7 @@ def run_analysis(options: AnalysisOptions) -> None:
 
 
 def serve(options: AnalysisOptions, load: Callable[[], LoadedNetwork | str]) -> None:
-    """Serve clients with a network, or one named so, that is loaded in the background."""
+    """Serve clients with a network that is loaded in the background."""
     with Log(options.log) as log, own_stdout() as stdout:
         service = AnalysisService(options, load)
         try:
@@ -177,7 +177,7 @@ def _read(descriptor: int, inbox: Queue[bytes | None]) -> None:
 
 
 def lines_of(read: Callable[[], bytes]) -> Iterator[bytes]:
-    """Lines from chunks; a line that is too long is cut where that is certain."""
+    """Lines from chunks; a line that is too long is cut as soon as that is known."""
     pieces: list[bytes] = []
     size = 0
     while chunk := read():

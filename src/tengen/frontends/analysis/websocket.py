@@ -1,6 +1,6 @@
 """The analysis protocol over a WebSocket: a line of JSON a message, many clients at a time.
 
-Who may connect: programs on this machine, or whoever knows the token. Web pages of strangers may
+Who may connect: programs on this machine, or whoever knows the token. Pages of other sites may
 not, though they run in a browser on this machine.
 """
 

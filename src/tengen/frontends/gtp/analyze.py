@@ -113,7 +113,7 @@ class AnalyzeCommands(Commands):
 def reporter(
     session: GtpSession, reply: Reply, request: AnalyzeRequest
 ) -> Callable[[SearchResult], None]:
-    """What writes a line about a result."""
+    """A function that writes a line about a result."""
 
     def report(result: SearchResult) -> None:
         sign = sign_for(session.settings.perspective, result.position.to_play)
@@ -180,7 +180,7 @@ def _interval(text: str) -> float:
 def root_options(
     request: AnalyzeRequest, position: Position, symmetry_pruning: bool
 ) -> RootOptions:
-    """What is request of the search's root; raises GtpError for moves off the board."""
+    """The root options that a request asks for; raises GtpError for moves off the board."""
     from tengen.search.request import Avoid, RootOptions
 
     avoid = []
@@ -267,7 +267,7 @@ def _untried(result: SearchResult, request: AnalyzeRequest) -> list[MoveResult]:
 def _move_facts(
     move: MoveResult, position: Position, request: AnalyzeRequest, sign: int
 ) -> dict[str, object]:
-    """What is told about a move; None where nothing is."""
+    """The facts to report about a move; None for values that are not reported."""
     named: dict[str, object] = {"move": position.text(move.move), "visits": move.visits}
     line: dict[str, object] = {
         "order": move.order,
@@ -323,7 +323,7 @@ def _judgement_facts(judgement: Judgement, sign: int) -> dict[str, float]:
 
 
 def _text(facts: Mapping[str, object]) -> str:
-    """Names and values: text and whole numbers as they are, None left out."""
+    """Names and values as text: None is left out, text and whole numbers stay as they are."""
     return " ".join(f"{name} {_value(fact)}" for name, fact in facts.items() if fact is not None)
 
 

@@ -233,7 +233,7 @@ def _moves(words: tuple[str, ...]) -> list[tuple[Color, Vertex]]:
 
 
 def _position_before(game: SgfGame, number: int | None, rules: Rules) -> Position:
-    """The end of a game's main line, or where it stood before a move; raises SgfError."""
+    """The position at the end of a game's main line, or before a move; raises SgfError."""
     nodes = []
     moves = 0
     for node in game.root.main_line():

@@ -129,7 +129,7 @@ class GenmoveCommands(Commands):
 
         session = self.session
         points = points_to_clean_up(session.position, color, session.dead_stones())
-        # Under these rules dead stones count until they are captured.
+        # Rules under which dead stones count as alive until they are captured.
         strict = on_terms(session.position, parse_rules("tromp-taylor"), session.position.komi)
         position = for_search(strict, color)
         legal = [point for point in points if position.is_legal(point)]
@@ -219,7 +219,7 @@ def _search_in_parts(
     report: Callable[[SearchResult], None] | None,
     until_input: bool,
 ) -> tuple[SearchResult, bool]:
-    """Search, and search on where the first limit was too early; and whether input cancelled it."""
+    """Search, longer if the first limit was too early; also, whether input cancelled it."""
     from tengen.search.choice import obviousness
     from tengen.search.request import CANCELLED, TIME, Limits
 
@@ -251,7 +251,7 @@ def _search_in_parts(
 def _chosen(
     session: GtpSession, position: Position, result: SearchResult, request: SearchRequest
 ) -> Point | None:
-    """Draw a move from the result, wait as long as people do, and pass where that ends the game."""
+    """Draw a move from the result, if wanted after a human delay; pass where that ends the game."""
     from tengen.search.choice import draw_move, random_for, seconds_to_wait
 
     settings, params = session.settings, request.params
@@ -289,15 +289,15 @@ def to_clean_up(position: Position) -> Point | None:
     if rules.scoring is not Scoring.AREA or rules.friendly_pass or board["button"]:
         return None
     theirs = np.pad(position.stones == position.to_play.opponent, 1)
-    beside = theirs[:-2, 1:-1] | theirs[2:, 1:-1] | theirs[1:-1, :-2] | theirs[1:-1, 2:]
+    adjacent = theirs[:-2, 1:-1] | theirs[2:, 1:-1] | theirs[1:-1, :-2] | theirs[1:-1, 2:]
     legal = position.legal_mask()[:-1].reshape(mine.shape)
-    for y, x in np.argwhere(mine & beside & legal).tolist():
+    for y, x in np.argwhere(mine & adjacent & legal).tolist():
         return Point(x, y)
     return None
 
 
 def is_unsettled(result: SearchResult) -> bool:
-    """Is another move about as much looked at as the best one?"""
+    """Has another move about as many visits as the best one?"""
     best, *others = [move.visits for move in result.moves] or [0]
     return bool(others) and max(others) > CLOSE * best
 

@@ -84,7 +84,7 @@ class InspectionCommands(Commands):
         session = self.session
         engine = session.engine()
         position = for_search(session.position, session.position.to_play)
-        # So that nothing is compiled while it counts.
+        # Compile everything before the time is measured.
         session.search(session.request(position, Limits(visits=2)))
         engine.clear()
         found = session.search(session.request(position, Limits(visits=visits)))
@@ -181,7 +181,7 @@ def summary(result: SearchResult) -> str:
 
 
 class RawQuestion(NamedTuple):
-    """What the network itself is question."""
+    """The arguments of a command about the raw network."""
 
     position: Position
     symmetries: list[Symmetry]

@@ -67,7 +67,7 @@ def result_text(outcome: Outcome | None) -> str:
 def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point]:
     """The stones that live without two eyes, once the dead ones are off the board.
 
-    Players leave dame open, so this has a meaning at the end of a game alone: elsewhere none.
+    Only at the end of a game does this mean anything; elsewhere no stones are returned.
     """
     if not position.is_over:
         return frozenset()
@@ -94,7 +94,7 @@ def stones_in_seki(position: Position, dead: Iterable[Point]) -> frozenset[Point
 def points_to_clean_up(position: Position, color: Color, dead: Iterable[Point]) -> list[Point]:
     """Where a colour may play to capture the opponent's dead stones.
 
-    These are the empty points of the places that dead stones lie in.
+    These are the empty points of the regions in which dead stones lie.
     """
     from tengen.game.geometry import Point
 

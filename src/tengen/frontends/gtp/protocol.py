@@ -1,6 +1,6 @@
 """GTP as text: lines in, commands with typed arguments, replies out.
 
-Lines are read by a thread of their own, so that a command under way hears of the next one.
+A thread of its own reads lines, so that the next command can interrupt the one under way.
 """
 
 from __future__ import annotations

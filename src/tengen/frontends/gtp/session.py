@@ -184,7 +184,7 @@ class GtpSession:
 
     @property
     def loading_is_over(self) -> bool:
-        """Is it known whether there is an engine?"""
+        """Has loading the engine ended, with success or not?"""
         return self.loader.future.done()
 
     def check_engine(self) -> None:
@@ -259,7 +259,7 @@ class GtpSession:
     ) -> SearchResult:
         """Search and wait, until a limit, an interrupt or, if told so, any input; or GtpError.
 
-        What is not stoppable waits for its limit alone.
+        A search that is not `stoppable` ends at its limits alone.
         """
         self.warn(request.position)
         task = self._task = self.engine().start(request, on_progress)
@@ -293,7 +293,7 @@ class GtpSession:
         return limits, most - max(target, spent)
 
     def _share_after_passes(self) -> float:
-        """The share of usual thought that a move is worth if the opponent passes."""
+        """The share of the usual visits and time for a move after passes of the opponent."""
         passed = [move.point is None for move in self.position.moves[-3:]]
         if not passed or not passed[-1]:
             return 1.0

@@ -1,6 +1,6 @@
 """Commands about the session: names, rules, parameters under KataGo's names, clocks.
 
-None waits for the network, but for parameters about people that it may not know.
+Only parameters about people, which not every network knows, wait for the network.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _change(session: GtpSession, values: dict[str, Any]) -> None:
 def _check_people(session: GtpSession, name: str) -> None:
     """Raise GtpError if there is no network that a parameter about people is for.
 
-    The profile is of use to a main network that imitates people as well.
+    A main network that imitates people also uses the profile.
     """
     if name not in NAMES:
         return

@@ -14,7 +14,7 @@ from tengen.browser import STATIC
 from tengen.frontends.web.learn.lessons import lessons
 from tengen.frontends.web.learn.problem_play import view_of
 from tengen.game.geometry import Point, point_text
-from tengen.problems.answers import Reply
+from tengen.problems.answers import OpponentReply
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
@@ -167,7 +167,7 @@ def solve(page: Page, problem: Problem) -> None:
     while True:
         move, reply = next(iter(turn.right.items()))
         choose(page, point_text(move, height))
-        if not isinstance(reply, Reply):
+        if not isinstance(reply, OpponentReply):
             break
         turn = reply.then
     expect(page.locator("#problem-told")).to_contain_text("Solved!")

@@ -19,10 +19,10 @@ from tengen.frontends.web.learn.capture_go import (
     winner_of,
 )
 from tengen.frontends.web.limits import RefusedError
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.problems.region import neighbours
 
 Player: TypeAlias = Callable[[Position, np.random.Generator], Point | None]
 GENTLE, FAIR, SHARP = LEVELS

@@ -16,10 +16,10 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.learn import own_problems
 from tengen.frontends.web.learn.own_problems import OwnProblems
 from tengen.frontends.web.play.autosave import Autosave, GameKey
+from tengen.game.position import Position
 from tengen.network.loaded_network import LoadedNetwork
-from tengen.problems.making import Maker
-from tengen.problems.played_games import WatchedGame
-from tengen.problems.problem import Problem
+from tengen.problems import making
+from tengen.problems.solver import Question
 from tests.frontends.web.made_up import HALVES
 
 PLAYER = 32 * "a"
@@ -66,15 +66,14 @@ def test_the_server_ends_in_the_middle_of_a_game(
 ) -> None:
     begun, seen = threading.Event(), []
 
-    def slow(_: object, game: WatchedGame) -> Iterator[Problem]:
-        for position in game.positions:
-            seen.append(position)
-            begun.set()
-            while not own._stop.is_set():
-                time.sleep(0.01)
-        yield from ()
+    def slow(position: Position, _: object) -> list[Question]:
+        seen.append(position)
+        begun.set()
+        while not own._stop.is_set():
+            time.sleep(0.01)
+        return []
 
-    monkeypatch.setattr(Maker, "problems_in", slow)
+    monkeypatch.setattr(making, "questions_in", slow)
     own.start(PLAYER, GAMES[1:2])
     assert begun.wait(60)
     own.close()

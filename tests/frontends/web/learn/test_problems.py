@@ -21,7 +21,7 @@ from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.autosave import Autosave, GameKey
 from tengen.game.geometry import point_text
 from tengen.network.loaded_network import LoadedNetwork
-from tengen.problems.answers import Outcome, Reply
+from tengen.problems.answers import OpponentReply, SolverOutcome
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
 from tests.frontends.web.made_up import HALVES
@@ -60,8 +60,8 @@ def test_the_solution_is_right_to_its_end_and_a_wrong_move_is_refuted(
         moves.append(point_text(move, height))
         view = judge.tried_view(problem, moves)
         assert view["right"]
-        assert view["solved"] == (not isinstance(reply, Reply))
-        if not isinstance(reply, Reply):
+        assert view["solved"] == (not isinstance(reply, OpponentReply))
+        if not isinstance(reply, OpponentReply):
             break
         assert view["reply"] == point_text(reply.move, height)
         turn = reply.then
@@ -72,7 +72,7 @@ def test_the_solution_is_right_to_its_end_and_a_wrong_move_is_refuted(
         assert not view["right"]
         told = None if refuted.move is None else point_text(refuted.move, height)
         assert view["reply"] == told
-        assert (view["said"] == "only_ko") == (refuted.outcome is Outcome.KO)
+        assert (view["said"] == "only_ko") == (refuted.outcome is SolverOutcome.KO)
 
 
 def test_what_is_shown_holds_the_stones_in_question() -> None:

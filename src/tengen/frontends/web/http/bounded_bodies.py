@@ -40,7 +40,7 @@ class BoundedBodies:
         async def receive_again() -> Message:
             nonlocal body
             if body is None:
-                return await receive()  # that the client is gone
+                return await receive()  # the message that the client is gone
             given, body = body, None
             return given
 

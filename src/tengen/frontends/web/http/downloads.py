@@ -1,4 +1,4 @@
-"""Files to download are made one at a time, and in half of the time at most."""
+"""Makes files to download one after another, and pauses after each as long as it took."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 
 
 class Downloads:
-    """Who asks for many files waits for them, and those who play do not."""
+    """The queue for files, so that those who ask for many do not delay those who play."""
 
     def __init__(self) -> None:
         self._making = asyncio.Lock()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for the files that others asked for, then make one."""
+        """Wait until earlier files are made, then make one in the `with` block."""
         async with self._making:
             began = time.monotonic()
             try:

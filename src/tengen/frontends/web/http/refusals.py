@@ -1,4 +1,4 @@
-"""Refusals of HTTP requests, as JSON in ASCII: what they name of a request may be no text."""
+"""Refusals of HTTP requests, as JSON in ASCII: they may quote invalid Unicode."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A network that learns 5x5 from nothing in a process of its own: watched, stopped, played.
 
-All that is true of it lies in the run's folder, as of any run: reloading the page or starting the
-server again loses nothing. At most one is trained at a time.
+Its whole state is in the run's folder, as with any run, so reloading the page or restarting the
+server loses nothing. At most one is trained at a time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from typing import NamedTuple
 from tengen.closeable import Closeable
 from tengen.distribution import install_command
 from tengen.engine.engine import Engine
-from tengen.frontends.web.learn.board_views import Json, board_view
+from tengen.frontends.web.learn.board_views import Json, board_view, position_after
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.runs.run_state import RunState, network_files
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import read_provenance
@@ -69,7 +68,7 @@ class Births(Closeable):
     # Training
 
     def view(self) -> Json:
-        """How it stands: what may be done, the curve so far, who can be played against."""
+        """The state of training: what may be done, the curve so far, who can be played against."""
         with self._lock:
             self._state.refresh()
             content = self._state.state() if is_run(self._run.path) else None
@@ -116,7 +115,7 @@ class Births(Closeable):
         return self._folder / "log.txt"
 
     def _is_running(self) -> bool:
-        """Is it trained, by this server or by whom else?"""
+        """Is it being trained, by this server or by another process?"""
         if self._process is not None and self._process.poll() is None:
             return True
         if not is_run(self._run.path):
@@ -225,7 +224,7 @@ class Births(Closeable):
         """
         if minute not in MINUTES or len(moves) > MOST_MOVES:
             raise RefusedError("bad_terms", "there is no such game")
-        position = _after(moves)
+        position = position_after(_empty(), moves)
         before, replied = position, None
         winrate = None
         if position.to_play is not color and not position.is_over:
@@ -253,20 +252,6 @@ class Births(Closeable):
 
 def _empty() -> Position:
     return Position(SIDE, RULES, KOMI)
-
-
-def _after(moves: Sequence[str]) -> Position:
-    position = _empty()
-    for text in moves:
-        if position.is_over:
-            raise RefusedError("not_now", "the game is over")
-        try:
-            position = position.play(None if text == "pass" else position.point(text))
-        except IllegalMoveError as error:
-            raise RefusedError("illegal_move", str(error), reason=error.reason) from None
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error)) from None
-    return position
 
 
 def _sensible(position: Position, move: Point | None) -> Point | None:

@@ -1,7 +1,7 @@
 """Capture Go: who captures first wins. The first game after the lessons.
 
-The opponent knows what lessons teach, forgets some of it, and looks no further than playouts do.
-Nothing is remembered here: a request has all moves so far.
+The opponent uses what the lessons teach, each thing with a chance; else its moves are random.
+The server keeps no state: a request has all moves so far.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tengen.evaluation.first_day import captures, escapes
-from tengen.frontends.web.learn.board_views import Json, board_view
+from tengen.frontends.web.learn.board_views import Json, board_view, position_after
 from tengen.frontends.web.learn.catching import gets_away, is_caught
 from tengen.frontends.web.limits import RefusedError
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
-from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.region import neighbours
 
 SIDES = (5, 7, 9)
 RULES = "chinese"
@@ -27,7 +26,7 @@ MOST_MOVES = 200
 
 
 class CaptureLevel(NamedTuple):
-    """What the opponent sees, each with a chance; the rest of the time it does not look."""
+    """The chance with which the opponent sees each kind of move."""
 
     id: str
     takes: float  # a stone that it can capture
@@ -110,17 +109,7 @@ def played_view(side: int, level: str, color: Color, moves: Sequence[str], seed:
     known = next((each for each in LEVELS if each.id == level), None)
     if side not in SIDES or known is None or len(moves) > MOST_MOVES:
         raise RefusedError("bad_terms", "there is no such game")
-    position = Position(side, RULES, 0)
-    for text in moves:
-        if is_over(position):
-            raise RefusedError("not_now", "the game is over")
-        try:
-            position = position.play(None if text == "pass" else position.point(text))
-        except IllegalMoveError as error:
-            raise RefusedError("illegal_move", str(error), reason=error.reason) from None
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error)) from None
-    before = position
+    before = position = position_after(Position(side, RULES, 0), moves, is_over)
     replied: str | None = None
     if position.to_play is not color and not is_over(position):
         random = np.random.default_rng([abs(seed), len(moves)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.region import neighbours
 
 
 def gets_away(position: Position, stone: Point) -> bool:
@@ -53,13 +53,13 @@ def longest_run(position: Position, stone: Point) -> Point | None:
     if owner is None:
         return None
     chain = position.chain(stone)
-    beside = {near for each in chain for near in neighbours(each, position.size)}
+    liberties = {near for each in chain for near in neighbours(each, position.size)}
     taken = position.captured(owner.opponent)
     found = {
         move: after.liberties(stone)
         for move, after in moves_of(position, owner)
         if after.captured(owner.opponent) > taken
-        or (move in beside and after.at(stone) is owner and after.liberties(stone) > 1)
+        or (move in liberties and after.at(stone) is owner and after.liberties(stone) > 1)
     }
     return max(found, key=lambda move: found[move], default=None)
 
@@ -68,9 +68,9 @@ def extension(position: Position, stone: Point) -> Point | None:
     """A legal move on a liberty of a chain; None if there is none."""
     owner = position.at(stone)
     chain = position.chain(stone)
-    beside = {near for each in chain for near in neighbours(each, position.size)}
+    liberties = {near for each in chain for near in neighbours(each, position.size)}
     moves = () if owner is None else moves_of(position, owner)
-    return next((move for move, _ in moves if move in beside), None)
+    return next((move for move, _ in moves if move in liberties), None)
 
 
 def attack(position: Position, stone: Point) -> Point | None:

@@ -22,12 +22,13 @@ from tengen.frontends.web.learn.catching import (
     longest_run,
     way_out,
 )
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color, parse_color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.answers import Examination, Outcome, no_taste
-from tengen.problems.region import neighbours, region_around
+from tengen.problems.answers import Examination, SolverOutcome, equally_plausible
+from tengen.problems.region import region_around
 from tengen.problems.solver import Question, RegionSolver
 
 KOMI = 0.0
@@ -139,13 +140,13 @@ def _live_or_kill(tried: Try) -> Verdict:
         found = examination.outcome(tried.after)
         wanted = examination.outcome(tried.board.start)
         if found >= wanted:
-            reply = examination.hardest_reply(tried.after, wanted, no_taste)
+            reply = examination.hardest_reply(tried.after, wanted, equally_plausible)
             if reply is None:
                 end = examination.end(tried.after, wanted)
                 return Verdict(True, f"end.{end}", done=True)
             return Verdict(True, "go_on", reply)
         refuted = examination.refuted(tried.after)
-    if found is Outcome.KO:
+    if found is SolverOutcome.KO:
         return Verdict(False, "only_ko", refuted.move)
     return Verdict(False, "dies" if examination.defends else "lives", refuted.move)
 

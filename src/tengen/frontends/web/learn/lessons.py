@@ -1,6 +1,6 @@
 """Lessons as data, and what becomes of tries at their boards.
 
-Nothing is remembered here: a request has all tries so far, and they are judged anew.
+The server keeps no state: a request has all tries so far, and they are judged anew.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def board_of(lesson: str, number: int) -> Board:
     return found.boards[number - 1]
 
 
-class Progress:
+class LessonProgress:
     """The state of a board while tries are made."""
 
     def __init__(self, board: Board) -> None:
@@ -143,7 +143,7 @@ def _number(text: str) -> int:
 
 def tried_view(lesson: str, number: int, tries: Sequence[str]) -> Json:
     """What becomes of tries at a board, of which the last one may be wrong; raises RefusedError."""
-    progress = Progress(board_of(lesson, number))
+    progress = LessonProgress(board_of(lesson, number))
     if not 1 <= len(tries) <= MOST_TRIES:
         raise RefusedError("bad_point", "nothing was tried")
     for each in tries:

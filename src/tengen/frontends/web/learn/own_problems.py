@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from tengen.frontends.web.learn.board_views import Json
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey
-from tengen.game.position import Position
 from tengen.game.sgf.records import read_sgf
 from tengen.problems.making import Maker
 from tengen.problems.played_games import watched
@@ -36,24 +35,6 @@ LEAST_MOVES = 10  # of a game that is read
 class _Job(NamedTuple):
     player: str
     games: Sequence[str]  # not read yet, the latest first
-
-
-class _StoppedError(Exception):
-    """The server ends."""
-
-
-class _Stoppable(list[Position]):
-    """Positions of a game; going through them ends when the server does."""
-
-    def __init__(self, positions: Sequence[Position], stop: threading.Event) -> None:
-        super().__init__(positions)
-        self._stop = stop
-
-    def __iter__(self) -> Iterator[Position]:
-        for position in super().__iter__():
-            if self._stop.is_set():
-                raise _StoppedError
-            yield position
 
 
 class OwnProblems(Closeable):
@@ -130,15 +111,13 @@ class OwnProblems(Closeable):
     def _make(self, job: _Job) -> None:
         maker = Maker(self._loader.engine, visits=VISITS)
         for game in job.games:
-            if self._stop.is_set():
-                return
             try:
                 found = self._problems_in(maker, GameKey(job.player, game))
-            except _StoppedError:
-                return  # the game is read when the server is there again
             except Exception as error:  # it is not tried again, or no other game were read
                 say_sparingly(f"problems of a game: {type(error).__name__}: {error}")
                 found = []
+            if self._stop.is_set():
+                return  # the game is read when the server is there again
             self._keep(job.player, game, found)
             with self._lock:
                 self._done += 1
@@ -154,7 +133,7 @@ class OwnProblems(Closeable):
         if len(positions) < LEAST_MOVES:
             return []
         game = watched(maker.engine, key.game[:8], positions)  # named after the day
-        return list(maker.problems_in(game._replace(positions=_Stoppable(positions, self._stop))))
+        return list(maker.problems_in(game, self._stop.is_set))
 
     # Files
 

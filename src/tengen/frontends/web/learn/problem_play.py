@@ -1,6 +1,6 @@
 """What becomes of tries at a problem: from its answers, else from the search of its region.
 
-Nothing is remembered here: a request has all moves of the person so far.
+The server keeps no state: a request has all moves of the person so far.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from tengen.frontends.web.learn.board_views import Json, board_view
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
-from tengen.problems.answers import End, Examination, Outcome, Refuted, Reply, Turn
+from tengen.problems.answers import (
+    End,
+    Examination,
+    OpponentReply,
+    Refuted,
+    SolverOutcome,
+    SolverTurn,
+)
 from tengen.problems.problem import Problem
 from tengen.problems.solver import RegionSolver
 
@@ -119,8 +126,8 @@ class _Trial:
     def __init__(self, problem: Problem, examination: Examination) -> None:
         self._problem, self._examination = problem, examination
         self.position = self._played = problem.position
-        self._turn: Turn | None = problem.answers  # None: off the answers that are known
-        self._failed: Outcome | None = None  # what is left after a wrong move
+        self._turn: SolverTurn | None = problem.answers  # None: off the answers that are known
+        self._failed: SolverOutcome | None = None  # what is left after a wrong move
         self._said = ""
         self._reply: Point | None = None
         self.ended: End | None = None
@@ -158,7 +165,7 @@ class _Trial:
         else:
             self._refuse(turn.wrong.get(move, turn.elsewhere))
 
-    def _go_on(self, after: Reply | End) -> None:
+    def _go_on(self, after: OpponentReply | End) -> None:
         if isinstance(after, End):
             self.ended, self._said = after, f"end.{after}"
             return
@@ -183,7 +190,7 @@ class _Trial:
     def _why(self) -> str:
         """Why a move fails, as far as the board shows it."""
         question, position = self._problem.question, self.position
-        if self._failed is Outcome.KO and not self._problem.ko:
+        if self._failed is SolverOutcome.KO and not self._problem.ko:
             return "only_ko"
         if self._problem.defends:
             return "was_captured" if question.is_captured(position) else "dies"

@@ -1,7 +1,7 @@
-"""The page for learning, and its HTTP API. Nothing is remembered of who learns but own problems.
+"""The page for learning, and its HTTP API, which keeps no state but players' own problems.
 
-A request has all that was tried so far; what follows is computed anew. Answers have codes; texts
-are the page's.
+A request has all tries so far, and the answer is computed from them. Answers have codes, whose
+texts the page has.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def router(learning: Learning) -> APIRouter:
         number: Annotated[int, InPath(ge=1, le=99)],
         tried: Tries,
     ) -> Json | Refusal:
-        """What becomes of tries at a board of a lesson."""
+        """The verdict on the last try at a board of a lesson, and the board after it."""
         return await learning.answered(lambda: tried_view(lesson, number, tried.tries))
 
     @routes.post("/api/learn/capture", responses=REFUSED, response_model=None)

@@ -2,7 +2,8 @@
 
 connection.py       one WebSocket: the client's messages in, the queue of messages to it out
 client_messages.py  messages of clients, checked
-session.py          PlaySession: its game, saved and shown, with its clock
+session.py          PlaySession: its game, saved and shown
+session_clock.py    the clock of its game, and the fall of a flag
 requests/           what clients may ask a session for
 program.py          what the program does in a game: moves, counts, hints, judgements
 session_tasks.py    the asyncio tasks of a session

@@ -141,12 +141,12 @@ class Autosave(Closeable):
         return GameKey(new_id(), new_game_id()), saved
 
     def release(self, session: str) -> None:
-        """A session leaves the memory: its game may go when there is no room."""
+        """Note that a session has left the memory: its game may be deleted to make room."""
         with self._lock:
             self._shows.pop(session, None)
 
     def forget_session(self, session: str) -> None:
-        """A session shows its game no longer, which another one shows now."""
+        """Note that another session now shows the game of this one."""
         self.release(session)
         self._disk.submit(partial(self._remove, self._sessions / f"{session}.json"))
 
@@ -190,7 +190,7 @@ class Autosave(Closeable):
     # What is noted of players
 
     def notes(self, player: str, kind: NoteKind) -> Future[bytes]:
-        """What was written of a player; empty if nothing was."""
+        """The notes of one kind about a player; empty if there are none."""
         return self._disk.submit(partial(self._read_notes, player, kind))
 
     def _read_notes(self, player: str, kind: NoteKind) -> bytes:
@@ -202,7 +202,7 @@ class Autosave(Closeable):
     def change_notes(
         self, player: str, kind: NoteKind, change: Callable[[bytes], bytes | None]
     ) -> Future[bytes]:
-        """Replace what is noted soon by what `change` makes of it, None: leave it; what is then."""
+        """Soon replace notes by what `change` returns, unless None; the notes after that."""
         path = self._notes[kind] / f"{player}.json"
 
         def work() -> bytes:
@@ -295,7 +295,7 @@ class Autosave(Closeable):
                 self._drop(path)
 
     def _worth(self, path: Path) -> tuple[bool, bool, float]:
-        """The order in which games go: those in which nothing was done, finished ones, old ones."""
+        """A key for deletion: first games without a move, then finished ones, the oldest first."""
         card = self._card(path)
         return card.keep, card.under_way, self._files[path].changed
 
@@ -324,7 +324,7 @@ class Autosave(Closeable):
             self._tidy()
 
     def _tidy(self) -> None:
-        """Forget sessions not used for long, whose games are kept, and what was noted long ago."""
+        """Remove files of sessions not used for long, whose games stay, and the oldest notes."""
         self._small_files = 0
         oldest = time.time() - _KEEP_SESSIONS_DAYS * 24 * 3600
         sessions = _by_age(self._sessions, "*.json")

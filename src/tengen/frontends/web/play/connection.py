@@ -16,6 +16,7 @@ from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.client_messages import Hello, parse_message
+from tengen.frontends.web.play.requests.dispatch import Dispatcher
 from tengen.frontends.web.play.server_messages import Json, error_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
@@ -89,7 +90,7 @@ async def serve_connection(
             session = await _greet(socket, outbox, sessions, info)
         if session is not None:
             try:
-                await _listen(socket, outbox, session)
+                await _listen(socket, outbox, Dispatcher(session))
             finally:
                 session.detach(outbox)
     except (WebSocketDisconnect, TimeoutError):
@@ -131,7 +132,7 @@ async def _greet(
     return session
 
 
-async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> None:
+async def _listen(socket: WebSocket, outbox: Outbox, dispatcher: Dispatcher) -> None:
     """Do what a client asks for, one message a turn of the event loop.
 
     Messages may wait in the socket's queue, from which they would be had without a turn of others.
@@ -142,7 +143,7 @@ async def _listen(socket: WebSocket, outbox: Outbox, session: PlaySession) -> No
         message = None
         try:
             message = parse_message(text)
-            await session.receive(message)
+            await dispatcher.receive(message)
         except RefusedError as refusal:
             outbox.put(error_view(refusal, message))
         except Exception as error:  # a bug must not end the game

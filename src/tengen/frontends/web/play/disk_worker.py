@@ -1,4 +1,4 @@
-"""Does what touches the disk, one thing at a time: in a thread, or at once if that is quicker."""
+"""Reads and writes files one task after another: in a thread, or at once if that is quicker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Done = TypeVar("Done")
 
 
 class DiskWorker(Closeable):
-    """Does one thing at a time, and what is about the same file in order. Thread-safe; close it."""
+    """Does one task at a time, those about the same file in order. Thread-safe; close it."""
 
     def __init__(self, name: str) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -29,13 +29,13 @@ class DiskWorker(Closeable):
         self._slow_until = 0.0
 
     def submit(self, work: Callable[[], Done], file: Path | None = None) -> Future[Done]:
-        """Do it soon, in the thread."""
+        """Do a task soon, in the thread."""
         with self._lock:
             self._unfinished[file] += 1
         return self._thread.submit(self._work, work, file)
 
     def submit_small(self, work: Callable[[], Done], file: Path) -> Future[Done]:
-        """Do something small: in the caller's thread if that need not wait and the disk is quick.
+        """Do a small task: in the caller's thread if it need not wait and the disk is quick.
 
         Waking another thread costs several times as much, and that thread waits for the GIL after
         each system call.
@@ -72,5 +72,5 @@ class DiskWorker(Closeable):
                     del self._unfinished[file]
 
     def close(self) -> None:
-        """Do what is left, and end the thread."""
+        """Do the remaining tasks, and end the thread."""
         self._thread.shutdown()

@@ -27,7 +27,7 @@ Colour: TypeAlias = Literal["black", "white"]
 
 GUESS = MEASURED["tengen-9x9", 9]  # of levels where nothing was measured
 MEAN, SCALE = -1200.0, 300.0  # of people before their first game
-CAUTION = 400.0  # Elo below the estimate at which the first game is played: it shall be won
+CAUTION = 400.0  # Elo below the estimate, at which the first game is played, so that it is won
 MEMORY = 0.98  # how much less a result counts than the one after it
 # Elo that a point of komi is worth: 277 by the standard deviation of margins between equals, which
 # was 23, 30, 18, 21 points at newcomer, beginner, casual and club, 10 at expert (40 games each).

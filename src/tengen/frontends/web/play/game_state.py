@@ -11,7 +11,7 @@ from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_clock import GameClock
-from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode
+from tengen.frontends.web.play.game_tree import GameTree, Stone, TreeNode, named_point
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Outcome, Reason
@@ -226,10 +226,7 @@ class GameState:
         """Toggle a chain between alive and dead; raises RefusedError."""
         self._need_counting()
         position = self.position
-        try:
-            chain = frozenset(position.chain(text))
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error), point=text) from None
+        chain = frozenset(position.chain(named_point(position, text)))
         if not chain:
             what = f"there is no stone at {text}"
             raise RefusedError("bad_point", what, reason="no_stone", point=text)

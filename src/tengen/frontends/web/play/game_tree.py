@@ -212,10 +212,7 @@ class GameTree:
         Raises RefusedError. Nodes with a move or with a game after them stay as they are: the
         change is a variation of its own.
         """
-        try:
-            place = letters(self.position(node).point(point))
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error), point=point) from None
+        place = letters(named_point(self.position(node), point))
         names = {"black": "AB", "white": "AW", "empty": "AE"}
 
         def change(properties: dict[str, list[str]]) -> None:
@@ -303,10 +300,7 @@ class GameTree:
     def set_mark(self, number: int, point: str, kind: str | None, label: str | None) -> TreeNode:
         """Replace the mark on a point of a node; None removes it. Raises RefusedError."""
         node = self.node(number)
-        try:
-            chosen = self.position(node).point(point)
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error), point=point) from None
+        chosen = named_point(self.position(node), point)
         marks = [each for each in self.marks(node) if each.point != chosen]
         if kind is not None:
             marks.append(MarkOnPoint(chosen, kind, label))
@@ -382,6 +376,14 @@ def is_set_up(node: TreeNode) -> bool:
     return any(name in node.sgf.properties for name in _SET_UP)
 
 
+def named_point(position: Position, text: str) -> Point:
+    """The point of a board that a client names; raises RefusedError."""
+    try:
+        return position.point(text)
+    except ValueError as error:
+        raise RefusedError("bad_point", str(error), point=text) from None
+
+
 def illegal_move(error: IllegalMoveError) -> RefusedError:
     """The refusal of a move."""
     why = f"{error.move}: {error.why}"
@@ -402,7 +404,7 @@ class ListedGame(NamedTuple):
 def opened_tree(data: bytes | str, number: int | None = None) -> GameTree | list[ListedGame]:
     """A game of an SGF file, checked in full; raises RefusedError.
 
-    Where a file has several and no number is given: what they are.
+    If a file has several games and no number is given, a list of them.
     """
     if (
         len(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))

@@ -84,7 +84,7 @@ class KeptGames:
         return found
 
     async def rename(self, game: str, name: str) -> None:
-        """Call a game something, or nothing in particular; raises RefusedError."""
+        """Give a game a name, or an empty one to remove it; raises RefusedError."""
         found = await self.load(game)
         found.name = name.strip()
         await asyncio.wrap_future(self._autosave.write(self.key(game), saved_game(found)))
@@ -99,7 +99,7 @@ class KeptGames:
         return read_results(await asyncio.wrap_future(self._autosave.notes(self.player, "results")))
 
     def note_result(self, game: GameState) -> None:
-        """Remember how a game ended, in the place of what was remembered of it; or forget it."""
+        """Note how a game ended, replacing an earlier note; without a result remove the note."""
         found = result_of(game, time.strftime("%Y-%m-%d"))
         id_ = game.id
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tengen.game.board_view import neighbours
 from tengen.game.geometry import Point
 from tengen.game.position import Position
 
@@ -10,25 +11,18 @@ def liberties_of(position: Position, point: Point) -> tuple[frozenset[Point], fr
     """The stones of the group at a point, none if it is empty, and the group's liberties."""
     chain = frozenset(position.chain(point))
     stones = position.stones
-    around = {each for stone in chain for each in _neighbours(stone, position)}
+    around = {each for stone in chain for each in neighbours(stone, position.size)}
     return chain, frozenset(each for each in around if not stones[each.y, each.x])
 
 
 def groups_in_atari(position: Position) -> list[Point]:
-    """A stone of each group that the last move left with one liberty: its own and those beside."""
+    """A stone of each group that the last move left with one liberty: its own and adjacent ones."""
     last = position.last_move
     if last is None or last.point is None:
         return []
     found: dict[frozenset[Point], Point] = {}
-    for point in (last.point, *_neighbours(last.point, position)):
+    for point in (last.point, *neighbours(last.point, position.size)):
         chain, liberties = liberties_of(position, point)
         if len(liberties) == 1 and chain:
             found.setdefault(chain, point)
     return list(found.values())
-
-
-def _neighbours(point: Point, position: Position) -> list[Point]:
-    x, y = point
-    around = (Point(x - 1, y), Point(x + 1, y), Point(x, y - 1), Point(x, y + 1))
-    width, height = position.size
-    return [each for each in around if 0 <= each.x < width and 0 <= each.y < height]

@@ -1,8 +1,8 @@
 """A player's moments: costly turns that come back as puzzles after a day and after a week.
 
-Times are seconds since 1970 by the server's clock. Nothing depends on it being right: a moment
-waits from when it was tried, never longer than its time, and one that was tried in the future waits
-anew.
+Times are seconds since 1970 by the server's clock. That clock may be wrong: a moment waits
+for a fixed time after it was tried, and one that seems to have been tried in the future waits that
+time from now on.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Moment(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """All of a player's."""
+    """All moments of a player."""
 
     waiting: tuple[Moment, ...] = ()
     learnt: tuple[str, ...] = ()  # ids of those that do not come back, the latest last
@@ -64,7 +64,7 @@ class Moments(NamedTuple):
         return next((each for each in self.waiting if each.id == id_), None)
 
     def with_new(self, new: Iterable[Moment]) -> Moments:
-        """With those added that are not known; where they are too many, the surest ones go."""
+        """Add unknown ones; if there are too many, those solved most often are dropped."""
         known = {each.id for each in self.waiting} | set(self.learnt)
         added = [each for each in new if each.id not in known]
         by_need = sorted((*self.waiting, *added), key=lambda each: (each.step, -each.found))
@@ -74,7 +74,7 @@ class Moments(NamedTuple):
         )
 
     def without(self, id_: str) -> Moments:
-        """Without the one with an id, which does not come back."""
+        """Remove the one with an id, for good."""
         return Moments(
             tuple(each for each in self.waiting if each.id != id_),
             (*(each for each in self.learnt if each != id_), id_)[-MOST_LEARNT:],

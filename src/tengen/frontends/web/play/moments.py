@@ -33,7 +33,7 @@ from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
 from tengen.game.sgf.records import SgfError, read_sgf
-from tengen.reviewing.reasons import Outlook, Reason, outlook, reason
+from tengen.reviewing.reasons import MoveReason, Outlook, outlook, reason
 from tengen.reviewing.review import GameReview, TurnReview, main_line
 from tengen.search.request import Limits, SearchRequest, Wanted
 
@@ -50,16 +50,16 @@ SHOWN = 8  # moves of a line
 
 
 class Trial(NamedTuple):
-    """What became of a try."""
+    """The verdict on a try."""
 
     good: bool
     loss: float  # points, against the best move
     line: Outlook  # what follows
-    why: Reason | None  # what its better move gains, or the opponent by a bad one
+    why: MoveReason | None  # what its better move gains, or the opponent by a bad one
 
 
 class YourMoments:
-    """A session's part in it. Not thread-safe: belongs to the event loop."""
+    """The moments of a session's player. Not thread-safe: belongs to the event loop."""
 
     def __init__(self, session: PlaySession, autosave: Autosave) -> None:
         self._session, self._autosave = session, autosave
@@ -85,7 +85,7 @@ class YourMoments:
         return await self._change(lambda moments: moments)
 
     async def _change(self, change: Callable[[Moments], Moments]) -> Moments:
-        """Change what is kept of the player's moments; what they are then."""
+        """Change the player's kept moments; returns the new ones."""
 
         def changed(content: bytes) -> bytes | None:
             before = read_moments(content)
@@ -104,7 +104,7 @@ class YourMoments:
         return moment
 
     async def forget(self, id_: str) -> None:
-        """Let one not come back; raises RefusedError."""
+        """Remove a moment, so that it does not come back; raises RefusedError."""
         await self._named(id_)
         self._tell(await self._change(lambda moments: moments.without(id_)))
 
@@ -278,7 +278,7 @@ def _puzzle(moment: Moment) -> Json:
     }
 
 
-def _answer_view(kind: str, moment: Moment, line: Outlook, why: Reason | None) -> Json:
+def _answer_view(kind: str, moment: Moment, line: Outlook, why: MoveReason | None) -> Json:
     position = line.before
     return {
         "type": kind,
@@ -298,7 +298,7 @@ def _answer_view(kind: str, moment: Moment, line: Outlook, why: Reason | None) -
     }
 
 
-def _why_view(position: Position, why: Reason) -> Json:
+def _why_view(position: Position, why: MoveReason) -> Json:
     view: Json = {"kind": why.kind, "gain": round(why.gain, 1), "stones": why.stones}
     for name, point in (("at", why.at), ("other", why.other)):
         view[name] = None if point is None else position.text(point)

@@ -46,7 +46,7 @@ class OfferedNetworks(Closeable):
             names = [file.name for file in self._folder.iterdir()]
         except OSError:
             return []
-        # One whose name begins with a point is still being written.
+        # A file whose name begins with a dot is still being written.
         files = [name for name in names if name.endswith(ENDINGS) and not name.startswith(".")]
         return sorted(files, key=str.lower)[:MOST_LISTED]
 
@@ -69,7 +69,7 @@ class OfferedNetworks(Closeable):
         return opened.loader
 
     def give_back(self, session: str) -> None:
-        """A session needs its network no longer."""
+        """Note that a session needs its network no longer."""
         for opened in self._open.values():
             if session in opened.users:
                 opened.users.remove(session)

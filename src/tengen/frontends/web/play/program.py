@@ -25,7 +25,7 @@ class Program:
     """The program's part in the game of a session. Not thread-safe: belongs to the event loop."""
 
     def __init__(self, session: PlaySession, answering: asyncio.Lock) -> None:
-        """`answering` is for all sessions: see PlaySession."""
+        """All sessions share the lock `answering`: see PlaySession."""
         self._session, self._answering = session, answering
 
     def go_on(self) -> None:

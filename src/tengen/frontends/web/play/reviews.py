@@ -97,7 +97,7 @@ class Reviews:
         self._stop.set()
 
     def forget(self) -> None:
-        """The game is another."""
+        """End the review and drop the last one: the session has another game."""
         self._session.tasks.cancel("review")
         self._stop, self._done = threading.Event(), None
 

@@ -83,7 +83,7 @@ def _ranks(engine: Engine | None) -> dict[str, dict[str, Json]]:
 
 @cache
 def _empty_boards() -> tuple[Position, ...]:
-    """A board of each size that can be played on: making them takes long for one message."""
+    """A board of each size that can be played on, kept since making them is slow."""
     return tuple(map(Position, range(limits.SMALLEST_BOARD, limits.LARGEST_BOARD + 1)))
 
 
@@ -94,7 +94,7 @@ def _rule_names() -> Iterator[tuple[str, str]]:
 
 
 def error_view(refusal: RefusedError, asked: ClientMessage | None = None) -> Json:
-    """Why a message is refused; of one that was not understood, the refusal knows the number."""
+    """Why a message is refused; if it could not be read, the refusal has its number."""
     return {
         "type": "error",
         "request": refusal.request if asked is None else asked.request,

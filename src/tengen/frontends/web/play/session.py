@@ -1,35 +1,27 @@
 """One client's session: its game, and what it is shown.
 
-What clients may ask for is in `requests`; what follows from it is done here: the game is saved and
-shown, its clock runs, and `program` does what is due.
+What clients may ask for is in `requests`. What follows from it is done here: the game is saved and
+shown, `session_clock` runs its clock, and `program` does what is due.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tengen.frontends.web.limits import RefusedError, not_now
+from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.analysis import LiveAnalysis
 from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
-from tengen.frontends.web.play.client_messages import ClientMessage, Hello, NewGame, messages_of
-from tengen.frontends.web.play.game_state import GameState, new_game_state
+from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import TreeNode
 from tengen.frontends.web.play.kept_games import KeptGames
 from tengen.frontends.web.play.moments import YourMoments
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.program import Program
-from tengen.frontends.web.play.requests.analysing import AnalysisRequests
-from tengen.frontends.web.play.requests.group import Requests
-from tengen.frontends.web.play.requests.kept import KeptGameRequests
-from tengen.frontends.web.play.requests.moments import MomentRequests
-from tengen.frontends.web.play.requests.playing import PlayingRequests
-from tengen.frontends.web.play.requests.records import RecordRequests
 from tengen.frontends.web.play.reviews import Reviews
 from tengen.frontends.web.play.saved_games import snapshot
 from tengen.frontends.web.play.server_messages import (
@@ -41,6 +33,7 @@ from tengen.frontends.web.play.server_messages import (
     node_view,
     position_view,
 )
+from tengen.frontends.web.play.session_clock import SessionClock
 from tengen.frontends.web.play.session_saving import SessionSaving
 from tengen.frontends.web.play.session_tasks import SessionTasks
 
@@ -48,13 +41,6 @@ if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
 
 LARGE = 1_000  # nodes from which a tree is shown from a thread
-REQUESTS: tuple[type[Requests], ...] = (  # what clients may ask for
-    PlayingRequests,
-    RecordRequests,
-    KeptGameRequests,
-    AnalysisRequests,
-    MomentRequests,
-)
 OF_THE_PLAYER = ("moments", "trial", "telling")  # tasks that go on when another game begins
 
 
@@ -74,8 +60,8 @@ class PlaySession:
     ) -> None:
         """`take_over` ends another session that shows a game; raises RefusedError if it is used.
 
-        `answering` is for all sessions: searches that share batches end together, and the loop
-        shall read what clients send between their answers.
+        All sessions share the lock `answering`: searches that share batches end together, and
+        between their answers the event loop should read messages of clients.
         """
         self.id, self.game = id_, game
         self._networks, self._autosave, self.take_over = networks, autosave, take_over
@@ -90,12 +76,9 @@ class PlaySession:
         self.reviews = Reviews(self, reviewers)
         self.program = Program(self, answering)
         self.moments = YourMoments(self, autosave)
-        self._asked: dict[str, Callable[..., Awaitable[None]]] = {}  # by the message's type
-        for group in REQUESTS:
-            self._asked |= messages_of(group(self))
         self._outbox: Outbox | None = None
         self._saving = SessionSaving(self._begin_saving)
-        self._flag: asyncio.TimerHandle | None = None
+        self._clock = SessionClock(self)
         self._told_result = game.result
         self.last_used = time.monotonic()
 
@@ -109,7 +92,7 @@ class PlaySession:
         """Serve a client that has connected: show it everything."""
         self._outbox = outbox
         self.last_used = time.monotonic()
-        self._run_clock()
+        self._clock.run()
         self.send(welcome)
         await self.show_all()
         self.program.go_on()
@@ -124,7 +107,7 @@ class PlaySession:
         self.live.stop()
         self.reviews.stop()
         self.tasks.cancel("hint")
-        self._run_clock()
+        self._clock.run()
         self._saving.save_if_due()
 
     def close(self) -> None:
@@ -134,8 +117,7 @@ class PlaySession:
             self.detach(self._outbox)
         self._saving.save_if_due()
         self.tasks.cancel_all()
-        if self._flag is not None:
-            self._flag.cancel()
+        self._clock.stop_watching()
         self._networks.give_back(self.id)
 
     def send(self, content: Json, key: str | None = None) -> None:
@@ -150,7 +132,7 @@ class PlaySession:
 
     def _act(self) -> None:
         """The network is there: let the program do what is due."""
-        self._run_clock()
+        self._clock.run()
         self.program.go_on()
         self.show_position()
 
@@ -175,17 +157,6 @@ class PlaySession:
             self.use_network(None)
             self.send(error_view(RefusedError("network_failed", str(error))))
         self._act()
-
-    async def receive(self, received: ClientMessage) -> None:
-        """Do what a message asks for; raises RefusedError."""
-        self.last_used = time.monotonic()
-        if isinstance(received, NewGame):
-            await self.begin(received)
-        elif isinstance(received, Hello):
-            raise not_now("hello is only the first message of a connection")
-        else:
-            fields = received.model_dump(exclude={"type", "request"})
-            await self._asked[received.type](**fields)
 
     # What the client is shown
 
@@ -222,17 +193,9 @@ class PlaySession:
 
     # What follows from what is asked
 
-    async def begin(self, wanted: NewGame) -> None:
-        """Begin a new game; raises RefusedError for impossible terms."""
-        if wanted.even:
-            wanted = await self.kept.made_even(wanted)
-        self.replace(new_game_state(wanted))
-        self.send(game_view(self.game))
-        self.changed()
-
     async def go_on_with_it(self) -> None:
         """Show a game that was put in place, and go on with it."""
-        self._run_clock()
+        self._clock.run()
         await self.show_all()
         self.program.go_on()
 
@@ -277,7 +240,7 @@ class PlaySession:
     def changed(self) -> None:
         """The position or the phase has changed: save, show, and let the program act."""
         self.save()
-        self._run_clock()
+        self._clock.run()
         self.show_position()
         self.program.go_on()
         result = self.game.result
@@ -292,26 +255,3 @@ class PlaySession:
     def _begin_saving(self) -> Future[None]:
         key = GameKey(self.kept.player, self.game.id)
         return self._autosave.save(self.id, key, snapshot(self.game))
-
-    def _run_clock(self) -> None:
-        """Run the clock of the side to move while its game is played, and watch for its flag."""
-        if self._flag is not None:
-            self._flag.cancel()
-            self._flag = None
-        game, clock = self.game, self.game.clock
-        if clock is not None:
-            runs = self.connected and game.phase == "playing" and self.loader.ready
-            clock.run(game.position.to_play if runs else None)
-            if (left := clock.seconds_to_flag()) < math.inf:
-                self._flag = self._loop.call_later(left + 0.001, self._flag_falls)
-
-    def _flag_falls(self) -> None:
-        clock = self.game.clock
-        if clock is None or clock.running is None:
-            return
-        if clock.fallen(clock.running):
-            self.tasks.cancel("move")
-            self.game.lose_on_time(clock.running)
-            self.changed()
-        else:
-            self._run_clock()

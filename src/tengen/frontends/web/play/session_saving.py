@@ -24,7 +24,7 @@ class SessionSaving:
     def save(self) -> None:
         """Save now, or soon where saving takes more than its share of time.
 
-        Messages wait for the save that holds what they tell, however late it begins.
+        Messages wait for the save that has the state they describe, even if it begins later.
         """
         if self._later is not None:
             return

@@ -23,7 +23,7 @@ class SessionTasks:
     def start(
         self, name: str, work: Callable[[], Awaitable[Any]], failed: Callable[[str], None]
     ) -> None:
-        """Run `work` in the place of the task of this name; `failed` gets a message if it raises.
+        """Run `work`, replacing the task of this name; `failed` gets a message if it raises.
 
         A task that was cancelled runs no further and reports nothing.
         """

@@ -1,5 +1,6 @@
 """What clients may ask a session for, in groups; what follows from each is in `session`.
 
+dispatch     a client's messages, each given to the method of its type
 group        a group: a session, and methods marked by `message`
 playing      moves of a game that is played, hints, its end and its count
 records      opening records, walking and editing their trees

@@ -1,4 +1,4 @@
-"""What is asked of the network beside a game: which one, analyses, reviews."""
+"""Requests about the network: which one to use, analyses, reviews."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""A group of the messages that a session obeys."""
+"""Base class of a group of requests."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tengen.frontends.web.play.game_state import GameState
-    from tengen.frontends.web.play.session import PlaySession
+from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.session import PlaySession
 
 
 class Requests:

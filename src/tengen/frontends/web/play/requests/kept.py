@@ -1,4 +1,4 @@
-"""What players ask about all of their games: the list, and how strong they are."""
+"""Requests about a player's kept games: list, open, rename, delete, and their strength."""
 
 from __future__ import annotations
 

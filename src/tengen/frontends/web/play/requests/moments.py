@@ -1,4 +1,4 @@
-"""What players ask about their moments: the next puzzle, whether a move solves it, the answer."""
+"""Requests about a player's moments: the next puzzle, a try at it, its answer."""
 
 from __future__ import annotations
 

@@ -1,14 +1,23 @@
-"""What players ask for in a game that is played: moves, hints, its end, its count."""
+"""Requests in a game that is played: moves, hints, the end, the count."""
 
 from __future__ import annotations
 
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import LevelId, NewGame, NodeId, PointText, message
-from tengen.frontends.web.play.game_state import USUAL_LEVEL, Mode
+from tengen.frontends.web.play.game_state import USUAL_LEVEL, Mode, new_game_state
 from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.server_messages import game_view
 
 
 class PlayingRequests(Requests):
+    async def begin(self, wanted: NewGame) -> None:
+        """Begin a new game."""
+        if wanted.even:
+            wanted = await self.session.kept.made_even(wanted)
+        self.session.replace(new_game_state(wanted))
+        self.session.send(game_view(self.game))
+        self.session.changed()
+
     @message
     async def play(self, move: PointText) -> None:
         if self.game.bot_to_move:

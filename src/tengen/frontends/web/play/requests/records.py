@@ -1,4 +1,4 @@
-"""What is asked of a record: to open one, to walk and edit its tree, to tell its boards."""
+"""Requests about records: open one, walk and edit its tree, list its boards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tengen.frontends.web.play.client_messages import (
     message,
 )
 from tengen.frontends.web.play.game_state import GameState
-from tengen.frontends.web.play.game_tree import GameTree, Stone, opened_tree
+from tengen.frontends.web.play.game_tree import GameTree, Stone, named_point, opened_tree
 from tengen.frontends.web.play.liberties import liberties_of
 from tengen.frontends.web.play.requests.group import Requests
 from tengen.frontends.web.play.server_messages import board_view
@@ -103,10 +103,7 @@ class RecordRequests(Requests):
     @message
     async def liberties(self, point: PointText) -> None:
         position = self.game.position
-        try:
-            chosen = position.point(point)
-        except ValueError as error:
-            raise RefusedError("bad_point", str(error), point=point) from None
+        chosen = named_point(position, point)
         chain, free = liberties_of(position, chosen)
         told = {"stones": len(chain), "liberties": len(free)}
         self.session.send({"type": "liberties", "point": position.text(chosen), **told})

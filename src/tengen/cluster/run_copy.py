@@ -29,7 +29,7 @@ def copy_of(store: Store) -> RunFolder:
     return RunFolder((Path(base) if base else user_cache() / "runs") / name)
 
 
-class Mirror:
+class RunCopy:
     """Synchronises a copy with the files behind a URL."""
 
     def __init__(self, store: Store, folder: RunFolder) -> None:

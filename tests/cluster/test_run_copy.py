@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tengen.cluster.mirror import Mirror
+from tengen.cluster.run_copy import RunCopy
 from tengen.runs.folder import RunError, RunFolder
 from tengen.runs.store import Store, open_store
 
@@ -33,15 +33,15 @@ def folder(tmp_path: Path) -> RunFolder:
 def test_what_has_changed_is_sent_and_what_is_gone_is_removed(
     store: Store, folder: RunFolder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    mirror = Mirror(store, folder)
-    mirror.push()
+    run_copy = RunCopy(store, folder)
+    run_copy.push()
     assert store.read(SHARD) == SHARD.encode()
     (folder.path / CHECKPOINT).unlink()
     (folder.path / SHARD).write_bytes(b"more of them")
-    mirror.push()
+    run_copy.push()
     assert store.names("checkpoints") == []
     elsewhere = RunFolder(tmp_path_factory.mktemp("another machine"))
-    Mirror(store, elsewhere).pull()
+    RunCopy(store, elsewhere).pull()
     assert (elsewhere.path / SHARD).read_bytes() == b"more of them"
 
 
@@ -57,6 +57,6 @@ def test_a_learner_that_is_replaced_while_it_sends_overwrites_nothing_more(
         sent += 1
 
     with pytest.raises(RunError, match="another learner"):
-        Mirror(store, folder).push(check_ours)
+        RunCopy(store, folder).push(check_ours)
     assert store.names("shards") == ["000001.games"]
     assert store.names("checkpoints") == []  # which others would go on from
