@@ -211,6 +211,25 @@ def numbers_up_to(most: int) -> list[int]:
     return [*(1 << k for k in range(most.bit_length()) if 1 << k < most), most]
 
 
+def what_grew(uses: list[dict[str, Use]]) -> list[str]:
+    """What of each server is more at the end than it may be, by what they took after each round."""
+    failures = []
+    rounds, last = len(uses), uses[-1]
+    base, middle = uses[rounds // 3], uses[rounds // 3 : 2 * rounds // 3]
+    for name in last:
+        growth = last[name].megabytes / base[name].megabytes - 1
+        print(f"{name}: memory {growth:+.1%} against the end of the first third")
+        if growth > MOST_GROWTH:
+            failures.append(f"{name} grows by {growth:.1%}")
+        for what in ("threads", "files"):
+            # Of the second third: a graph that is compiled for another board has its own threads.
+            before = max(getattr(use[name], what) for use in middle)
+            after = getattr(last[name], what)
+            if after > before:
+                failures.append(f"{name} leaves {what}: {before}, then {after}")
+    return failures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
@@ -246,21 +265,7 @@ def main() -> None:
     failures += [f"{name} ends with {status}" for name, status in ended.items() if status]
     if unfinished:
         failures.append(f"files are left: {unfinished[:5]}")
-    base, last = uses[rounds // 3], uses[-1]
-    for name in servers:
-        growth = last[name].megabytes / base[name].megabytes - 1
-        print(f"{name}: memory {growth:+.1%} against the end of the first third")
-        if growth > MOST_GROWTH:
-            failures.append(f"{name} grows by {growth:.1%}")
-        for what in ("threads", "files"):
-            # Of the second third: a graph that is compiled for another board has its own threads.
-            middle = uses[rounds // 3 : 2 * rounds // 3]
-            before, after = (
-                max(getattr(use[name], what) for use in middle),
-                getattr(last[name], what),
-            )
-            if after > before:
-                failures.append(f"{name} leaves {what}: {before}, then {after}")
+    failures += what_grew(uses)
     if failures:
         raise SystemExit("; ".join(failures))
 
