@@ -5,11 +5,18 @@ that an hour of it has the moves, queries and reviews of half a day of use. Each
 in a short run, all connections are closed, then memory, threads and open files of each server are
 read. The baseline is the same server after the first third of the time: graphs are compiled, there
 are as many sessions in memory as are kept, and caches are full, which are smaller than usual for
-that: 100 MB take longer to fill than a short run lasts, and would look like a leak.
+that: 100 MB take longer to fill than a short run lasts, and would look like a leak. OpenVINO has
+three threads and some 25 MB for each graph of a batch size, of which the evaluator keeps a stated
+number; which sizes occur depends on the load. So browsers come a few at a time before the first
+round, until all are there, and the server's pools of threads are whole from the beginning.
+
+Memory is what a process has of its own: pages of files, such as libraries, are in memory or not as
+the system likes.
 
     python benchmarks/soak.py [--minutes 60] [--browsers 50]
 
-Fails if memory is more than 5% above the baseline at the end, or a thread or a file is left.
+Fails if memory is more than 5% above the baseline at the end, a thread or a file is left, or a
+server does not end when it is told to.
 """
 
 from __future__ import annotations
@@ -45,6 +52,7 @@ CACHE_MEGABYTES = 4.0
 REST = 3.0  # seconds after which a server has put away what ended connections left
 PATIENCE = 300.0  # seconds for an answer: other programs may use the machine, too
 LEARNERS_REST = 0.2  # seconds between tries
+FIRST_SECONDS = 10.0  # of each number of browsers before the first round
 COLUMNS = "ABCDEFGHJ"
 GAME = "(;SZ[9]KM[7];B[ee];W[cg];B[gc];W[gg];B[cc];W[ec];B[ce];W[ge])"
 
@@ -69,16 +77,21 @@ def posted(port: int, path: str, body: object) -> int:
 class Use(NamedTuple):
     """What a process takes."""
 
-    megabytes: float
+    megabytes: float  # its own
+    of_files: float  # megabytes of files' pages
     threads: int
     files: int
 
+    def __str__(self) -> str:
+        memory = f"{self.megabytes:.0f} MB (+ {self.of_files:.0f} of files)"
+        return f"{memory} {self.threads} threads {self.files} files"
+
 
 def use_of(pid: int) -> Use:
-    status = Path(f"/proc/{pid}/status").read_text()
-    found = {name: int(re.findall(rf"{name}:\s+(\d+)", status)[0]) for name in ("VmRSS", "Threads")}
+    status = dict(re.findall(r"(\w+):\s+(\d+)", Path(f"/proc/{pid}/status").read_text()))
+    own = int(status["RssAnon"]) + int(status["RssShmem"])
     files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
-    return Use(found["VmRSS"] / 1024, found["Threads"], files)
+    return Use(own / 1024, int(status["RssFile"]) / 1024, int(status["Threads"]), files)
 
 
 def piped(*words: str) -> subprocess.Popen[bytes]:
@@ -193,6 +206,30 @@ class Load:
             time.sleep(LEARNERS_REST)
 
 
+def numbers_up_to(most: int) -> list[int]:
+    """1, 2, 4 ... and the number itself."""
+    return [*(1 << k for k in range(most.bit_length()) if 1 << k < most), most]
+
+
+def what_grew(uses: list[dict[str, Use]]) -> list[str]:
+    """What of each server is more at the end than it may be, by what they took after each round."""
+    failures = []
+    rounds, last = len(uses), uses[-1]
+    base, middle = uses[rounds // 3], uses[rounds // 3 : 2 * rounds // 3]
+    for name in last:
+        growth = last[name].megabytes / base[name].megabytes - 1
+        print(f"{name}: memory {growth:+.1%} against the end of the first third")
+        if growth > MOST_GROWTH:
+            failures.append(f"{name} grows by {growth:.1%}")
+        for what in ("threads", "files"):
+            # Of the second third: a graph that is compiled for another board has its own threads.
+            before = max(getattr(use[name], what) for use in middle)
+            after = getattr(last[name], what)
+            if after > before:
+                failures.append(f"{name} leaves {what}: {before}, then {after}")
+    return failures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
@@ -209,36 +246,26 @@ def main() -> None:
         while not asyncio.run(play_many(address(web.port), [LEVEL], 5.0))[0].answers:
             pass  # the network is still being loaded
         load = Load(gtp, analysis)
+        for browsers in numbers_up_to(options.browsers):
+            load.round(web.port, browsers, FIRST_SECONDS)
         uses: list[dict[str, Use]] = []
         for number in range(rounds):
             load.round(web.port, options.browsers, 60 * options.minutes / rounds)
             time.sleep(REST)
             uses.append({name: use_of(pid) for name, pid in servers.items()})
-            told = ", ".join(
-                f"{name} {use.megabytes:.0f} MB {use.threads} threads {use.files} files"
-                for name, use in uses[-1].items()
-            )
+            told = ", ".join(f"{name} {use}" for name, use in uses[-1].items())
             print(f"{number + 1} of {rounds}: {told}", flush=True)
         for process in (gtp, analysis):
             process.communicate(b"quit\n" if process is gtp else b"", timeout=60)
+        ended = {"web": web.interrupt(), "gtp": gtp.returncode, "analysis": analysis.returncode}
+        unfinished = [str(file) for file in folder.rglob(".*")]
     print(f"{options.minutes:g} minutes: {dict(load.done)}, {len(load.errors)} errors")
     print(f"load average: {os.getloadavg()}, {os.cpu_count()} cores")
     failures = [f"errors: {sorted(set(load.errors))[:5]}"] if load.errors else []
-    base, last = uses[rounds // 3], uses[-1]
-    for name in servers:
-        growth = last[name].megabytes / base[name].megabytes - 1
-        print(f"{name}: memory {growth:+.1%} against the end of the first third")
-        if growth > MOST_GROWTH:
-            failures.append(f"{name} grows by {growth:.1%}")
-        for what in ("threads", "files"):
-            # Of the second third: a graph that is compiled for another board has its own threads.
-            middle = uses[rounds // 3 : 2 * rounds // 3]
-            before, after = (
-                max(getattr(use[name], what) for use in middle),
-                getattr(last[name], what),
-            )
-            if after > before:
-                failures.append(f"{name} leaves {what}: {before}, then {after}")
+    failures += [f"{name} ends with {status}" for name, status in ended.items() if status]
+    if unfinished:
+        failures.append(f"files are left: {unfinished[:5]}")
+    failures += what_grew(uses)
     if failures:
         raise SystemExit("; ".join(failures))
 

@@ -30,6 +30,7 @@ class WatchfulCore:
         self.core = openvino_core()
         self.get_property = self.core.get_property
         self.compiled: list[tuple[int, ...]] = []  # batch or -1, height, width
+        self.most_at_a_time = 0
         self._graphs: list[tuple[tuple[int, ...], weakref.ref[Graph]]] = []
 
     def compile_model(self, graph: Any, device: str, settings: dict[str, Any]) -> Graph:
@@ -38,6 +39,7 @@ class WatchfulCore:
         shape = -1 if batch.is_dynamic else len(batch), len(height), len(width)
         self.compiled.append(shape)
         self._graphs.append((shape, weakref.ref(found)))
+        self.most_at_a_time = max(self.most_at_a_time, len(self.kept))
         return found
 
     @property
@@ -95,6 +97,14 @@ def test_a_batch_size_no_longer_in_use_makes_room(core: WatchfulCore) -> None:
         assert_same(evaluate(evaluator, four), expected)
     assert core.kept == [(-1, 4, 4), (2, 4, 4), (4, 4, 4)]
     assert core.compiled.count((4, 4, 4)) == 1
+
+
+def test_room_is_made_before_another_graph_is_compiled(core: WatchfulCore) -> None:
+    evaluator = opened(core)
+    for side in (3, 4, 5, 6):
+        evaluate(evaluator, random_batch((side, side)))
+    assert len(core.compiled) == 4
+    assert core.most_at_a_time == len(core.kept) == 2
 
 
 def test_graphs_are_bounded_in_bytes(core: WatchfulCore, monkeypatch: pytest.MonkeyPatch) -> None:

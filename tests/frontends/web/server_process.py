@@ -1,7 +1,8 @@
 """The web server as a process of its own, for tests; run as a program, with a made-up network.
 
 What follows is the folder for its games, the port, and a network file if it is to be a real one,
-then the megabytes of its cache, if it is to be smaller than usual.
+then, for a soak, the megabytes of its cache, which is smaller than usual; its pools of threads are
+whole from the beginning, so that a thread that comes later is one too many.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
 from tengen.closeable import Closeable
 
@@ -83,6 +86,19 @@ class ServerProcess(Closeable):
         self.process.stderr.close()
 
 
+def begin_pools_whole() -> None:
+    """From now on a pool begins with all its threads, not with each when it is needed."""
+    usual = ThreadPoolExecutor.__init__
+
+    def begin(pool: ThreadPoolExecutor, *args: Any, **options: Any) -> None:
+        usual(pool, *args, **options)
+        all_there = threading.Barrier(pool._max_workers)
+        for _ in range(pool._max_workers):
+            pool.submit(all_there.wait)
+
+    ThreadPoolExecutor.__init__ = begin  # type: ignore[assignment]
+
+
 def main() -> None:
     from tengen.engine.engine import Engine
     from tengen.frontends.options import PlayOptions
@@ -94,6 +110,7 @@ def main() -> None:
 
     folder, port, *real = sys.argv[1:]
     if len(real) > 1:
+        begin_pools_whole()
         serving.CACHE_MEGABYTES = float(real[1])
     options = PlayOptions(port=int(port), browser=False, data=Path(folder))
     first_game = NewGame(size=9, colour="black", level="beginner")

@@ -298,3 +298,20 @@ def test_games_stay_within_their_number_and_the_oldest_go_first(
         autosave.write(keys[10], b"(;GM[1])").result(5)
         left = [key.game for key in keys if autosave.load_game(key) is not None]
     assert left == [key.game for key in keys[3:]]  # eight: the next ones cost no search
+
+
+def test_of_a_player_without_games_no_folder_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autosave_module, "MOST_GAMES", 10)
+    keys = [GameKey(f"{player:032x}", KEY.game) for player in range(30)]
+    with Autosave(tmp_path) as autosave:
+        for key in keys:
+            autosave.write(key, b"(;GM[1])").result(5)
+        left = {key.player for key in keys if autosave.load_game(key) is not None}
+        assert {folder.name for folder in (tmp_path / "games").iterdir()} == left
+        assert len(left) <= 10
+        assert keys[-1].player in left
+        back = next(key for key in keys if key.player not in left)
+        autosave.write(back, b"(;GM[1])").result(5)
+        assert autosave.load_game(back) == b"(;GM[1])"

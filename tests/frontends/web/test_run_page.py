@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -344,6 +345,17 @@ def test_looking_changes_nothing(folder: RunFolder, get: Get) -> None:
     for path in ("/api/run", "/api/run/policies", "/api/run/games/7", "/api/run/games/7/ownership"):
         assert get(path).status == 200
     assert contents(folder.path) == before
+
+
+def test_a_page_that_is_closed_evaluates_no_more_networks(tmp_path: Path) -> None:
+    folder = new_run(tmp_path / "run")
+    for step in range(100):
+        add_network(folder, step)
+    before = set(threading.enumerate())
+    with RunPage(folder.path, 0) as page:
+        all_policies(getter(page), 1)
+    left = [each.name for each in threading.enumerate() if each not in before]
+    assert not [name for name in left if name.startswith("network outputs")]
 
 
 def all_policies(get: Get, count: int) -> list[dict[str, Any]]:

@@ -183,6 +183,7 @@ class OpenVinoEvaluator:
             key = GraphKey(masked, (ANY, *board))
         found = self._graphs.get(key)
         if found is None:
+            self._graphs.make_room(key, self._graph_bytes(key.shape))
             found = self._compile(*key)  # a fallback drops all others
             self._graphs.add(key, found)
         return found, n if key.batch == ANY else key.batch
@@ -270,17 +271,24 @@ class _Graphs:
             return True
         return bool(kept) and self._uses - self._kept[kept[0]].last_use > LONG_IDLE
 
+    def make_room(self, key: GraphKey, n_bytes: int) -> None:
+        """Drop graphs of which there would be too much with another one.
+
+        That is done before it is compiled: OpenVINO keeps the threads of as many graphs as there
+        ever were at a time.
+        """
+        by_batch = key.batch != ANY
+        kept = self._alike(by_batch)
+        if len(kept) >= (GRAPHS_BY_BATCH if by_batch else GRAPHS_BY_BOARD):
+            del self._kept[kept[0]]
+        while self.n_bytes + n_bytes > GRAPH_BYTES and len(self._kept) >= FEWEST_GRAPHS:
+            del self._kept[next(iter(self._kept))]
+
     def add(self, key: GraphKey, graph: _Compiled) -> None:
-        """Keep a graph that is used now; those of which there is too much are dropped."""
+        """Keep a graph that is used now, for which there is room."""
         self._uses += 1
         graph.last_use = self._uses
         self._kept[key] = graph
-        by_batch = key.batch != ANY
-        kept = self._alike(by_batch)
-        if len(kept) > (GRAPHS_BY_BATCH if by_batch else GRAPHS_BY_BOARD):
-            del self._kept[kept[0]]
-        while self.n_bytes > GRAPH_BYTES and len(self._kept) > FEWEST_GRAPHS:
-            del self._kept[next(iter(self._kept))]
 
     @property
     def n_bytes(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +36,7 @@ from tengen.game.sgf.records import SgfGame
 from tengen.reviewing.annotated_sgf import annotated_sgf
 from tengen.reviewing.html_page import html_page, languages
 from tengen.reviewing.review import GameReview
+from tengen.runs.folder import RunFolder
 
 SessionId = Annotated[str, InPath(pattern=f"^{SESSION_ID.pattern}$")]
 GameId = Annotated[str, InPath(pattern=f"^{GAME_ID.pattern}$")]
@@ -59,7 +60,10 @@ def make_app(
     """
     offered = networks or OfferedNetworks(loader)
     trainable = access.token is None if may_train is None else may_train
-    learning = Learning(autosave.folder, loader, autosave, may_train=trainable)
+    opened = ExitStack()
+    learning = opened.enter_context(
+        Learning(autosave.folder, loader, autosave, may_train=trainable)
+    )
     sessions = PlaySessions(offered, autosave, first_game)
     downloads = Downloads()
 
@@ -72,7 +76,7 @@ def make_app(
         yield
         telling.cancel()
         sessions.close()
-        await asyncio.to_thread(learning.close)
+        await asyncio.to_thread(opened.close)
 
     async def tell() -> None:
         await asyncio.to_thread(loader.wait)
@@ -148,9 +152,11 @@ def make_app(
 
     app.include_router(learning_routes(learning))
     if run_folder is not None:
+        from tengen.frontends.web.runs.network_outputs import NetworkOutputs
         from tengen.frontends.web.runs.routes import router
 
-        app.include_router(router(run_folder))
+        run = RunFolder(run_folder)
+        app.include_router(router(run, opened.enter_context(NetworkOutputs(run))))
 
     @app.get(f"/static/{PANELS}/index.js", include_in_schema=False)
     def panel_index() -> Response:

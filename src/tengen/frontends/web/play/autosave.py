@@ -293,6 +293,8 @@ class Autosave(Closeable):
             oldest = nsmallest(LOOKED_AT, theirs, key=lambda path: self._files[path].changed)
             for path in nsmallest(max(1, len(self._files) - most), oldest, key=self._worth):
                 self._drop(path)
+                with suppress(OSError):  # the player has other games
+                    path.parent.rmdir()
 
     def _worth(self, path: Path) -> tuple[bool, bool, float]:
         """A key for deletion: first games without a move, then finished ones, the oldest first."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tengen.closeable import Closeable
 from tengen.frontends.web.runs.metrics import short
 from tengen.frontends.web.runs.run_state import RunFacts, Stamp, network_files, stamp_of
 from tengen.game.color import Color
@@ -32,8 +33,11 @@ class Ownership(NamedTuple):
     points: list[list[int]]  # [positions][points] tenths; 10: surely Black's
 
 
-class NetworkOutputs:
-    """Evaluates one network at a time in a thread of its own, on the CPU, only when asked."""
+class NetworkOutputs(Closeable):
+    """Evaluates one network at a time in a thread of its own, on the CPU, only when asked.
+
+    Close it.
+    """
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -43,6 +47,10 @@ class NetworkOutputs:
         self._asked: RunFacts | None = None  # the board of `_known`
         self._latest: tuple[int, Stamp, Evaluator] | None = None
         self._games: OrderedDict[tuple[int, int], Ownership] = OrderedDict()
+
+    def close(self) -> None:
+        """End the thread after the network that it evaluates."""
+        self._worker.shutdown(cancel_futures=True)
 
     def on_empty_board(self, facts: RunFacts) -> list[dict[str, Any]]:
         """The outputs computed so far, by iteration; the others are computed in the background."""
@@ -57,7 +65,7 @@ class NetworkOutputs:
 
     def ownership(self, number: int, positions: Sequence[Position]) -> Ownership | None:
         """The latest network's ownership, for Black; None without a usable network. Waits."""
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, CancelledError):  # it is closed
             return self._worker.submit(self._ownership, number, positions).result()
         return None
 
@@ -77,7 +85,7 @@ class NetworkOutputs:
         return {(number, stamp): path for number, path in chosen if (stamp := stamps[number])}
 
     def _compute_next(self, facts: RunFacts) -> None:
-        with suppress(RuntimeError):  # the program is exiting
+        with suppress(RuntimeError):  # it is closed, or the program is exiting
             self._under_way = self._worker.submit(self._compute_one, facts)
 
     def _compute_one(self, facts: RunFacts) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, HTTPException, Response
@@ -33,10 +32,9 @@ Seen = Annotated[str | None, Header(alias="If-None-Match")]
 NO_GAME: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such game."}}
 
 
-def router(folder: Path) -> APIRouter:
-    """The page of the run in a folder, and its API."""
-    run = RunFolder(folder)
-    state, networks = RunState(run), NetworkOutputs(run)
+def router(run: RunFolder, networks: NetworkOutputs) -> APIRouter:
+    """The page of a run, and its API; the caller closes the outputs of its networks."""
+    state = RunState(run)
     lock = threading.Lock()
     routes = APIRouter(tags=["run"])
 

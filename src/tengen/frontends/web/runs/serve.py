@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import uvicorn
@@ -17,14 +20,24 @@ from tengen.frontends.loopback import LOOPBACK
 from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import listening_socket
 from tengen.frontends.web.http.security import AccessMiddleware, access_policy
+from tengen.frontends.web.runs.network_outputs import NetworkOutputs
 from tengen.frontends.web.runs.routes import router
+from tengen.runs.folder import RunFolder
 
 
 def run_app(folder: Path) -> FastAPI:
     """The page of the run in a folder, and nothing else."""
-    app = FastAPI(openapi_url=None)
+    run = RunFolder(folder)
+    networks = NetworkOutputs(run)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(networks.close)
+
+    app = FastAPI(openapi_url=None, lifespan=lifespan)
     app.add_middleware(AccessMiddleware, access=access_policy(LOOPBACK, None))
-    app.include_router(router(folder))
+    app.include_router(router(run, networks))
     app.mount("/static", StaticFiles(directory=STATIC))
 
     @app.get("/")
