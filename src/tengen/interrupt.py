@@ -31,7 +31,7 @@ class Terminated(KeyboardInterrupt):
 def raise_when_terminated() -> None:
     """Let the first signal that ends a program raise `Terminated`, so that it can clean up.
 
-    A second one ends it at once: raised while it cleans up, it would leave it half ended. A signal
+    A second signal ends it at once: another exception would leave the clean-up half done. A signal
     that is ignored stays so: `nohup` relies on it. Only the main thread may do this.
     """
     _handle_usual(_raise)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tengen.network.architecture import Activation
 from tengen.network.backends import openvino_evaluator
-from tengen.network.backends.openvino import openvino_core
+from tengen.network.backends.batch_sizes import padded_size
+from tengen.network.backends.openvino import openvino_core, shared_tensor
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.cache import CachingEvaluator, EvaluationCache
-from tengen.network.evaluator import drop_graphs, evaluate
+from tengen.network.evaluator import Evaluation, drop_graphs, evaluate
 from tests.network.test_openvino import BLOCKS, assert_same, random_batch, random_network
 
 
@@ -139,6 +142,29 @@ def test_a_large_network_gets_graphs_by_batch_only_for_attention_and_only_where_
         for _ in range(6):
             assert_same(evaluate(evaluator, batch), first)
         assert core.compiled == [(-1, 4, 4), *expected]
+
+
+def test_large_batches_come_in_few_sizes(
+    core: WatchfulCore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each new size in the graph that all share costs time, and memory that is never given back."""
+    computed = []
+
+    def noted(array: NDArray[np.float32]) -> Any:
+        computed.append(len(array))
+        return shared_tensor(array)
+
+    evaluator = opened(core)
+    batch = random_batch(*[(3, 3)] * 128)
+    whole = evaluate(evaluator, batch)
+    monkeypatch.setattr(openvino_evaluator, "shared_tensor", noted)
+    for n in range(1, 129):
+        computed.clear()
+        found = evaluate(evaluator, batch.rows(slice(n)))
+        assert_same(found, Evaluation(*(field[:n] for field in whole)))
+        assert n <= max(computed) <= max(n + 2, 1.125 * n)
+    assert len({padded_size(n) for n in range(17, 129)}) <= 28
+    assert core.kept[0] == (-1, 3, 3)
 
 
 def test_graphs_by_batch_take_no_room_from_others(

@@ -17,7 +17,7 @@ js/review/       the one-file review
 js/lib/          DOM elements, controls, languages, theme: knows nothing about Go
 css/, languages/
 review.html        template of the one-file review
-inline_modules.py  ES modules as one classic script, for files that open without a server
+script_bundle.py   ES modules as one classic script, for files that open without a server
 """
 
 from __future__ import annotations

@@ -367,7 +367,11 @@ class Scheduler(Closeable):
                 self._served.pop(task.owner, None)
 
     def _result(self, running: RunningSearch, reason: str) -> SearchResult:
-        """The result of a search; if wanted, with an evaluation of a root kept from another one."""
+        """The result of a search.
+
+        If the root's evaluation is wanted but the tree, kept from an earlier search, has none, the
+        root is evaluated now.
+        """
         search = running.search
         result = search.result(reason)
         wanted = search.wanted.root_evaluation

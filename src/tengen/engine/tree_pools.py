@@ -139,7 +139,10 @@ class TreePools:
         return max(FEWEST_TREES, min(MOST_TREES, int(VISITS_AT_A_TIME // visits)))
 
     def tree_for(self, task: SearchTask, params: SearchParams) -> tuple[TreePool, int]:
-        """The kept tree of a task, or a free one; what a kept one knows is kept if it fits."""
+        """The tree for a task: its kept tree if that suits this search, otherwise a free one.
+
+        In the second case the contents of the kept tree are lost.
+        """
         request, tree = task.request, task.tree
         if tree is None:
             ownership, visits = request.wanted.any_ownership, request.limits.max_visits

@@ -15,7 +15,7 @@ protocol_stdio     stdout for a protocol, and its log file
 loopback           addresses that only this machine can reach
 connection_limit   how many connections a server may have open
 web/               the page to play, analyse, review and learn, and to watch a training run
-documents, uninstall    the documentation in the terminal; the removal of a user's files
+docs, uninstall    the documentation in the terminal; the removal of a user's files
 train, distil, sweep, selfplay    training, and self-play without training
 problems           problems of life and death out of games: made, and checked
 terminal, match, review, benchmark, precision_benchmark, doctor, net    the other commands

@@ -107,7 +107,7 @@ def _options(
     module: Annotated[
         list[str],
         typer.Option(
-            metavar="FILE.py", help="Run a Python file, as a program, that registers a trunk first."
+            metavar="FILE.py", help="Run this Python file first; it registers a trunk of your own."
         ),
     ] = [],  # noqa: B006 (typer wants it so)
 ) -> None:
@@ -473,7 +473,7 @@ def docs(
     ] = None,
 ) -> None:
     """Show the documentation, which comes with Tengen and needs no network."""
-    from tengen.frontends.documents import show_documents
+    from tengen.frontends.docs import show_documents
 
     show_documents(page)
 

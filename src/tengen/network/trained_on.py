@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 BOARD_SIZES, RULES = "board_sizes", "rules"  # keys of a provenance
 ALL = "all"  # rules of every kind that networks can be told of
-KATAGO_VERSION = "katago_version"  # and the one of networks that come from KataGo's files
-KATAGO_SINCE = 8  # the version of KataGo's format from which on its networks learn all of this:
+KATAGO_VERSION = "katago_version"  # another key: the version of KataGo's format it came in
+KATAGO_SINCE = 8  # from this version on, networks know all rules and boards of these sides
 KATAGO_SIDES = range(7, 20)
 _LISTED = 4  # board sizes that are listed one by one
 _BETWEEN_RULES = re.compile(r",(?![^{]*\})")  # commas, but not within JSON
@@ -93,7 +93,7 @@ class Unfamiliar(NamedTuple):
 def trained_on(provenance: Mapping[str, str], only_side: int = 0) -> TrainedOn:
     """What a network's provenance says; raises ValueError that names what it does not understand.
 
-    A network that can play on boards of one size alone has that side.
+    `only_side` is the side of the only boards that the network can play on; 0: any.
     """
     version = provenance.get(KATAGO_VERSION, "")
     if version.isdecimal() and int(version) >= KATAGO_SINCE:

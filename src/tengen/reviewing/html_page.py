@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tengen.browser import REVIEW_TEMPLATE, STATIC
-from tengen.browser.inline_modules import inline_modules
+from tengen.browser.script_bundle import bundled_script
 from tengen.game.color import Color
 from tengen.game.geometry import Point, point_text
 from tengen.game.position import Position
@@ -67,7 +67,7 @@ def html_page(game: SgfGame, review: GameReview, language: str | None = None) ->
     """
     check_language(language)
     style = (STATIC / "css" / "review.css").read_text("utf-8")
-    script = inline_modules(STATIC / "js" / "review" / "main.js")
+    script = bundled_script(STATIC / "js" / "review" / "main.js")
     data = _data(game, review) | {"language": language, "strings": _strings()}
     parts = {
         "language": language or "en",  # until the script knows better

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tengen.selfplay.record import GAME, TARGET, TURN, Games, Records, check_games
 
-# Steps in a unit: of values (win minus loss), of chances, of points, of rows.
+# Numbers are rounded to so many steps in a unit: value is win minus loss, no_result a probability,
+# score and lead are points, weight is in rows.
 _STEPS = {"value": 256, "no_result": 256, "score": 16, "lead": 16, "weight": 64}
 _ALONG_THE_GAME = ("value", "no_result", "score")  # kept as the difference from the turn before
 _LEVEL = 6  # lzma is 4% smaller and ten times slower
@@ -97,7 +98,7 @@ def _turns(reader: _Reader, count: int) -> Records:
 
 
 class _Reader:
-    """Takes tables off a text of columns."""
+    """Reads tables, one after another, from bytes that have them column by column."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self._at = content, 0

@@ -65,8 +65,8 @@ class GameSource(Protocol):
     def collect(self, learn: Callable[[], bool]) -> Games | Piece:
         """The next games, perhaps none; meanwhile, if overlapped, call `learn` again and again.
 
-        `learn` does a step if one is allowed, and returns whether many more are: then games may
-        wait.
+        `learn` takes one training step if the schedule allows it. It returns True while many more
+        are due, so that the caller may put off playing.
         """
 
     def wants_weights(self) -> bool:
@@ -275,9 +275,10 @@ class LocalRater:
 
 
 def own_numbers(folder: RunFolder, before: int) -> int:
-    """The number of the first game of a new fleet of this process, in a run that was shared.
+    """Claim a session for a new fleet of this process, in a run shared with workers.
 
-    `before` is where the last one began; its games and those of workers keep their numbers.
+    Returns the number of its first game. `before` is that of the previous fleet: no number of its
+    games, nor of workers' games, is given again.
     """
     at_least = session_of(before) + 1
     session = claim_session(FolderStore(folder.path), {"kind": "one process"}, at_least)

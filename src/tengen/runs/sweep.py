@@ -67,9 +67,10 @@ def _split(values: str) -> list[str]:
 
 
 def read_curve(run: Path, metric: str, over: str) -> Curve:
-    """A metric of a run over another one, by its steps where that is `step`.
+    """The curve of `metric` (y) against `over` (x), which may be `step`.
 
-    Ratings have lines of their own: what these lack is that of their step's.
+    Ratings are on lines of their own, without other metrics: there x is that of the line with the
+    same step.
     """
     lines = read_lines(RunFolder(run).metrics)
     of_step = {line["step"]: line[over] for line in lines if over in line}

@@ -55,7 +55,8 @@ def draw_choice(
 def obviousness(result: SearchResult, entropy: float, surprise: float) -> float:
     """From 0 to 1: how sure the policy is of its move, and how well the search agrees with it.
 
-    The tolerances are of the policy's entropy, and of the search's divergence from it.
+    It falls to 1/e where the policy's entropy reaches `entropy` or the search's divergence from the
+    policy `surprise`.
     """
     policy = result.policy[result.policy > 0].astype(float)
     unsure = -float(np.sum(policy * np.log(policy)))

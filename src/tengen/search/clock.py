@@ -16,8 +16,8 @@ MAX_SECONDS = 1e10  # 300 years: sums of such times stay exact enough, and finit
 _SHORTEST_LAG = 0.001
 # How far a move that needs it may go over what a move is meant to take.
 _STRETCH = 3.0
-# Main time before overtime is spent at this multiple of what overtime gives each move. Were
-# strength the logarithm of time, e would be best; early moves need less than later ones.
+# While main time lasts, a move takes at least this multiple of what overtime gives each move. If
+# strength grew with the logarithm of time, e would be best; early moves need less than later ones.
 _OVERTIME_MULTIPLE = 2.0
 # So many byo-yomi periods are kept to the end; one of the others may be given for a hard move.
 _KEPT_PERIODS = 2
@@ -136,7 +136,7 @@ def after_move(clock: Clock, seconds_used: float) -> Clock:
 
 
 def during_move(clock: Clock, seconds_used: float) -> Clock:
-    """The clock while somebody has been thinking about a move for so long, as `after_move`."""
+    """The clock after `seconds_used` of thinking, with the move not yet played."""
     control = clock.control
     if not control.limited or clock.fallen:
         return clock

@@ -42,8 +42,8 @@ def with_people(
 ) -> SearchResult:
     """The result with what people would play, and chosen as they would where the root wants it.
 
-    Without an evaluation of a network that imitates people, the search's own network `imitates`
-    them, or there is none.
+    `human` is the evaluation of a second network, which imitates people. Where it is None,
+    `imitates` says whether the search's own network does; if not, the moves stay as they are.
     """
     result, position = replace(result, human=human), result.position
     if not root.human.move_share or not result.visits or (human is None and not imitates):

@@ -223,8 +223,8 @@ def _touches_dead(board, scratch, color, first, end):
 def _find_enclosed(board, scratch, color):
     """Fill `kept` with the chains that are alive and what they enclose.
 
-    That is all regions next to no other chain of the colour, unless two points or more are away
-    from it: there the opponent may live.
+    A region is kept if no other chain of the colour borders it and at most one of its points is not
+    next to the colour: with two such points the opponent may live there.
     """
     rows, kept, dead, other = scratch.rows[color], scratch.kept[color], scratch.dead, scratch.other
     lost, inner, height = scratch.far, scratch.inner, board.height
@@ -252,9 +252,9 @@ def _find_enclosed(board, scratch, color):
 
 @kernel
 def _judge_region(board, scratch, y):
-    """Take the region of the first point of `inner` in row y out of it; it is lost if it has more.
+    """Remove from `inner` the region that contains its first point in row y.
 
-    `far` has what is lost.
+    If the region has two or more points of `inner`, it is added to the lost regions in `far`.
     """
     inner, filled, lost = scratch.inner, scratch.filled, scratch.far
     for k in range(board.height + 2):

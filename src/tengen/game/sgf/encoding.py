@@ -30,7 +30,7 @@ _CHARSET_OF_ROOT = re.compile(
 )
 # SGF syntax; an encoding that changes these characters, such as UTF-16, cannot be right.
 _SIGNS = "();[]\\"
-# No evidence: many programs declare these by default, and every file decodes in them.
+# No evidence: many programs declare these by default, whatever they write.
 _SAYS_NOTHING = {"iso8859-1", "ascii", "cp1252"}
 # The plausibility that a guess needs, and the bonus of the declared encoding.
 _PLAUSIBLE, _HEAD_START = 0.7, 0.25

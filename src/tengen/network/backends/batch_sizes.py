@@ -10,11 +10,16 @@ LARGE_BATCH = 16
 
 
 def padded_size(n: int) -> int:
-    """The next batch size that can have a graph of its own, or n beyond the largest.
+    """The batch size to compute for n positions.
 
-    A large batch gains less by such a graph than it loses by more than a little padding.
+    Up to 32 it is the next one that can have a graph of its own, unless that adds over a tenth to a
+    large batch, which gains less by such a graph. Beyond, all batches share a graph, in which each
+    new size costs time and megabytes: these sizes are an eighth of a power of two apart.
     """
-    size = next((size for size in SIZES_BY_BATCH if size >= n), n)
+    if n > SIZES_BY_BATCH[-1]:
+        step = 1 << (n - 1).bit_length() - 4
+        return -(-n // step) * step
+    size = next(size for size in SIZES_BY_BATCH if size >= n)
     return size if n <= LARGE_BATCH or size - n <= n // 10 else n
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.backends.batch_sizes import (
+    LARGE_BATCH,
     SIZES_BY_BATCH,
     padded,
     padded_size,
@@ -37,7 +38,8 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # but one with attention a fifth to a third, since OpenVINO joins the steps around its products only
 # where it knows all shapes. The batch sizes below get their own graph when they have occurred so
 # often that compiling it pays, if there is room or one that has long been idle makes room; batches
-# of a size between are padded to the next of them.
+# of a size between are padded to the next of them. In the graph for all other sizes each new one
+# takes some megabytes and a tenth of a second, so that larger batches are padded there, too.
 # A graph of a small network takes ten megabytes and more for each stream, one of a large network
 # hundreds, so that their memory is bounded, too.
 GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
@@ -186,7 +188,7 @@ class OpenVinoEvaluator:
             self._graphs.make_room(key, self._graph_bytes(key.shape))
             found = self._compile(*key)  # a fallback drops all others
             self._graphs.add(key, found)
-        return found, n if key.batch == ANY else key.batch
+        return found, n if key.batch == ANY and n <= LARGE_BATCH else size
 
     def _pays(self, key: GraphKey) -> bool:
         """Is a graph for one batch size worth compiling now?"""

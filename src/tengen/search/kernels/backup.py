@@ -43,7 +43,7 @@ def shares_kept(exponent: float) -> NDArray[np.float32]:
 def back_up(forest, path, depth, settings):
     """Count a finished descent along the first `depth` edges of its path.
 
-    One that looked at a move without weight is counted only below that move.
+    If it explored a move whose visits carry no weight, only the nodes below that move learn of it.
     """
     nodes, edges = forest.nodes, forest.edges
     if path.counts_from > 0 and not path.extra:
@@ -154,10 +154,11 @@ def gather(forest, index, settings):
 
 @kernel(inline=True)
 def pruned_weight(edge, child, sign, total, plain, priors, settings):
-    """A child's weight without noise, and the sum of priors with its own.
+    """The child's weight after noise pruning, and `priors` plus this child's prior.
 
-    The children with larger priors have these sums of weights, of utilities by weight, and of
-    priors. Computed twice rather than kept in the edge: self-play is bound by memory.
+    `total`, `plain` and `priors` are sums over the children with larger priors: of the weights, of
+    weight times utility, and of the priors. Computed twice rather than kept in the edge: self-play
+    is bound by memory.
     """
     weight = edge_weight(edge, child)
     if settings.noise_pruning and weight > 0:

@@ -31,9 +31,10 @@ _MUCH_VISITED = 500  # a move that is tried well, whatever a pass has
 def weigh_endings(forest, g, settings, life):
     """Fill what moves at the root of tree g are worth at the end of a game, in points.
 
-    It is better to pass than to fill what is settled, or to play where the opponent's is: unless a
-    stone captures there, or it connects or protects. Under territory scoring, and while the button
-    is there, it is better to play than to pass. None of it counts in a ko.
+    A move in a settled area costs points, so that passing is better. Exempt are, in one's own area,
+    a move beside a stone of the opponent or one that connects chains; in the opponent's, under area
+    scoring, a capture. Under territory scoring, and while the button is there, a pass costs points,
+    so that playing is better. While a ko point is banned, only the pass is weighed.
     """
     board, owner, bonus = forest.boards[g], forest.owner[g], forest.bonus[g]
     settled_area(board, life)
@@ -103,10 +104,11 @@ def ending_value(forest, g, edge, sign, settings):
 
 @kernel
 def early_pass(forest, g, node):
-    """The index of the pass at the root, if there is dame to be filled before; NONE otherwise.
+    """The index of the pass at the root if a well-visited move is about as good; NONE otherwise.
 
-    That is any move tried well that is no worse, unless it is in the opponent's settled area and
-    not beside one's own, or within one's own: networks that know area alone see no loss there.
+    Then dame are left to be filled. Moves in the opponent's settled area away from one's own do not
+    count, nor fills of one's own area that touch no stone of the opponent: networks that know only
+    area scoring see no loss in those.
     """
     board, owner = forest.boards[g], forest.owner[g]
     sign = sign_of(node.to_play)

@@ -96,7 +96,8 @@ def value_with_centre(forest, g, value, decided, owner):
 def mirror_child(forest, g, index, depth, board, history, settings):
     """As `best_child` or `root_child`, where the opponent has mirrored all moves since the root.
 
-    NEXT_CANDIDATE is the best by the priors as they are here, not the network's own.
+    Priors are raised here. If it returns NEXT_CANDIDATE, the untried move with the highest raised
+    prior is in front of the candidates.
     """
     tree, node = forest.trees[g], forest.nodes[index]
     sign, explore = sign_of(node.to_play), exploration_at(node, settings)
@@ -152,7 +153,7 @@ def mirror_child(forest, g, index, depth, board, history, settings):
         untried, most = untried + wide_noise(tree, settings), most**flat
     if untried + explore * most <= best_score:
         return best
-    if has_room(forest, g):  # else nothing is tried, and the best by its prior stays in front
+    if has_room(forest, g):  # in a full tree nothing new is tried, and the order stays
         candidates = forest.candidates
         candidates[first], candidates[likeliest] = candidates[likeliest], candidates[first]
     return np.int64(NEXT_CANDIDATE)

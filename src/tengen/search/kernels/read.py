@@ -54,8 +54,10 @@ def read_tried(forest, index, sign, settings, tried, points, visits, edge_visits
 
 @kernel
 def principal_line(forest, index, points, visits, edge_visits):
-    """Fill the most visited moves from a node on, the visits of the positions that they lead to,
-    and those that came by the moves; returns how many.
+    """Follow the most visited moves from a node; returns how many.
+
+    Fills for each its point, the visits of the position that it leads to, and those that came by
+    this edge, which are fewer where several moves lead to one position.
     """
     n = 0
     while n < points.shape[0]:

@@ -64,7 +64,7 @@ def untried_value(node, tried, sign, reduction, loss, settings):
 
 @kernel(inline=True)
 def weight_and_value(weight, child, sign, untried, settings):
-    """Weight and value of a child for the side to play, if all descents under way lost all.
+    """Weight and value of a child for the side to play; descents under way count as lost.
 
     A child whose visits have no weight here is worth what an untried move is.
     """
@@ -154,7 +154,7 @@ def root_child(forest, g, settings):
 
 @kernel(inline=True)
 def root_loss(settings):
-    """The share of a certain loss in what an untried move of a root is worth."""
+    """How far the value of an untried move of a root is pulled to a certain loss, from 0 to 1."""
     return settings.root_fpu_loss if settings.root_fpu_loss > 0 else settings.fpu_loss
 
 

@@ -3,7 +3,7 @@
 serve.py           `tengen play`: run the server, open the browser
 app.py             the application: pages, downloads, the WebSocket, static files
 bounded_bodies.py  requests are read up to a limit
-downloads.py       files are made one at a time
+download_queue.py  files are made one at a time
 impatient.py       HTTP that closes half-open connections, and those beyond a limit
 listening.py       the sockets that servers listen at
 refusals.py        refusals as JSON

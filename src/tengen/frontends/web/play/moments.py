@@ -55,7 +55,7 @@ class Trial(NamedTuple):
     good: bool
     loss: float  # points, against the best move
     line: Outlook  # what follows
-    why: MoveReason | None  # what its better move gains, or the opponent by a bad one
+    why: MoveReason | None  # a good try: what it gains; a bad one: what it gives away
 
 
 class YourMoments:

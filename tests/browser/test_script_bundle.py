@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.browser import STATIC
-from tengen.browser.inline_modules import InlineError, inline_modules
+from tengen.browser.script_bundle import BundleError, bundled_script
 from tests.browsers import running_browser
 
 # `twice` is private to two modules, and `numbers.js` is imported by two.
@@ -53,7 +53,7 @@ def written(folder: Path, modules: dict[str, str]) -> Path:
 
 
 def test_modules_keep_their_scopes_and_run_once(tmp_path: Path) -> None:
-    script = inline_modules(written(tmp_path, MODULES))
+    script = bundled_script(written(tmp_path, MODULES))
     with running_browser() as browser:
         page = browser.new_page()
         page.add_script_tag(content=script)
@@ -83,8 +83,8 @@ def test_modules_keep_their_scopes_and_run_once(tmp_path: Path) -> None:
 )
 def test_what_is_not_understood_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "sums.js").write_text("export const sum = 1;", "utf-8")
-    with pytest.raises(InlineError, match=r"main\.js"):
-        inline_modules(written(tmp_path, {"main.js": f"const one = 1;\n{line}\n"}))
+    with pytest.raises(BundleError, match=r"main\.js"):
+        bundled_script(written(tmp_path, {"main.js": f"const one = 1;\n{line}\n"}))
 
 
 def test_circular_imports_are_refused(tmp_path: Path) -> None:
@@ -92,12 +92,12 @@ def test_circular_imports_are_refused(tmp_path: Path) -> None:
         "one.js": 'import { b } from "./two.js";\nexport const a = 1;\n',
         "two.js": 'import { a } from "./one.js";\nexport const b = 1;\n',
     }
-    with pytest.raises(InlineError, match=r"one\.js imports itself by way of two\.js"):
-        inline_modules(written(tmp_path, modules))
+    with pytest.raises(BundleError, match=r"one\.js imports itself by way of two\.js"):
+        bundled_script(written(tmp_path, modules))
 
 
 def test_the_review_has_the_board_of_the_page() -> None:
-    script = inline_modules(STATIC / "js" / "review" / "main.js")
+    script = bundled_script(STATIC / "js" / "review" / "main.js")
     for file in ("painter.js", "stones.js", "wood.js"):
         own = (STATIC / "js" / "board" / file).read_text("utf-8")
         functions = [line for line in own.splitlines() if line.startswith("function ")]

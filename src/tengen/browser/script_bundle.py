@@ -18,8 +18,8 @@ _REFUSED = re.compile(r"^\s*(?:import|export)\b.*$|\bimport\s*[(.].*$|^await\b.*
 _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
-class InlineError(ValueError):
-    """A module that cannot be inlined."""
+class BundleError(ValueError):
+    """A module that cannot be bundled."""
 
 
 class _Module(NamedTuple):
@@ -29,28 +29,28 @@ class _Module(NamedTuple):
     exports: list[str]
 
 
-def inline_modules(entry: Path) -> str:
+def bundled_script(entry: Path) -> str:
     """The module and all it imports, each once and before those that import it.
 
-    Raises InlineError for syntax that is not understood and for circular imports.
+    Raises BundleError for syntax that is not understood and for circular imports.
     """
-    return f'"use strict";\n{"".join(_inlined(entry.resolve(), {}, ()))}'
+    return f'"use strict";\n{"".join(_bundled(entry.resolve(), {}, ()))}'
 
 
-def _inlined(path: Path, known: dict[Path, _Module], importers: tuple[Path, ...]) -> list[str]:
+def _bundled(path: Path, known: dict[Path, _Module], importers: tuple[Path, ...]) -> list[str]:
     """The functions of a module and of those it imports that are not known yet."""
     if path in importers:
-        raise InlineError(f"{path.name} imports itself by way of {importers[-1].name}")
+        raise BundleError(f"{path.name} imports itself by way of {importers[-1].name}")
     text = path.read_text("utf-8")
     parts = []
     for statement in _IMPORT.finditer(text):
         imported = (path.parent / statement[2]).resolve()
         if imported not in known:
-            parts += _inlined(imported, known, (*importers, path))
+            parts += _bundled(imported, known, (*importers, path))
     body = _IMPORT.sub(lambda statement: _as_constants(statement, path, known), text)
     body = _EXPORT.sub(r"\1 \2", body)
     if refused := _REFUSED.search(body) or _ENDS_SCRIPT.search(body):
-        raise InlineError(f"{path.name}: cannot inline {refused[0].strip()!r}")
+        raise BundleError(f"{path.name}: cannot bundle {refused[0].strip()!r}")
     exports = [statement[2] for statement in _EXPORT.finditer(text)]
     name = f"module{len(known)}"
     known[path] = _Module(name, exports)
@@ -65,6 +65,6 @@ def _as_constants(statement: re.Match[str], path: Path, known: dict[Path, _Modul
     for item in filter(None, (item.strip() for item in statement[1].split(","))):
         name = _NAME.fullmatch(item)
         if name is None or name[1] not in module.exports:
-            raise InlineError(f"{path.name}: cannot import {item!r} from {statement[2]}")
+            raise BundleError(f"{path.name}: cannot import {item!r} from {statement[2]}")
         wanted.append(f"{name[1]}: {name[2]}" if name[2] else name[1])
     return f"const {{ {', '.join(wanted)} }} = {module.name};"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tengen.documents import documents, find_recipe, recipes
-from tengen.frontends.documents import pages, show_documents
+from tengen.frontends.docs import pages, show_documents
 
 
 def test_every_page_is_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
