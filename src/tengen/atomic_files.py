@@ -70,3 +70,11 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def why_not_writable(folder: Path) -> str | None:
+    """Why no files can be made in a folder, which need not exist yet; None if they can."""
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
+    if not existing.is_dir():
+        return f"{existing}: is no folder"
+    return None if os.access(existing, os.W_OK) else f"{existing}: cannot be written to"

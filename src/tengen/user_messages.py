@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import sys
 
+_REMEDIES: dict[type[OSError], str] = {
+    FileNotFoundError: "check the path",
+    FileExistsError: "name another, or remove it",
+    NotADirectoryError: "a folder is needed there",
+    IsADirectoryError: "name a file",
+    PermissionError: "name another place, or change its permissions",
+}
+
 
 def printable(text: str, keep: str = "") -> str:
     """The text with everything but visible characters and spaces replaced by question marks.
@@ -28,3 +36,9 @@ def say(line: str) -> None:
 def tell(text: str) -> None:
     """Print lines of text to stdout."""
     print(printable(text, keep="\n"))
+
+
+def failure_text(error: OSError) -> str:
+    """What the system says of a file that could not be used, and what to do about it."""
+    remedies = [remedy for kind, remedy in _REMEDIES.items() if isinstance(error, kind)]
+    return "; ".join([error.strerror or type(error).__name__, *remedies])

@@ -11,7 +11,7 @@ ONE_GPU = Machine(16, 1)
 
 
 @pytest.mark.parametrize(
-    ("nodes", "wanted", "workers", "cores"),
+    ("machines", "wanted", "workers", "cores"),
     [
         ([Machine(2)], None, 1, 2),
         ([Machine(2)], 2, 2, 1),
@@ -23,17 +23,17 @@ ONE_GPU = Machine(16, 1)
     ],
 )
 def test_workers_without_gpus_fit_on_the_machines(
-    nodes: list[Machine], wanted: int | None, workers: int, cores: float
+    machines: list[Machine], wanted: int | None, workers: int, cores: float
 ) -> None:
-    made = plan(nodes, "auto", wanted)
+    made = plan(machines, "auto", wanted)
     assert (made.device, made.workers) == ("cpu", workers)
     assert made.worker_cpus == pytest.approx(cores)
-    assert made.room(nodes) >= workers
+    assert made.room(machines) >= workers
     assert made.learner_gpus == made.worker_gpus == 0
 
 
 @pytest.mark.parametrize(
-    ("nodes", "wanted", "workers", "share", "learner"),
+    ("machines", "wanted", "workers", "share", "learner"),
     [
         ([ONE_GPU], None, 1, 0.6, 0.4),  # shared with the learner
         ([Machine(32, 2)], None, 2, 0.6, 0.4),
@@ -44,12 +44,12 @@ def test_workers_without_gpus_fit_on_the_machines(
     ],
 )
 def test_gpus_are_divided(
-    nodes: list[Machine], wanted: int | None, workers: int, share: float, learner: float
+    machines: list[Machine], wanted: int | None, workers: int, share: float, learner: float
 ) -> None:
-    made = plan(nodes, "auto", wanted)
+    made = plan(machines, "auto", wanted)
     assert (made.device, made.workers) == ("cuda", workers)
     assert (made.worker_gpus, made.learner_gpus) == (share, learner)
-    assert made.room(nodes) >= workers
+    assert made.room(machines) >= workers
     assert made.threads == 16
 
 

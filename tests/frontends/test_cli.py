@@ -114,7 +114,7 @@ MISTAKES = [
     (["selfplay", "--out", "FILE"], ["FILE", "is no folder", "name a folder"]),
     (["problems", "make", "FILE"], ["FILE", "a folder is needed there"]),
     (["problems", "check", "nowhere"], ["nowhere: No such file", "check the path"]),
-    (["problems", "check", "FILE"], ["FILE, line 1: is no problem", "tengen problems make"]),
+    (["problems", "check", "FILE"], ["FILE, line 1: not a problem", "tengen problems make"]),
     (["gtp", "--config", "nowhere.toml"], ["nowhere.toml: No such file"]),
     (["gtp", "--log", "FOLDER"], ["FOLDER: Is a directory", "name a file"]),
     (["config", "FOLDER"], ["FOLDER exists", "name another file"]),

@@ -68,7 +68,7 @@ def test_lines_that_are_no_problems_are_refused_by_number(
     line = problem_line(made("###", Color.BLACK, solver))
     path = tmp_path / "bad.jsonl"
     path.write_text(line + "\n" + json.dumps({**json.loads(line), **change}) + "\n")
-    with pytest.raises(ProblemFileError, match=r"line 2: no problem") as refused:
+    with pytest.raises(ProblemFileError, match=r"line 2: not a problem") as refused:
         read_problems(path)
     assert any(each in str(refused.value) for each in what.split("|"))
 

@@ -122,7 +122,7 @@ def _run(
     on_progress: Callable[[SearchResult], None] | None,
     every: float,
 ) -> SearchResult:
-    """SearchStart and finish flights of leaves until a limit is reached."""
+    """Start and finish flights of leaves until a limit is reached."""
     trees, only = search.trees, np.zeros(1, np.int64)
     flights: deque[LeafFlight] = deque()
     most = 2 if trees.leaves >= PIPELINE_FROM else 1

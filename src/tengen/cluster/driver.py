@@ -88,7 +88,7 @@ def train_on_cluster(
     ray = connect(address)
     try:
         config = prepare(location, wanted, session)
-        division = plan(nodes_of(ray), config.run.device, workers)
+        division = plan(machines_of(ray), config.run.device, workers)
         _Driver(ray, str(open_store(location).location), session, division, workers).go()
     finally:
         ray.shutdown()
@@ -119,7 +119,7 @@ def _put(store: Store, name: str, content: bytes) -> None:
         raise RunError(f"{store.location}: cannot be written ({error}); check the URL") from None
 
 
-def nodes_of(ray: Any) -> list[Machine]:
+def machines_of(ray: Any) -> list[Machine]:
     """The machines of the cluster that are there."""
     found = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     return [Machine(each.get("CPU", 0.0), each.get("GPU", 0.0)) for each in found]
@@ -273,7 +273,7 @@ class _Driver:
 
     def _grow(self) -> None:
         """Add workers for machines that have joined."""
-        room = self._plan.room(nodes_of(self._ray))
+        room = self._plan.room(machines_of(self._ray))
         for _ in range(room - self._count_workers()):
             self._add_worker()
 

@@ -41,6 +41,7 @@ from tengen.search.params import SearchParams
 from tengen.search.people import check_style
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
+from tengen.user_messages import say
 
 
 class SearchOptions(TypedDict, total=False):
@@ -93,6 +94,8 @@ class Engine(Closeable):
 
         self.human_network = None if human_model is None else opened(human_model, open_model)
         human = None if self.human_network is None else self.human_network.evaluator
+        if human is not None and not human.imitates_people:
+            say(f"{human.name} does not imitate people; --human-model is for a network that does")
         self.cache = EvaluationCache(cache_megabytes) if cache_megabytes else None
         self._networks = EngineNetworks(
             model, first_game or Position(), open_model, self.cache, human

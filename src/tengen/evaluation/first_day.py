@@ -11,6 +11,7 @@ from itertools import count
 
 import numpy as np
 
+from tengen.game.board_view import neighbours
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.position import Position
@@ -72,12 +73,5 @@ def _in_atari(position: Position, color: Color) -> Iterator[tuple[Point, list[Po
         chain = position.chain(stone)
         seen.update(chain)
         if position.liberties(stone) == 1:
-            yield next(near for each in chain for near in _empty_neighbours(position, each)), chain
-
-
-def _empty_neighbours(position: Position, point: Point) -> Iterator[Point]:
-    x, y = point
-    for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
-        inside = 0 <= near.x < position.width and 0 <= near.y < position.height
-        if inside and position.at(near) is None:
-            yield near
+            around = (near for each in chain for near in neighbours(each, position.size))
+            yield next(near for near in around if position.at(near) is None), chain

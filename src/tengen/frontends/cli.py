@@ -40,18 +40,10 @@ from tengen.frontends.options import (
 )
 from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
-from tengen.user_messages import say
+from tengen.user_messages import failure_text, say
+
 
 # What to do about an error of a file that nobody foresaw.
-_REMEDIES: dict[type[OSError], str] = {
-    FileNotFoundError: "check the path",
-    FileExistsError: "name another, or remove it",
-    NotADirectoryError: "a folder is needed there",
-    IsADirectoryError: "name a file",
-    PermissionError: "name another place, or change its permissions",
-}
-
-
 class _CommandGroup(TyperGroup):
     """The commands, each of which a signal ends without a crash."""
 
@@ -519,8 +511,6 @@ def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get(error.name or "")):
         return f"this needs {error.name}, which is not installed: {install_command(extra)}", 1
     if isinstance(error, OSError):
-        remedies = [remedy for kind, remedy in _REMEDIES.items() if isinstance(error, kind)]
-        said = [error.strerror or type(error).__name__, *remedies]
-        return f"{error.filename or 'input or output'}: {'; '.join(said)}", 1
+        return f"{error.filename or 'input or output'}: {failure_text(error)}", 1
     what = f"{type(error).__name__}: {error}"
     return f"internal error: {what} (set TENGEN_TRACEBACK=1 to see where)", 1

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 import tengen
+from tengen.atomic_files import why_not_writable
 from tengen.distribution import DISTRIBUTION
 from tengen.engine.behaviour import RELEASED, behaviour_signature
 from tengen.engine.engine import Engine
@@ -70,8 +71,7 @@ def _installation() -> Iterator[Check]:
 
 def _folder(name: str, folder: Path, variable: str) -> Check:
     """Can files be written to a folder? Without one everything works, but nothing is kept."""
-    existing = next(each for each in (folder, *folder.parents) if each.exists())
-    if existing.is_dir() and os.access(existing, os.W_OK):
+    if why_not_writable(folder) is None:
         return Check(name, True, str(folder))
     remedy = f"set {variable} to a folder that can be written to"
     return Check(name, False, f"{folder} cannot be written to", remedy)

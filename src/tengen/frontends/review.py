@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tengen.atomic_files import replace_text
+from tengen.atomic_files import replace_text, why_not_writable
 from tengen.engine.engine import Engine
 from tengen.frontends.options import ReviewOptions
 from tengen.game.color import Color
@@ -105,10 +104,8 @@ def _check_targets(games: Sequence[_Loaded], options: ReviewOptions) -> None:
             what = f"{other} and {game.file} have one name, and {options.out} takes one of them"
             raise ValueError(f"{what}; review them without --out, or one by one")
     for folder in dict.fromkeys(target.parent for target in taken):
-        existing = next(each for each in (folder, *folder.parents) if each.exists())
-        if not (existing.is_dir() and os.access(existing, os.W_OK)):
-            what = "cannot be written to" if existing.is_dir() else "is no folder"
-            raise ValueError(f"{existing}: {what}; name another folder: --out FOLDER")
+        if reason := why_not_writable(folder):
+            raise ValueError(f"{reason}; name another folder: --out FOLDER")
 
 
 def _with_progress(

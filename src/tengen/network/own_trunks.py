@@ -85,7 +85,9 @@ def load_module(file: str) -> None:
     sys.modules[name] = module
     before = set(_TRUNKS)
     try:
-        spec.loader.exec_module(module)
+        # Not by the loader: it may take a compiled file, which knows only in which second and of
+        # what length its source was.
+        exec(compile(path.read_bytes(), path, "exec"), module.__dict__)
     except Exception as error:  # a user's file may raise anything
         raise ValueError(f"{file}: {type(error).__name__}: {error}") from error
     if set(_TRUNKS) == before:

@@ -53,7 +53,7 @@ def _read_lines(path: Path, text: str) -> Iterator[Problem]:
         try:
             yield problem_from_line(line)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            what = f"is no problem ({type(error).__name__}: {error})"
+            what = f"not a problem ({type(error).__name__}: {error})"
             remedy = "name a file that `tengen problems make` wrote"
             raise ProblemFileError(f"{path}, line {number}: {what}; {remedy}") from None
 

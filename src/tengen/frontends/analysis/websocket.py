@@ -7,9 +7,11 @@ not, though they run in a browser on this machine.
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import logging
 import os
+import socket
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -70,10 +72,7 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
     try:
         server = await listening
     except OSError as error:
-        remedy = "name another port, or 0 for any free one"
-        raise ValueError(
-            f"cannot listen at {host} port {port}: {_reason(error)}; {remedy}"
-        ) from None
+        raise ValueError(f"cannot listen at {host} port {port}: {_reason(error)}") from None
     async with server:
         port = next(iter(server.sockets)).getsockname()[1]  # the system chooses one for 0
         say(f"listening at ws://{f'[{host}]' if ':' in host else host}:{port}")
@@ -83,8 +82,13 @@ async def serve_websocket(service: AnalysisService, log: Log) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """The system's words; asyncio puts its own before them."""
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    """The system's words and what to do; asyncio puts words of its own before them."""
+    if isinstance(error, socket.gaierror):  # its numbers are no errno
+        return f"{error.strerror}; name another address"
+    words = str(error) if error.errno is None else os.strerror(error.errno)
+    if error.errno == errno.EADDRNOTAVAIL:
+        return f"{words}; name an address of this machine"
+    return f"{words}; name another port, or 0 for any free one"
 
 
 def counted_connections(most: int) -> type[ServerConnection]:

@@ -96,17 +96,15 @@ def points_to_clean_up(position: Position, color: Color, dead: Iterable[Point]) 
 
     These are the empty points of the regions in which dead stones lie.
     """
-    from tengen.game.geometry import Point
+    from tengen.game.board_view import neighbours
 
     stones = position.stones
     todo = [point for point in dead if position.at(point) is color.opponent]
     gone = set(dead)
     found = set(todo)
     while todo:
-        x, y = todo.pop()
-        for near in (Point(x + 1, y), Point(x - 1, y), Point(x, y + 1), Point(x, y - 1)):
-            inside = 0 <= near.x < position.width and 0 <= near.y < position.height
-            if inside and near not in found and (near in gone or not stones[near.y, near.x]):
+        for near in neighbours(todo.pop(), position.size):
+            if near not in found and (near in gone or not stones[near.y, near.x]):
                 found.add(near)
                 todo.append(near)
     return sorted(point for point in found if not stones[point.y, point.x])

@@ -61,9 +61,8 @@ def _load(options: GtpOptions) -> Engine:
     engine.check_style(options.human if options.level is None else level_named(options.level).human)
     note(f"ready: {engine.name} on {engine.device}")
     human = engine.human_network
-    if human is not None and not human.evaluator.imitates_people:
-        note(f"{options.human_model} does not imitate people; --human-model is for one that does")
-    elif human is not None and not options.human.profile and options.level is None:
+    imitates = human is not None and human.evaluator.imitates_people
+    if imitates and not options.human.profile and options.level is None:
         note("the network that imitates people is used once humanSLProfile is set")
     return engine
 

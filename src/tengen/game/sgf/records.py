@@ -18,6 +18,7 @@ from tengen.game.outcome import Outcome, Reason, parse_outcome
 from tengen.game.position import Move, Position
 from tengen.game.rules import Rules, RulesError, check_komi, parse_rules
 from tengen.game.sgf.syntax import SgfError, SgfNode, read_trees, write_tree
+from tengen.user_messages import failure_text
 
 __all__ = ["SgfError", "SgfGame", "SgfNode", "load_sgf", "read_sgf", "record", "save_sgf"]
 
@@ -216,8 +217,7 @@ def load_sgf(path: str | Path) -> list[SgfGame]:
     try:
         data = read_bounded(path, RECORD_BYTES)
     except OSError as error:
-        reason = f"cannot be read: {error.strerror or 'no reason given'}; check the path"
-        raise SgfError(str(path), 0, reason) from None
+        raise SgfError(str(path), 0, f"cannot be read: {failure_text(error)}") from None
     return read_sgf(data, str(path))
 
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
 
 if TYPE_CHECKING:
@@ -80,10 +77,3 @@ def openvino_core() -> Any:
     import openvino
 
     return openvino.Core()
-
-
-def shared_tensor(array: NDArray[np.float32]) -> Any:
-    """An input of a graph, without a copy; the array must not change while it is in use."""
-    import openvino
-
-    return openvino.Tensor(np.require(array, np.float32, ("C", "W")), shared_memory=True)

@@ -7,6 +7,9 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.backends.batch_sizes import (
     LARGE_BATCH,
@@ -16,7 +19,7 @@ from tengen.network.backends.batch_sizes import (
     static_size,
 )
 from tengen.network.backends.network_graph import ANY, input_shapes
-from tengen.network.backends.openvino import openvino_core, shared_tensor
+from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import OUTPUTS, build_graph
 from tengen.network.backends.openvino_int8 import (
     SIZES,
@@ -353,6 +356,13 @@ class OpenVinoPending:
             self._compiled.idle.append(self._request)
             del self._request, self._inputs
         return self._evaluation
+
+
+def shared_tensor(array: NDArray[np.float32]) -> Any:
+    """An input of a graph, without a copy; the array must not change while it is in use."""
+    import openvino
+
+    return openvino.Tensor(np.require(array, np.float32, ("C", "W")), shared_memory=True)
 
 
 def _first_line(error: Exception) -> str:
