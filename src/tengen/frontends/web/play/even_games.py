@@ -29,8 +29,9 @@ GUESS = MEASURED["tengen-9x9", 9]  # of levels where nothing was measured
 MEAN, SCALE = -1200.0, 300.0  # of people before their first game
 CAUTION = 400.0  # Elo below the estimate, at which the first game is played, so that it is won
 MEMORY = 0.98  # how much less a result counts than the one after it
-# Elo that a point of komi is worth: 277 by the standard deviation of margins between equals, which
-# was 23, 30, 18, 21 points at newcomer, beginner, casual and club, 10 at expert (40 games each).
+# Elo that a point of komi is worth: 277, which is 4 * ELO / sqrt(2 pi), divided by the standard
+# deviation of margins between equals. That was 23, 30, 18 and 21 points at newcomer, beginner,
+# casual and club, 10 at expert (40 games each).
 POINT_ELO, STRONG_POINT_ELO = 12.0, 28.0
 STRONG = {"expert", "master", "champion", "full"}
 STONE_POINTS = 14.0  # of one more handicap stone: twice the usual komi
