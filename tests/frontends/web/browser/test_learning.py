@@ -128,8 +128,7 @@ def test_every_view_fits_and_speaks_every_language(learner: Visit) -> None:
             known = strings(f"learn.{language}") | strings(f"terms.{language}") | strings(language)
             assert not {key for key in known if "." in key} & shown, (view, language)
             if language in ("ar", "en") and view != "words":
-                small = page.viewport_size == PHONE
-                learner.shoot(f"learn-{view.replace('/', '-')}-{small}-{language}", settle=0)
+                learner.shoot(f"learn-{view.replace('/', '-')}-{language}", settle=0)
         page.select_option("#language", "en")
         check_access(page)
 
@@ -250,7 +249,7 @@ def test_a_network_that_was_born_is_watched_and_played(
 ) -> None:
     born_run(tmp_path / "born" / "run")
     with serving(tmp_path) as port:
-        for name, size in SIZES.items():
+        for size in SIZES.values():
             with visiting(browser, port, screenshots, size) as learner:
                 page = learner.page
                 go(learner, "born")
@@ -263,7 +262,7 @@ def test_a_network_that_was_born_is_watched_and_played(
                     told = re.compile("White (answers|passes).*It gives Black [0-9.]+%", re.S)
                     expect(page.locator("#born-told")).to_have_text(told)
                 check_access(page)
-                learner.shoot(f"born-{name}", settle=0)
+                learner.shoot("born", settle=0)
                 assert learner.overflow() <= 0
         with visiting(browser, port, screenshots, PHONE, language="ar") as learner:
             go(learner, "born")

@@ -57,7 +57,7 @@ def test_a_run_is_watched_as_it_goes_on(
         expect(page.locator("#strength .chart-level-name")).to_have_text(re.compile(OUTSIDER))
         expect(page.locator("#strength .chart-error")).to_have_count(3)
         expect(page.locator("#games .shelf-game")).to_have_count(2, timeout=LIMIT)
-        visit.shoot("run-desktop")
+        visit.shoot("run")
         add_iteration(folder, 7)
         add_game(folder, 99)
         expect(page.locator("#facts")).to_have_text(re.compile("iteration 7"), timeout=LIMIT)
@@ -135,7 +135,7 @@ def test_on_a_phone_in_arabic_and_in_the_dark_it_fits(
         expect(page.locator("html")).to_have_attribute("dir", "rtl")
         expect(page.locator("#strength h2")).to_have_text("قوّة اللعب", timeout=LIMIT)
         assert visit.overflow() <= 0
-        visit.shoot("run-phone-arabic-dark")
+        visit.shoot("run-arabic-dark")
         page.select_option("#language", "zh-Hant")
         expect(page.locator("#strength h2")).to_have_text("棋力", timeout=LIMIT)
         assert visit.overflow() <= 0
