@@ -276,7 +276,7 @@ def test_a_network_that_was_born_is_watched_and_played(
 
 def test_how_far_the_preparation_is_can_be_seen(learner: Visit) -> None:
     """It takes minutes on a slow computer, in which nothing else happens."""
-    view = {
+    view: dict[str, object] = {
         "may_train": True,
         "why_not": None,
         "install": "",
