@@ -315,3 +315,16 @@ def test_of_a_player_without_games_no_folder_is_left(
         back = next(key for key in keys if key.player not in left)
         autosave.write(back, b"(;GM[1])").result(5)
         assert autosave.load_game(back) == b"(;GM[1])"
+
+
+def test_whoever_deletes_the_last_game_leaves_no_folder(tmp_path: Path) -> None:
+    other = GameKey(KEY.player, new_game_id())
+    with Autosave(tmp_path) as autosave:
+        for key in (KEY, other):
+            autosave.write(key, b"(;GM[1])").result(5)
+        autosave.delete(KEY).result(5)
+        assert [file.stem for file in kept_files(tmp_path)] == [other.game]
+        autosave.delete(other).result(5)
+        assert list((tmp_path / "games").iterdir()) == []
+        autosave.write(KEY, b"(;GM[1])").result(5)
+        assert autosave.load_game(KEY) == b"(;GM[1])"

@@ -70,7 +70,7 @@ def test_go_words_are_explained_to_mouse_keyboard_and_finger(
             expect(bubble).to_contain_text("Stones that the weaker side")
             page.select_option("#new-rules", "japanese")
             expect(page.locator("#rules-words")).to_contain_text("prisoners count")
-            visit.shoot(f"words-{'phone' if size is PHONE else 'desktop'}", settle=0)
+            visit.shoot("words", settle=0)
 
 
 def test_the_board_is_a_grid_that_is_one_stop_of_the_tab_key(visit: Visit, page: Page) -> None:

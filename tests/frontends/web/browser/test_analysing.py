@@ -145,7 +145,7 @@ def test_analysis_is_live_can_pause_and_shows_lines(visit: Visit, page: Page) ->
     for layer in ("#layer-ownership", "#layer-policy"):
         page.click(layer)
         expect(page.locator(layer)).to_have_attribute("aria-pressed", "true")
-    visit.shoot("analyse-desktop")
+    visit.shoot("analyse")
     page.locator("#layer-policy").blur()  # on a button the space bar presses the button
     page.keyboard.press("Space")
     expect(page.locator("#analyse")).to_have_text("Analyse")

@@ -50,7 +50,7 @@ def test_a_killed_server_loses_no_game(browser: Browser, tmp_path: Path, screens
             page.wait_for_function("() => navigator.serviceWorker.controller")
             server.kill()
             expect(page.locator("#banner")).to_contain_text("connection to Tengen is lost")
-            visit.shoot("away-desktop")
+            visit.shoot("away")
             visit.point("G3").click()  # goes nowhere, and says so or waits
             page.reload()  # nobody answers but the page itself, which says so
             expect(page.locator("p[lang=en]")).to_contain_text("server does not answer")

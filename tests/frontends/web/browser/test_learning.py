@@ -128,8 +128,7 @@ def test_every_view_fits_and_speaks_every_language(learner: Visit) -> None:
             known = strings(f"learn.{language}") | strings(f"terms.{language}") | strings(language)
             assert not {key for key in known if "." in key} & shown, (view, language)
             if language in ("ar", "en") and view != "words":
-                small = page.viewport_size == PHONE
-                learner.shoot(f"learn-{view.replace('/', '-')}-{small}-{language}", settle=0)
+                learner.shoot(f"learn-{view.replace('/', '-')}-{language}", settle=0)
         page.select_option("#language", "en")
         check_access(page)
 
@@ -250,7 +249,7 @@ def test_a_network_that_was_born_is_watched_and_played(
 ) -> None:
     born_run(tmp_path / "born" / "run")
     with serving(tmp_path) as port:
-        for name, size in SIZES.items():
+        for size in SIZES.values():
             with visiting(browser, port, screenshots, size) as learner:
                 page = learner.page
                 go(learner, "born")
@@ -263,7 +262,7 @@ def test_a_network_that_was_born_is_watched_and_played(
                     told = re.compile("White (answers|passes).*It gives Black [0-9.]+%", re.S)
                     expect(page.locator("#born-told")).to_have_text(told)
                 check_access(page)
-                learner.shoot(f"born-{name}", settle=0)
+                learner.shoot("born", settle=0)
                 assert learner.overflow() <= 0
         with visiting(browser, port, screenshots, PHONE, language="ar") as learner:
             go(learner, "born")
@@ -273,3 +272,35 @@ def test_a_network_that_was_born_is_watched_and_played(
             learner.page.get_by_role("button", name="أزِل").last.click()
             expect(learner.page.locator("#born-status")).to_have_text("لم يبدأ بعد.")
             expect(learner.page.locator("#born-start")).to_be_visible()
+
+
+def test_how_far_the_preparation_is_can_be_seen(learner: Visit) -> None:
+    """It takes minutes on a slow computer, in which nothing else happens."""
+    view: dict[str, object] = {
+        "may_train": True,
+        "why_not": None,
+        "install": "",
+        "state": "running",
+        "minutes": 0,
+        "of": 20,
+        "preparing": {"share": 0.25, "minutes": 7.5},
+        "trouble": "",
+        "run": None,
+        "players": [{"minute": minute, "ready": minute == 1} for minute in (1, 5, 20)],
+    }
+    page, told = learner.page, learner.page.locator("#born-status")
+    page.route("**/api/learn/born", lambda route: route.fulfill(json=view))
+    go(learner, "born")
+    expect(told).to_have_text("Preparing, the first time only: 25%, about 7:30 left.")
+    assert page.locator("#born-share").evaluate("bar => bar.value") == 0.25
+    for language in LANGUAGES:
+        page.select_option("#language", language)
+        expect(told).to_contain_text("7:30")
+        assert learner.overflow() <= 0
+        check_access(page)
+    page.select_option("#language", "en")
+    view["preparing"] = None
+    expect(told).to_have_text("Preparing: this takes some minutes the first time.")
+    view["minutes"] = 2.5
+    expect(told).to_have_text("Learning: 2.5 of 20 minutes")
+    assert page.locator("#born-share").evaluate("bar => bar.value") == 0.125

@@ -63,7 +63,7 @@ def test_games_are_kept_listed_and_gone_on_with(
         expect(rows.nth(0)).to_contain_text("On the board now")
         expect(rows.nth(1)).to_contain_text("You – Beginner")
         expect(rows.nth(1)).to_contain_text("Under way")
-        visit.shoot(f"my-games-{size['width']}")
+        visit.shoot("my-games")
         check_access(page)
         assert visit.overflow() <= 0
         rows.nth(1).get_by_label("Rename").click()
@@ -174,7 +174,7 @@ def test_an_even_game_adapts_and_shows_how_strong_one_is(
                 )
                 if games == 2:
                     expect(page.locator(".strength-curve")).to_be_visible()
-                    visit.shoot(f"even-{size['width']}")
+                    visit.shoot("even")
                     check_access(page)
                     assert visit.overflow() <= 0
                 page.click("#start-game")

@@ -28,7 +28,7 @@ def test_the_board_is_painted_within_a_second(visit: Visit, page: Page) -> None:
     paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     assert paint < 1000
     expect(page.locator("#network")).to_have_text("fake")
-    visit.shoot("play-desktop")
+    visit.shoot("play")
 
 
 @at_both_sizes
@@ -48,7 +48,7 @@ def test_two_people_play_to_the_end_and_count(visit: Visit, page: Page) -> None:
     for shown in ("#status", "#accept"):
         expect(page.locator(shown)).to_be_in_viewport(ratio=1)
     expect(visit.point("A1")).to_have_attribute("aria-label", "A1, empty, Black's area")
-    visit.shoot("count-desktop")
+    visit.shoot("count")
     visit.point("D3").click()  # White's chain is dead: all 25 points are Black's
     expect(page.locator("#result")).to_have_text("Black wins by 24.5 points")
     expect(visit.point("D1")).to_have_attribute("aria-label", re.compile("dead, Black's area"))
@@ -104,7 +104,7 @@ def test_a_game_against_tengen_with_a_hint_and_undo(visit: Visit, page: Page) ->
     expect(status).to_have_text(re.compile("Your move"))
     page.click("#hint")
     expect(page.locator("#hints li").first).to_be_visible()
-    visit.shoot("hint-desktop")
+    visit.shoot("hint")
     page.click("#undo")
     expect(visit.point("C3")).to_have_attribute("aria-label", "C3, empty")
     visit.point("G7").click()
@@ -162,7 +162,7 @@ def test_a_finger_aims_before_it_plays_on_a_large_board(
         visit.new_game(19, "both")
         visit.point("Q16").tap()
         expect(page.locator("#confirm-aim")).to_have_text("Play Q16")
-        visit.shoot("aim-phone")
+        visit.shoot("aim")
         visit.point("D4").tap()
         expect(page.locator("#confirm-aim")).to_have_text("Play D4")
         assert visit.stones() == (0, 0)
@@ -203,7 +203,7 @@ def test_a_teaching_game_offers_to_take_a_bad_move_back(
                 expect(page.locator("[data-point]")).to_have_count(25)
                 visit.point("A1").click()
                 expect(page.locator("#taught")).to_contain_text("C3 was better.")
-                visit.shoot(f"teaching-{size['width']}")
+                visit.shoot("teaching")
                 check_access(page)
                 assert visit.overflow() <= 0
                 assert page.evaluate("scrollY") == 0

@@ -85,7 +85,7 @@ def test_a_record_is_read_with_the_wheel_numbers_and_marks(visit: Visit, page: P
     expect(visit.point("D5")).to_have_attribute("aria-label", "D5, white stone")
     page.keyboard.press("End")
     expect(visit.point("D5")).to_have_attribute("aria-label", "D5, empty, ko")
-    visit.shoot("ko-desktop")
+    visit.shoot("ko")
 
 
 @at_both_sizes
@@ -208,7 +208,7 @@ def test_all_actions_are_in_reach_on_a_small_phone(
         page.set_viewport_size(PHONE)
         visit.point("C3").click()
         expect(page.locator("#move-number")).to_contain_text("Move 2")
-        visit.shoot("reach-phone")
+        visit.shoot("reach")
         check_access(page)
         # Neither at the end of a game, nor under a banner, nor at the foot of the page.
         page.click("#resign")

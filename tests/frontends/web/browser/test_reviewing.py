@@ -60,7 +60,7 @@ def test_a_review_shows_mistakes_with_the_better_line_and_is_taken_home(
     expect(worst.nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#board")).to_be_in_viewport(ratio=1)  # where the better line is shown
     expect(page.locator("#graph .slip")).to_have_count(2)
-    visit.shoot("review-desktop")
+    visit.shoot("review")
     for link, beginning in (("#export-sgf", "(;"), ("#export-html", "<!doctype html>")):
         with page.expect_download() as download:
             page.click(link)
@@ -81,7 +81,7 @@ def test_after_a_game_one_is_told_what_was_better(visit: Visit, page: Page) -> N
     page.click("#better-ask")
     turn = page.locator("#better-list .turn-row")
     expect(turn).to_contain_text("Move 1C3better:E5")
-    visit.shoot("over-desktop")
+    visit.shoot("over")
     turn.click()
     expect(page.locator("#tab-review")).to_have_attribute("aria-current", "page")
     expect(visit.point("C3")).to_have_attribute("aria-label", "C3, empty")

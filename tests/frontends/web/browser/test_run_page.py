@@ -15,7 +15,7 @@ from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.frontends.web.runs.serve import RunPage
 from tengen.runs.folder import RunFolder
 from tengen.runs.store import FolderStore
-from tests.frontends.web.browser.visit import DESKTOP, LIMIT, PHONE, Visit, visiting
+from tests.frontends.web.browser.visit import DESKTOP, LIMIT, PHONE, Visit, check_access, visiting
 from tests.frontends.web.run_folders import OUTSIDER, add_game, add_iteration, lively_run
 
 
@@ -56,8 +56,13 @@ def test_a_run_is_watched_as_it_goes_on(
         expect(page.locator("#facts")).to_have_text(re.compile("board 3×3 · b2c32 · iteration 6"))
         expect(page.locator("#strength .chart-level-name")).to_have_text(re.compile(OUTSIDER))
         expect(page.locator("#strength .chart-error")).to_have_count(3)
-        expect(page.locator("#games .shelf-game")).to_have_count(2, timeout=LIMIT)
-        visit.shoot("run-desktop")
+        small = page.locator("#games .shelf-game")
+        expect(small).to_have_count(2, timeout=LIMIT)
+        expect(small.first).to_have_text("B+8.5")
+        # What is seen on it is part of its name, for those who call it by voice.
+        expect(small.first).to_have_accessible_name(re.compile(r"^B\+8\.5 · Game \d+: Black wins"))
+        visit.shoot("run")
+        check_access(page)
         add_iteration(folder, 7)
         add_game(folder, 99)
         expect(page.locator("#facts")).to_have_text(re.compile("iteration 7"), timeout=LIMIT)
@@ -135,7 +140,8 @@ def test_on_a_phone_in_arabic_and_in_the_dark_it_fits(
         expect(page.locator("html")).to_have_attribute("dir", "rtl")
         expect(page.locator("#strength h2")).to_have_text("قوّة اللعب", timeout=LIMIT)
         assert visit.overflow() <= 0
-        visit.shoot("run-phone-arabic-dark")
+        visit.shoot("run-arabic-dark")
+        check_access(page)
         page.select_option("#language", "zh-Hant")
         expect(page.locator("#strength h2")).to_have_text("棋力", timeout=LIMIT)
         assert visit.overflow() <= 0

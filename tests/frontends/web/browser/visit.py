@@ -13,10 +13,14 @@ from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=664)
-NARROW = ViewportSize(width=360, height=740)  # as narrow as phones are
+NARROW = ViewportSize(width=360, height=740)  # as narrow as phones in use are
 SIZES = {"phone": PHONE, "desktop": DESKTOP}
 at_both_sizes = pytest.mark.parametrize("visit", list(SIZES), indirect=True)
 LIMIT = 20_000.0  # milliseconds
+OVERFLOW = """async () => {  // once a change of the screen's size has been drawn
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+  return document.documentElement.scrollWidth - innerWidth;
+}"""
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea, '
     + '[role=grid], [role=img], [role=radiogroup], [role=group], nav, dialog[open]')]
@@ -84,11 +88,28 @@ class Visit:
     def shoot(self, name: str, settle: float = 250) -> None:
         """Keep a picture of what is seen now, or once stones have settled."""
         self.page.wait_for_timeout(settle)
-        self.page.screenshot(path=self._screenshots / f"{name}.png", full_page=True)
+        device = "desktop" if self._width() == DESKTOP["width"] else "phone"
+        self.page.screenshot(path=self._screenshots / f"{name}-{device}.png", full_page=True)
 
     def overflow(self) -> int:
-        """How many pixels the page is wider than the screen."""
-        return int(self.page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+        """How many pixels the page is wider than the screen, also if that is a narrower phone's."""
+        width, here = self._width(), self._overflow_here()
+        if not NARROW["width"] < width <= PHONE["width"]:
+            return here
+        size = self.page.viewport_size
+        assert size is not None
+        self.page.set_viewport_size({**size, "width": NARROW["width"]})
+        narrower = self._overflow_here()
+        self.page.set_viewport_size(size)
+        return max(here, narrower)
+
+    def _overflow_here(self) -> int:
+        return int(self.page.evaluate(OVERFLOW))
+
+    def _width(self) -> int:
+        size = self.page.viewport_size
+        assert size is not None
+        return size["width"]
 
 
 def _last_move(point: str) -> re.Pattern[str]:

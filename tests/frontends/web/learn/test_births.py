@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tengen import jit
 from tengen.frontends.web.learn.births import KOMI, MINUTES, TRAIN, Births
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.color import Color
@@ -96,6 +97,30 @@ def test_an_end_by_an_error_is_told(tmp_path: Path) -> None:
         births.start()
         until(lambda: births.view()["state"] == "none" and bool(births.view()["trouble"]))
         assert births.view()["trouble"] == fake_training.MISSING
+
+
+def test_how_long_the_preparation_takes_is_told(
+    births: Births,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    births.start()
+    assert births.view()["preparing"] is None
+    seconds = iter([100.0, 190.0])
+    monkeypatch.setattr("tengen.jit.time.monotonic", lambda: next(seconds))
+    compiling = jit._Compiling()
+    compiling._wanted = {len, max, min, sum}
+    for one in (len, max, min):
+        compiling._met.add(one)
+        if one is not max:
+            compiling._say_how_far()
+    monkeypatch.undo()
+    (tmp_path / "log.txt").write_text(capsys.readouterr().err)
+    # Three of four took a minute and a half, so that the fourth takes half a minute.
+    assert births.view()["preparing"] == {"share": 0.75, "minutes": 0.5}
+    (tmp_path / "log.txt").write_text("tengen: something else\n")
+    assert births.view()["preparing"] is None
 
 
 def test_who_may_not_train_is_told_why_and_may_play(grown: Births) -> None:

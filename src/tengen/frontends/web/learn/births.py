@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,8 @@ OPEN = 3  # networks that are kept open
 NICENESS = 15
 STOP_SECONDS = 20.0
 LOG_BYTES = 2_000
+# As tengen.jit says it: the first training on a computer compiles for minutes before it plays.
+_COMPILING = re.compile(r"compiling kernels: (\d+) of (\d+), some (\d+) s left")
 
 
 class BornNetwork(NamedTuple):
@@ -84,6 +87,7 @@ class Births(Closeable):
                 "state": "running" if running else "ended" if ended else self._resting(),
                 "minutes": last.get("minutes", 0.0),
                 "of": MINUTES[-1],
+                "preparing": self._preparing() if running else None,
                 "trouble": "" if running else self._trouble(),
                 "run": content,
                 "players": [
@@ -105,9 +109,21 @@ class Births(Closeable):
         """The last line of a training that ended with an error."""
         if self._process is None or self._process.poll() in (None, 0):
             return ""
+        return self._last_said()[:300]
+
+    def _preparing(self) -> Json | None:
+        """How much of the kernels is compiled, and the minutes left; None if that is not known."""
+        said = _COMPILING.search(self._last_said())
+        if said is None:
+            return None
+        done, of, seconds = map(int, said.groups())
+        return {"share": round(done / of, 3), "minutes": round(seconds / 60, 2)}
+
+    def _last_said(self) -> str:
+        """The last line that a training said."""
         with suppress(OSError):
             lines = self._log.read_bytes()[-LOG_BYTES:].decode(errors="replace").splitlines()
-            return lines[-1][:300] if lines else ""
+            return lines[-1] if lines else ""
         return ""
 
     @property

@@ -271,6 +271,8 @@ class Autosave(Closeable):
         self._remove(path)
         self._bytes -= self._files.pop(path, _File(0, 0)).size
         self._cards.pop(path, None)
+        with suppress(OSError):  # the player has other games
+            path.parent.rmdir()
 
     def _remove(self, path: Path) -> None:
         with suppress(OSError):
@@ -293,8 +295,6 @@ class Autosave(Closeable):
             oldest = nsmallest(LOOKED_AT, theirs, key=lambda path: self._files[path].changed)
             for path in nsmallest(max(1, len(self._files) - most), oldest, key=self._worth):
                 self._drop(path)
-                with suppress(OSError):  # the player has other games
-                    path.parent.rmdir()
 
     def _worth(self, path: Path) -> tuple[bool, bool, float]:
         """A key for deletion: first games without a move, then finished ones, the oldest first."""

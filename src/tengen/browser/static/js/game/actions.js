@@ -192,8 +192,8 @@ export function createActions(store, connection) {
     /** Open one of the games of the file that was opened last. */
     chooseGame: (number) => lastRecord && send("open", { ...lastRecord, game: number }),
     openGame: async (game) => {
-      if (game !== store.state.game?.id && !(await mayReplace())) return false;
-      bringBoard();
+      if (game === store.state.game?.id) bringBoard();
+      else if (!(await mayReplace())) return false;
       send("open_game", { game });
       return true;
     },
@@ -206,7 +206,6 @@ export function createActions(store, connection) {
     playOn: async () => {
       if (!(await mayReplace())) return;
       store.change({ tab: "play", mode: "play", analysing: false, tool: "stone" });
-      bringBoard();
       send("play_on", { node: here() });
     },
     comment: (node, text) => send("comment", { node, text }),

@@ -44,7 +44,7 @@ export function createBorn() {
     status.textContent = lost || (state ? statusText() : t("waiting"));
     if (!state) return;
     share.hidden = state.state === "none";
-    share.value = Math.min(1, state.minutes / state.of);
+    share.value = isPreparing() ? (state.preparing?.share ?? 0) : Math.min(1, state.minutes / state.of);
     facts.textContent = state.run?.last.games ? t("born.games", { count: state.run.last.games }) : "";
     trouble.textContent = state.trouble ? t("born.trouble", { what: state.trouble }) : "";
     why.textContent = state.why_not && state.state !== "running" ? t(`born.${state.why_not}`) : "";
@@ -59,9 +59,15 @@ export function createBorn() {
     showPlay();
   }
 
+  const isPreparing = () => state.state === "running" && state.minutes === 0;
+
   function statusText() {
     const values = { minutes: minutesText(state.minutes), of: number(state.of) };
-    if (state.state === "running" && state.minutes === 0) return t("born.state.preparing");
+    if (isPreparing()) {
+      const { preparing } = state;
+      if (!preparing) return t("born.state.preparing");
+      return t("born.state.compiling", { percent: number(Math.round(100 * preparing.share)), left: clock(preparing.minutes) });
+    }
     return t(`born.state.${state.state}`, values);
   }
 

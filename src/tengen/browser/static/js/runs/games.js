@@ -149,7 +149,7 @@ export function createGames(section) {
       const words = t("game.name", { number, result: resultText(shown.result) });
       const end = shown.turns.length - 1;
       const { width, height } = shown;
-      picture.view.show({ width, height, picture: { ...pictureOf(shown, end, true), last: null }, label: words });
+      picture.view.show({ width, height, picture: { ...pictureOf(shown, end, true), last: null }, label: `${shown.result} · ${words}` }); // named as it is seen, too
       picture.view.element.title = words;
       picture.view.element.setAttribute("aria-pressed", String(shown === game));
       picture.caption.textContent = shown.result;

@@ -14,7 +14,7 @@ from tengen.frontends.web.play.requests.playing import PlayingRequests
 from tengen.frontends.web.play.requests.records import RecordRequests
 from tengen.frontends.web.play.session import PlaySession
 
-OTHERS = RecordRequests, KeptGameRequests, AnalysisRequests, MomentRequests
+BESIDES_PLAYING = RecordRequests, KeptGameRequests, AnalysisRequests, MomentRequests
 
 
 class Dispatcher:
@@ -23,7 +23,7 @@ class Dispatcher:
     def __init__(self, session: PlaySession) -> None:
         self._session, self._playing = session, PlayingRequests(session)
         self._methods: dict[str, Callable[..., Awaitable[None]]] = messages_of(self._playing)
-        for group in OTHERS:
+        for group in BESIDES_PLAYING:
             self._methods |= messages_of(group(session))
 
     async def receive(self, received: ClientMessage) -> None:
