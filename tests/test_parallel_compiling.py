@@ -11,7 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pytest
+from numba import prange
 from numba.core import config
 from numba.core.registry import CPUDispatcher
 
@@ -167,6 +169,30 @@ def test_what_an_interpreted_kernel_calls_is_interpreted_to_its_end() -> None:
     assert not inner.overloads
     assert inner(1) == 2
     assert inner.overloads
+
+
+@kernel(parallel=True)
+def count_up(out: Any) -> None:
+    for k in prange(out.shape[0]):
+        out[k] = k
+
+
+def test_kernels_with_parallel_loops_are_found_without_compiling_them() -> None:
+    out = np.zeros(3)
+    (found,) = kernels_called_by(lambda: count_up(out))
+    assert out.tolist() == [0.0, 1.0, 2.0]
+    assert found.entry_point() is count_up
+    assert not found.entry_point().overloads
+
+
+def test_kernels_with_parallel_loops_are_compiled_while_others_are_interpreted() -> None:
+    counting: Any = kernel(parallel=True)(count_up.py_func)  # type: ignore[attr-defined]
+    INTERPRETER.begin()
+    try:
+        counting(np.zeros(3))
+    finally:
+        INTERPRETER.end()
+    assert counting.overloads
 
 
 def test_the_kernels_found_for_a_search_are_those_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,16 +11,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-from tengen.kernel_compiler import EntryPoint
+from tengen.kernel_compiler import EntryPoint, ParallelEntryPoint
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 # So long a thread may interpret; then it waits for the compilers, which need its core.
 _MOST_SECONDS = 5.0
+
+
+_Kernel: TypeAlias = EntryPoint | ParallelEntryPoint
 
 
 class WantedKernel(NamedTuple):
@@ -30,10 +33,10 @@ class WantedKernel(NamedTuple):
     name: str
     signature: tuple[Any, ...]
 
-    def entry_point(self) -> EntryPoint:
+    def entry_point(self) -> _Kernel:
         """The kernel."""
         found = getattr(import_module(self.module), self.name)
-        assert isinstance(found, EntryPoint)
+        assert isinstance(found, _Kernel)
         return found
 
 
@@ -74,7 +77,10 @@ class KernelInterpreter:
             self._uninstall()
 
     def begin(self) -> None:
-        """Interpret kernels from now on, in all threads, but for those whose code is loaded."""
+        """Interpret kernels from now on, in all threads, but for those whose code is loaded.
+
+        Those with parallel loops are compiled where they are called, as ever.
+        """
         self._install()
         with self._lock:
             self._compilers += 1
@@ -91,24 +97,27 @@ class KernelInterpreter:
         self._uninstall()
 
     def _install(self) -> None:
-        def call(kernel: EntryPoint, *args: Any) -> Any:
+        def call(kernel: _Kernel, *args: Any) -> Any:
             return self._call(kernel, args)
 
         with self._lock:
             self._users += 1
             if self._users == 1:
-                EntryPoint.__call__ = call
+                EntryPoint.__call__ = ParallelEntryPoint.__call__ = call
 
     def _uninstall(self) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
-                del EntryPoint.__call__
+                del EntryPoint.__call__, ParallelEntryPoint.__call__
 
-    def _call(self, kernel: EntryPoint, args: tuple[Any, ...]) -> Any:
+    def _call(self, kernel: _Kernel, args: tuple[Any, ...]) -> Any:
         thread = self._thread
         if thread.interprets:
             return kernel.py_func(*args)
+        if thread.recorded is None and isinstance(kernel, ParallelEntryPoint):
+            # It works on many games: as plain Python one call could take longer than to compile it.
+            return CPUDispatcher.__call__(kernel, *args)
         if thread.seconds > _MOST_SECONDS and thread.recorded is None and not kernel.overloads:
             self._compiled.wait()
         with self._lock:
@@ -131,7 +140,7 @@ class KernelInterpreter:
                 self._under_way -= 1
 
 
-def _wanted(kernel: EntryPoint, args: Iterable[Any]) -> WantedKernel:
+def _wanted(kernel: _Kernel, args: Iterable[Any]) -> WantedKernel:
     function = kernel.py_func
     signature = tuple(kernel.typeof_pyval(argument) for argument in args)
     return WantedKernel(function.__module__, function.__name__, signature)

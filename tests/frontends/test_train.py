@@ -130,4 +130,6 @@ def test_a_distillation_that_does_not_say_what_learns_is_refused(tmp_path: Path)
         as_training("tengen-9x9", run, DistilOptions())
     with pytest.raises(ValueError, match="name one, such as tengen-9x9"):
         as_training("bundled", run, DistilOptions(into="b2c32"))
+    with pytest.raises(ValueError, match="distil trains in a folder of this machine, not at a URL"):
+        as_training("tengen-9x9", "s3://bucket/run", DistilOptions(into="b2c32"))
     assert not (tmp_path / "run").exists()

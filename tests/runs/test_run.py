@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tengen.network.files.tengen_format import load_network_file
 from tengen.replay.rows import encode_games
 from tengen.runs.checkpoint import load_latest
 from tengen.runs.folder import RunError, RunFolder, RunLock, read_lines
-from tengen.runs.params import RatingParams, RunConfig, RunParams
+from tengen.runs.params import RatingParams, RunConfig, RunParams, Session
 from tengen.runs.rating import ratings_of
 from tengen.runs.run import Run, open_run_with, train
 from tengen.runs.selfplay_network import DEFAULTS
@@ -195,6 +196,20 @@ def test_what_compiling_takes_is_not_the_time_of_the_run(
         folder, _ = open_run_with(tmp_path, SMALL)
         with Run(folder, SMALL) as run:
             assert run.seconds <= time.monotonic() - began - 2
+
+
+def test_what_compiling_takes_is_time_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine may be rented for so long."""
+    compiling: list[float] = []  # seconds
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(compiling), sleep=time.sleep)
+    monkeypatch.setattr("tengen.runs.run.time", clock)
+    monkeypatch.setattr("tengen.runs.run.compile_first", lambda _: compiling.append(3600))
+    train(tmp_path, SMALL, Session(minutes=60))
+    checkpoint = load_latest(RunFolder(tmp_path))
+    assert checkpoint is not None
+    assert checkpoint.facts["iteration"] == 0
 
 
 def test_settings_that_make_another_run_are_refused_by_name(tmp_path: Path) -> None:

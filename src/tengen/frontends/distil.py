@@ -10,6 +10,7 @@ from tengen.frontends.run_settings import DISTIL
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import find_network
 from tengen.runs.folder import is_run
+from tengen.runs.store import is_url
 
 
 def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions:
@@ -17,6 +18,8 @@ def as_training(teacher: str, path: str, options: DistilOptions) -> TrainOptions
 
     Raises ValueError.
     """
+    if is_url(path):
+        raise ValueError(f"{path}: tengen distil trains in a folder of this machine, not at a URL")
     if teacher == BUNDLED:
         raise ValueError("several networks come with Tengen: name one, such as tengen-9x9")
     is_new = not is_run(path)

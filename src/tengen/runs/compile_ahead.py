@@ -12,6 +12,7 @@ import gc
 import os
 import subprocess
 import sys
+from functools import partial
 
 from tengen.closeable import Closeable
 from tengen.features.feature_set import FEATURE_SETS, FeatureSet
@@ -19,14 +20,16 @@ from tengen.parallel_compiling import compile_for
 
 
 def compile_first(features: FeatureSet) -> None:
-    """Compile what a run without a GPU calls, unless that was done before."""
+    """Have what a run without a GPU calls compiled and loaded."""
+    compile_for(partial(run_a_little, features), f"training {features.name}")
+    run_a_little(features)
 
-    def task() -> None:
-        _play_with_arrays(features)
-        _compile_rows(features)
-        _compile_matches(features)
 
-    compile_for(task, f"training {features.name}")
+def run_a_little(features: FeatureSet) -> None:
+    """Call all kernels that a run without a GPU calls, for the same types."""
+    _play_with_arrays(features)
+    _compile_rows(features)
+    _compile_matches(features, on_processor=True)
 
 
 def _play_with_arrays(features: FeatureSet) -> None:
@@ -72,16 +75,17 @@ def _compile_rows(features: FeatureSet) -> None:
     encode_padded(no_games(), features, Size(3, 3), 1)
 
 
-def _compile_matches(features: FeatureSet) -> None:
-    """Play two tiny games."""
+def _compile_matches(features: FeatureSet, *, on_processor: bool = False) -> None:
+    """Play two tiny games, as networks on that device do, and write the record of one."""
     from tengen.evaluation.lockstep import Player, openings, play_in_lockstep
     from tengen.game.position import Position
+    from tengen.game.sgf.records import record
     from tengen.network.fake import FakeEvaluator
 
-    evaluator = FakeEvaluator(features=features)
+    evaluator = FakeEvaluator(features=features, on_processor=on_processor)
     player = Player("nobody", evaluator, 4)
     starts = openings(evaluator, Position(3, "tromp-taylor", 0, move_limit=6), 1, 2, seed=1)
-    play_in_lockstep((player, player), starts, 1)
+    record(play_in_lockstep((player, player), starts, 1)[0].end)
 
 
 _REPORTING = "selfplay"  # the longest job, which says how far it is

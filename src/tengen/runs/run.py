@@ -134,7 +134,7 @@ class Run(Closeable):
         placement: Placement | None = None,
     ) -> None:
         """`placement` says where games are played and rated; all in this process by default."""
-        self._began = self._last_saved = time.monotonic()
+        self._session_began = self._began = self._last_saved = time.monotonic()
         self._session = session or Session()
         self._seconds_before = 0.0  # of earlier sessions
         self._folder, self._config = folder, config
@@ -189,10 +189,11 @@ class Run(Closeable):
         on_gpu = self._device == CUDA
         plays = on_gpu and self._placement.plays_here
         compiling = opened.enter_context(CompileAhead(features)) if plays else None
-        if not on_gpu and self._placement.plays_here and not config.data.records:
+        if not on_gpu and self._placement.plays_here:
             before = time.monotonic()
             compile_first(features)
             # On a slow machine this can take all the minutes of a run, which then learns nothing.
+            # Those of the session go on: the machine may be rented for so long.
             self._began += time.monotonic() - before
         buffer = ReplayBuffer(
             config.run.most_rows or self._defaults.most_rows,
@@ -355,7 +356,7 @@ class Run(Closeable):
     def _stopped(self) -> bool:
         """Whether this session is to end: interrupted, or its time is up."""
         minutes = self._session.minutes
-        timed_out = minutes is not None and time.monotonic() - self._began >= 60 * minutes
+        timed_out = minutes is not None and time.monotonic() - self._session_began >= 60 * minutes
         return timed_out or self._stop.is_set()
 
     def _counters(self) -> Counters:

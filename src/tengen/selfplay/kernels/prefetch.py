@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, config, types
-from numba.extending import intrinsic
+from numba.core import cgutils, types
+from numba.extending import lower_builtin, type_callable
 
 from tengen.game.kernels.board import BOARD
 from tengen.jit import kernel
@@ -40,28 +40,29 @@ def _prefetch(array: Any, index: Any, offset: Any) -> None:
     """Fetch the cache line at a byte of array[index]; it may lie outside the array."""
 
 
-if not config.DISABLE_JIT:
+# Not an @intrinsic, which Python could not call: kernels also run as plain Python.
+@type_callable(_prefetch)
+def _type_prefetch(_):
+    return lambda array, index, offset: types.void(array, index, offset)
 
-    @intrinsic
-    def _prefetch(_, array, index, offset):
-        def build(context, builder, signature, args):
-            kind = signature.args[0]
-            data = context.make_array(kind)(context, builder, args[0])
-            stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
-            byte = ir.IntType(8).as_pointer()
-            at, offset = (
-                context.cast(builder, arg, kind, types.int64)
-                for arg, kind in zip(args[1:], signature.args[1:], strict=True)
-            )
-            distance = builder.add(builder.mul(at, stride), offset)
-            address = builder.gep(builder.bitcast(data.data, byte), [distance])
-            number = ir.IntType(32)
-            wanted = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-            fetch = cgutils.get_or_insert_function(builder.module, wanted, "llvm.prefetch.p0")
-            builder.call(fetch, [address, number(0), number(3), number(1)])
-            return context.get_dummy_value()
 
-        return types.void(array, index, offset), build
+@lower_builtin(_prefetch, types.Array, types.Integer, types.Integer)
+def _build_prefetch(context, builder, signature, args):
+    kind = signature.args[0]
+    data = context.make_array(kind)(context, builder, args[0])
+    stride = cgutils.unpack_tuple(builder, data.strides, kind.ndim)[0]
+    byte = ir.IntType(8).as_pointer()
+    at, offset = (
+        context.cast(builder, arg, kind, types.int64)
+        for arg, kind in zip(args[1:], signature.args[1:], strict=True)
+    )
+    distance = builder.add(builder.mul(at, stride), offset)
+    address = builder.gep(builder.bitcast(data.data, byte), [distance])
+    number = ir.IntType(32)
+    wanted = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    fetch = cgutils.get_or_insert_function(builder.module, wanted, "llvm.prefetch.p0")
+    builder.call(fetch, [address, number(0), number(3), number(1)])
+    return context.get_dummy_value()
 
 
 @kernel

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import prange
-from numba.core import config, types
-from numba.extending import intrinsic
+from numba.core import types
+from numba.extending import lower_builtin, type_callable
 
 from tengen.game.kernels.moves import GOING_ON
 from tengen.jit import kernel
@@ -62,15 +62,16 @@ def claim_next(counter: Any) -> Any:
     return counter[0] - 1
 
 
-if not config.DISABLE_JIT:
+# Not an @intrinsic, which Python could not call: kernels also run as plain Python.
+@type_callable(claim_next)
+def _type_claim(_):
+    return lambda counter: types.int64(counter)
 
-    @intrinsic
-    def claim_next(_, counter):
-        def build(context, builder, signature, args):
-            data = context.make_array(signature.args[0])(context, builder, args[0])
-            return builder.atomic_rmw("add", data.data, ir.IntType(64)(1), "monotonic")
 
-        return types.int64(counter), build
+@lower_builtin(claim_next, types.Array)
+def _build_claim(context, builder, signature, args):
+    data = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.atomic_rmw("add", data.data, ir.IntType(64)(1), "monotonic")
 
 
 @kernel(parallel=True)
