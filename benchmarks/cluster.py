@@ -30,9 +30,9 @@ import torch
 
 from benchmarks.replay import synthetic_games
 from tengen.cluster.driver import prepare
+from tengen.cluster.games_from_workers import GamesFromWorkers
 from tengen.cluster.manifest import STOPPED, TRAINING, Manifest, read_manifest, write_manifest
 from tengen.cluster.worker import MOST_WAITING, SHARDS_OF_AN_ITERATION, work
-from tengen.cluster.worker_games import WorkerGames
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture_names import named_architecture
 from tengen.network.files.tengen_format import save_network
@@ -176,7 +176,7 @@ def measure(count: int, seconds: float, pace: float) -> Measured:
         run = OpenedRun(
             RunFolder(path), CONFIG, "cpu", trainer, 0, 0, ledger, {}, lambda: None, lambda: False
         )
-        source = WorkerGames(store, run)
+        source = GamesFromWorkers(store, run)
         source.overlapped = True  # the stand-in does its steps meanwhile, as a GPU does
         stop, latencies = processes.Event(), processes.Queue()
         writer = processes.Process(target=simulate, args=(str(path), count, stop, latencies))
@@ -195,7 +195,7 @@ def measure(count: int, seconds: float, pace: float) -> Measured:
 
 
 def _measured(
-    source: WorkerGames,
+    source: GamesFromWorkers,
     stand_in: StandIn,
     replay: ReplayWriter,
     store: FolderStore,
@@ -318,7 +318,7 @@ def _work(location: str) -> None:
 
 
 def _announce(store: FolderStore, network: Any) -> None:
-    from tengen.network.data import NetworkData
+    from tengen.network.network_data import NetworkData
     from tengen.training.heads_and_losses import SCALING
 
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}

@@ -13,9 +13,9 @@ from pathlib import Path
 from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, encode, evaluate
 from tengen.network.files.loading import load_network
+from tengen.network.network_data import NetworkData
 
 PATH = Path(__file__).parents[2] / "shared" / "katago" / "g170-b6c96.bin.gz"
 BATCHES = (1, 8, 16, 32)

@@ -21,8 +21,8 @@ from tengen.game.position import Position
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.files.loading import load_network
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network, network_from
 from tengen.search.request import Limits
 from tengen.selfplay.fleet import Fleet

@@ -27,9 +27,9 @@ from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.game.geometry import Size
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
-from tengen.network.data import Scaling
 from tengen.network.files.loading import load_network
 from tengen.network.inference_buffers import BufferShape, InferenceBuffers
+from tengen.network.network_data import Scaling
 from tengen.network.torch.model import Network, network_from
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.kernels.step import EVALUATED

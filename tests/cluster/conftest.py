@@ -37,8 +37,8 @@ def run_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable
     monkeypatch.setattr(workers, "BEAT_SECONDS", 0.2)
     monkeypatch.setattr("tengen.cluster.rater.LOOK_SECONDS", 0.1)
     monkeypatch.setattr("tengen.cluster.rater.NICENESS", 0)
-    monkeypatch.setattr("tengen.cluster.worker_games.WATCH_SECONDS", 0.2)
-    monkeypatch.setattr("tengen.cluster.worker_games.BEAT_SECONDS", 0.2)
+    monkeypatch.setattr("tengen.cluster.games_from_workers.WATCH_SECONDS", 0.2)
+    monkeypatch.setattr("tengen.cluster.games_from_workers.BEAT_SECONDS", 0.2)
     monkeypatch.setattr("tengen.cluster.outage.RETRY_SECONDS", (0.1, 0.2))
     monkeypatch.setattr("tengen.cluster.outage.LOCK_LOOK_SECONDS", 0.05)
     opened: list[Parts] = []

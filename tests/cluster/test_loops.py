@@ -261,7 +261,7 @@ def test_a_learner_whose_talk_to_the_workers_ends_fails(
     parts = run_at(str(tmp_path / "run"), ENDLESS)
     parts.learner()
     parts.wait_for(lambda: parts.manifest.version, "weights")
-    monkeypatch.setattr("tengen.cluster.worker_games.incoming_shards", fail)
+    monkeypatch.setattr("tengen.cluster.games_from_workers.incoming_shards", fail)
     assert parts.result("learner") is broken
 
 

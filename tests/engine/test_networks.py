@@ -9,11 +9,11 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.game.position import Position
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network
 from tengen.network.loaded_network import LoadedNetwork
+from tengen.network.network_data import NetworkData
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits, SearchRequest
 from tests.bundled import stand_ins

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.openvino import openvino_core
-from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import save_network
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network
 from tests.bundled import needs_bundled_network
 

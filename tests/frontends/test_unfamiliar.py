@@ -17,7 +17,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.evaluation.match import parse_engine
 from tengen.frontends import review as review_command
 from tengen.frontends.match import run_match
-from tengen.frontends.net import show_network
+from tengen.frontends.network_files import show_network
 from tengen.frontends.options import GtpOptions, MatchOptions, ReviewOptions
 from tengen.frontends.review import run_reviews
 from tengen.frontends.terminal import play_in_terminal

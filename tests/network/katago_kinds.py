@@ -21,7 +21,6 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.katago_format import (
     FIRST_V7_VERSION,
     HALVED_ERRORS_VERSION,
@@ -36,6 +35,7 @@ from tengen.network.files.katago_format import (
 )
 from tengen.network.files.katago_older import INPUTS
 from tengen.network.files.katago_tokens import Token
+from tengen.network.network_data import NetworkData, Scaling
 from tengen.network.weights import weights_of
 
 CHANNELS, MID = 12, 8  # MID: of the policy head, and so of the layers for the pass

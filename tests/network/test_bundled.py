@@ -14,12 +14,12 @@ from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.rules import NAMED
 from tengen.network.backends.registry import CPU, open_evaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, Evaluator, encode, evaluate
 from tengen.network.files.bundled import BUNDLED, FILES, bundled_networks
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import find_network, load_network
+from tengen.network.network_data import NetworkData
 from tengen.network.trained_on import unfamiliar
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits

@@ -10,7 +10,7 @@ import pytest
 from tengen.network.architecture import Activation
 from tengen.network.backends.registry import open_reference
 from tengen.network.comparison import EXACT, compare, random_positions
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tests.network.test_openvino import BLOCKS, random_network
 
 NETWORK = random_network(BLOCKS["ordinary"], Activation.RELU)

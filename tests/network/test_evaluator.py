@@ -9,11 +9,11 @@ import torch
 
 from tengen.features.feature_set import KATAGO, RICH, FeatureSet
 from tengen.game.position import Position
-from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs
 from tengen.network.decoding import decode as decode_by_numpy
 from tengen.network.evaluator import encode, feeding_threads
 from tengen.network.fake import FakeEvaluator
+from tengen.network.network_data import Scaling
 from tengen.network.torch.decoding import decode as decode_by_torch
 from tengen.network.torch.decoding import unpack_inputs
 from tengen.network.torch.model import Outputs

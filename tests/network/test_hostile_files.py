@@ -30,7 +30,6 @@ from tengen.network.architecture import (
     Pooling,
     Rope,
 )
-from tengen.network.data import NetworkData
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import to_katago
 from tengen.network.files.katago_tokens import Token, as_bytes
@@ -41,6 +40,7 @@ from tengen.network.files.tengen_format import (
     load_network_file,
     save_network,
 )
+from tengen.network.network_data import NetworkData
 from tests.network.test_katago_files import as_text, with_values
 from tests.network.test_tengen_format import assert_same, random_network
 

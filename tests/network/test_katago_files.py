@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.network.architecture import Activation, Architecture, Ordinary, Pooling
 from tengen.network.architecture_names import named_architecture
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.files import katago_tokens
 from tengen.network.files import loading as files
 from tengen.network.files.errors import NetworkFileError
@@ -23,6 +22,7 @@ from tengen.network.files.katago_format import read_network, write_network
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import load_network, read_katago
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.network_data import NetworkData, Scaling
 from tests.katago_data import FOLDER, needs_katago_data
 from tests.network.test_architecture import ODD_ONE
 from tests.network.test_tengen_format import SMALL, assert_same, outputs, random_network

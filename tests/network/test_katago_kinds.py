@@ -16,7 +16,6 @@ from tengen.network.architecture import FeedForward
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import evaluate
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.errors import NetworkFileError
@@ -24,6 +23,7 @@ from tengen.network.files.katago_export import save_katago, to_katago
 from tengen.network.files.katago_format import FIRST_V7_VERSION
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import load_network, read_katago
+from tengen.network.network_data import NetworkData
 from tengen.training.heads_and_losses import SCALING
 from tengen.training.initial import initial_network
 from tests.game.test_katago_positions import replay

@@ -15,7 +15,6 @@ from tengen.game.color import BLACK, WHITE
 from tengen.game.position import Position
 from tengen.game.rules import KoRule, Rules, Scoring, Tax
 from tengen.network.architecture_names import named_architecture
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode
 from tengen.network.files.errors import NetworkFileError
@@ -24,6 +23,7 @@ from tengen.network.files.katago_format import FIRST_V7_VERSION, OLDEST_VERSION,
 from tengen.network.files.katago_older import INPUTS, OBSTACLES
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import read_katago
+from tengen.network.network_data import NetworkData, Scaling
 from tengen.network.torch.model import network_from
 from tests.features.samples import random_positions
 from tests.network.test_katago_files import there_and_back, with_values

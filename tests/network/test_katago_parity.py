@@ -19,9 +19,9 @@ from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precis
 from tengen.network.backends.openvino_int8 import calibrate
 from tengen.network.backends.registry import ONNX_RUNTIME, open_evaluator
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, encode, evaluate
 from tengen.network.files.loading import read_katago
+from tengen.network.network_data import NetworkData
 from tests.game.test_katago_positions import replay
 from tests.katago_data import FOLDER, SMALL_NETWORKS, answers, network_path
 

@@ -18,9 +18,9 @@ from tengen.network.backends.onnx_graph import export_onnx
 from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, encode, evaluate
 from tengen.network.files.errors import NetworkFileError
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network, Outputs
 
 

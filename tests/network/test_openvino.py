@@ -42,9 +42,9 @@ from tengen.network.backends.openvino_int8 import (
     calibration_batches,
     quantize,
 )
-from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, batch_for, encode, evaluate, network_inputs
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network, network_from
 from tests.game.test_katago_positions import replay
 from tests.katago_data import answers, needs_katago_data

@@ -15,11 +15,11 @@ from tengen.network import own_trunks
 from tengen.network.architecture import Architecture
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.registry import open_evaluator, open_reference
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import to_katago
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.network_data import NetworkData
 from tengen.network.own_trunks import load_module, own_trunk
 from tengen.network.torch.blocks import Boards
 from tengen.training.continued import continued_network

@@ -36,10 +36,10 @@ from tengen.network.backends.registry import (
     probe_devices,
 )
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.decoding import BrokenNetworkError
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.inference_buffers import BufferShape
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network
 
 

@@ -18,9 +18,9 @@ from safetensors.numpy import load_file, save_file
 from tengen.features.feature_set import RICH
 from tengen.network.architecture import Architecture
 from tengen.network.architecture_names import named_architecture
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.network_data import NetworkData, Scaling
 from tengen.network.torch.model import network_from
 from tengen.network.weights import weights_of
 from tests.network.test_architecture import ODD_ONE

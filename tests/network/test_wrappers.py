@@ -13,10 +13,10 @@ from tengen.game.position import Position
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.cache import CachingEvaluator, EvaluationCache
-from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation, encode, evaluate, join_batches
 from tengen.network.fake import FakeEvaluator, uniform
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network
 
 MOVES = ["C3", "G7", "G3", "C7", "E5", "D4", "pass", "E3", "F4"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.tengen_format import save_network
+from tengen.network.network_data import NetworkData
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.runs.rating import network_file, network_name, rate_network, ratings_of

@@ -12,10 +12,10 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.position import Position
 from tengen.network.architecture_names import named_architecture
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.network_data import NetworkData, Scaling
 from tengen.network.origins import learned_from
 from tengen.network.torch.model import Network
 from tengen.runs.folder import RunFolder, read_lines

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import FeatureSet
 from tengen.game.position import Position
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.bundled import FOLDER
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.network_data import NetworkData
 from tengen.network.origins import learned_from
 from tengen.replay.rows import TrainingRows
 from tengen.replay.teacher_outputs import ENDING, TeacherOutputs, evaluate_rows

@@ -9,9 +9,9 @@ import torch
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation, encode, evaluate
 from tengen.network.files.loading import load_network
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.blocks import Norm
 from tengen.training.continued import continued_network
 from tengen.training.params import TrainingParams

@@ -12,9 +12,9 @@ from torch import Tensor
 from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
 from tengen.network.architecture_names import named_architecture
-from tengen.network.data import Scaling
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.network_data import Scaling
 from tengen.network.torch.model import Outputs
 from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, new_rows

@@ -16,12 +16,12 @@ from tengen.game.position import Position
 from tengen.network.backends.onnxruntime_evaluator import OnnxEvaluator
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, encode, evaluate
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.katago_export import save_katago
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import save_network
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import network_from
 from tengen.tutorial.network import TwoHeadNetwork, network_data
 from tengen.tutorial.self_play import player

@@ -6,7 +6,7 @@ killed at any time. The loops of worker, learner and rater need no Ray; `actors`
 - `manifest`: what the learner tells the others
 - `outage`: storage that cannot be reached for a while: messages and new attempts
 - `worker`: plays games and writes shards
-- `worker_games`: shards as they appear, for the learner; weights for the workers
+- `games_from_workers`: shards as they appear, for the learner; weights for the workers
 - `worker_watch`: heartbeats, rates and losses of contact
 - `learner`: the loop of a run, with games from workers and ratings from raters
 - `rater`: plays the matches

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tengen.closeable import Closeable
+from tengen.cluster.games_from_workers import GamesFromWorkers
 from tengen.cluster.manifest import ENDED, STOPPED, RatingTask
 from tengen.cluster.outage import Outage, lock_soon, patiently
 from tengen.cluster.run_copy import RunCopy, copy_of
-from tengen.cluster.worker_games import WorkerGames
 from tengen.runs.exchange import (
     FOLDER,
     RATINGS,
@@ -118,15 +118,15 @@ class OnWorkers(Closeable):
         self._store, self._token, self._run_copy = store, token, run_copy
         self._unsaved = Outage(store.location, "what a checkpoint changed cannot be written")
         self._cleared: Ledger | None = None  # what the checkpoint before the last had counted
-        self._games: WorkerGames | None = None
+        self._games: GamesFromWorkers | None = None
         self.outcome = ""  # ENDED or STOPPED; a learner that failed is started again
 
-    def open_games(self, run: OpenedRun) -> WorkerGames:
+    def open_games(self, run: OpenedRun) -> GamesFromWorkers:
         """Shards as they appear."""
         known = max([run.ledger.last_session, session_of(run.numbers_from)])
         if known and known not in sessions(self._store):  # of the folder that a pack came from
             claim_session(self._store, {"kind": "before this folder"}, known)
-        self._games = WorkerGames(self._store, run, self.check_ours)
+        self._games = GamesFromWorkers(self._store, run, self.check_ours)
         return self._games
 
     def open_rater(self, run: OpenedRun) -> RaterQueue:

@@ -24,9 +24,9 @@ from tengen.cluster.manifest import SET_ASIDE, TRAINING, Manifest, read_manifest
 from tengen.cluster.outage import Outage, patiently
 from tengen.config import parse_sections
 from tengen.network.backends.registry import CPU
-from tengen.network.data import NetworkData
 from tengen.network.decoding import BrokenNetworkError
 from tengen.network.files.tengen_format import load_network_file
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import network_from
 from tengen.replay.shard import shard_bytes
 from tengen.runs.exchange import (

@@ -31,10 +31,10 @@ from tengen.game.geometry import Point
 from tengen.game.position import Position
 from tengen.network.backends.registry import AUTO
 from tengen.network.cache import EvaluationCache
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluation
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.loaded_network import LoadedNetwork, open_network
+from tengen.network.network_data import NetworkData
 from tengen.network.trained_on import Unfamiliar
 from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams

@@ -1,8 +1,8 @@
 """The levels' strength as ranks of people, where it was measured.
 
 Two opponents anchor the scale: GNU Go 3.8 at level 10, which is the zero of Elo here and played on
-servers at about 7 kyu, and a scripted beginner (`evaluation/first_day.py`) at about 30 kyu. Between
-and above them the scale is the European Go Federation's: few Elo a rank among beginners, many among
+servers at about 7 kyu, and `evaluation/scripted_beginner.py` at about 30 kyu. Between and above
+them the scale is the European Go Federation's: few Elo a rank among beginners, many among
 dan players.
 """
 

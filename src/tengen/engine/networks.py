@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from tengen.game.position import Position
 from tengen.network.cache import CachingEvaluator, EvaluationCache
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.bundled import BUNDLED, bundled_networks, choose_network
 from tengen.network.files.tengen_format import read_trained_on
 from tengen.network.loaded_network import LoadedNetwork
+from tengen.network.network_data import NetworkData
 from tengen.network.trained_on import TrainedOn, Unfamiliar, unfamiliar
 from tengen.search.warmup import compile_kernels_behind
 

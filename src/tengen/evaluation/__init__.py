@@ -4,6 +4,6 @@
 - lockstep: many games between two networks at a time, in shared batches
 - equal_time: games in lockstep, with the visits that each player makes in equal time
 - gtp_process: another program as an opponent, by GTP
-- first_day: a scripted beginner, which knows captures, atari and eyes
+- scripted_beginner: a beginner without a network, who knows captures, atari and eyes
 - elo: Elo of two players and of many (Bradley-Terry), the sequential probability ratio test
 """

@@ -16,9 +16,9 @@ from typing import Protocol
 from tengen.atomic_files import replace_file
 from tengen.engine.engine import Engine
 from tengen.engine.levels import CARE_VISITS, Level, decide, level_named
-from tengen.evaluation.first_day import FirstDayPlayer
 from tengen.evaluation.gtp_process import RESIGN, EngineError, GtpOpponent
 from tengen.evaluation.lockstep import Played, Player, play_in_lockstep
+from tengen.evaluation.scripted_beginner import ScriptedBeginner
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
@@ -117,7 +117,7 @@ def contestant(spec: EngineSpec, engine: Engine | None, seed: int) -> Contestant
     """One side of games; the engine is that of its network, if it has one."""
     if engine is not None:
         return OwnContestant(engine, spec, seed)
-    return GtpOpponent(spec.command) if spec.command else FirstDayPlayer(seed)
+    return GtpOpponent(spec.command) if spec.command else ScriptedBeginner(seed)
 
 
 @dataclass(frozen=True)

@@ -18,5 +18,6 @@ web/               the page to play, analyse, review and learn, and to watch a t
 docs, uninstall    the documentation in the terminal; the removal of a user's files
 train, distil, sweep, selfplay    training, and self-play without training
 problems           problems of life and death out of games: made, and checked
-terminal, match, review, benchmark, precision_benchmark, doctor, net    the other commands
+network_files      `tengen net`: networks kept under names, shown, converted, checked
+terminal, match, review, benchmark, precision_benchmark, doctor    the other commands
 """

@@ -139,7 +139,7 @@ def play(options: PlayOptions) -> None:
 @net.command("list")
 def net_list() -> None:
     """List the networks and architectures that have names, and say where to get more networks."""
-    from tengen.frontends.net import list_networks
+    from tengen.frontends.network_files import list_networks
 
     list_networks()
 
@@ -155,7 +155,7 @@ def net_add(
     ] = None,
 ) -> None:
     """Keep a network, from a file or an address, under a name that every --model understands."""
-    from tengen.frontends.net import add_to_library
+    from tengen.frontends.network_files import add_to_library
 
     add_to_library(source, name, sha256)
 
@@ -165,7 +165,7 @@ def net_remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A network that was added.")],
 ) -> None:
     """Remove a network that was added."""
-    from tengen.frontends.net import remove_from_library
+    from tengen.frontends.network_files import remove_from_library
 
     remove_from_library(name)
 
@@ -175,7 +175,7 @@ def net_info(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file of Tengen's or KataGo's.")],
 ) -> None:
     """Show what is in a network file."""
-    from tengen.frontends.net import show_network
+    from tengen.frontends.network_files import show_network
 
     show_network(file)
 
@@ -192,7 +192,7 @@ def net_import(
     half: Annotated[bool, typer.Option("--half", help="Store float16: half the size.")] = False,
 ) -> None:
     """Convert a network of KataGo's to Tengen's format."""
-    from tengen.frontends.net import import_network
+    from tengen.frontends.network_files import import_network
 
     import_network(file, out, half)
 
@@ -204,7 +204,7 @@ def net_export(
     options: ExportOptions,
 ) -> None:
     """Convert a network to other programs' formats, or make it smaller."""
-    from tengen.frontends.net import export_network
+    from tengen.frontends.network_files import export_network
 
     export_network(file, options)
 
@@ -216,7 +216,7 @@ def net_verify(
     options: VerifyOptions,
 ) -> None:
     """Compare what two libraries compute from a network; fails if they differ beyond rounding."""
-    from tengen.frontends.net import verify_network
+    from tengen.frontends.network_files import verify_network
 
     if not verify_network(file, options):
         raise typer.Exit(1)

@@ -25,9 +25,9 @@ from tengen.network.backends.openvino_evaluator import (
     precisions_of,
 )
 from tengen.network.best_precision import BestPrecision, keep_best_precision
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.loading import load_network
+from tengen.network.network_data import NetworkData
 from tengen.search.warmup import compile_kernels
 from tengen.terminal_console import TerminalConsole
 

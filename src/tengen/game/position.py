@@ -34,7 +34,7 @@ from tengen.game.illegal_moves import (
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels import moves as kernels
 from tengen.game.kernels.board import NO_CHAIN, Boards, new_boards, put_stone, remove_chain
-from tengen.game.kernels.clean_up import second_start
+from tengen.game.kernels.clean_up_phases import second_start
 from tengen.game.outcome import Outcome, Reason
 from tengen.game.rules import Rules, Scoring, check_komi, parse_rules
 from tengen.game.scoring import Score, count_board

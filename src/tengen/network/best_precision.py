@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tengen.atomic_files import replace_file
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tengen.user_folders import user_cache
 
 

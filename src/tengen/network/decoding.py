@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.features.kernels.katago import SUPERKO, TERRITORY
-from tengen.network.data import Scaling
 from tengen.network.evaluator import Batch, Evaluation
+from tengen.network.network_data import Scaling
 
 LARGEST = 1e6  # the largest output accepted, in points, turns or errors; no board has as many
 

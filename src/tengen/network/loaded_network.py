@@ -9,8 +9,8 @@ from tengen.network.backends.registry import AUTO
 
 if TYPE_CHECKING:
     from tengen.network.architecture import Architecture
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
+    from tengen.network.network_data import NetworkData
     from tengen.network.trained_on import TrainedOn
 
 

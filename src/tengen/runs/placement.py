@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from tengen.network.backends.registry import CPU
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tengen.replay.shard import shard_files
 from tengen.runs.exchange import (
     claim_session,

@@ -14,11 +14,11 @@ from tengen.evaluation.gtp_process import EngineError
 from tengen.evaluation.lockstep import Played, openings, tally_of
 from tengen.evaluation.match import EngineSpec, parse_engine, play_engines
 from tengen.game.position import Position
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.files.errors import NetworkFileError
 from tengen.network.files.loading import find_network, load_network
 from tengen.network.files.tengen_format import load_network_file
+from tengen.network.network_data import NetworkData
 from tengen.runs.folder import RunFolder, append_line, read_lines
 from tengen.runs.params import RatingParams
 from tengen.search.request import Limits

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.network.backends.registry import CUDA
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tengen.runs.folder import RunFolder
 from tengen.runs.placement import NoOtherMachine, OpenedRun
 from tengen.runs.progress import Counters

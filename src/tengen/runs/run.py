@@ -21,10 +21,10 @@ from tengen.closeable import Closeable
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.interrupt import interruptible
 from tengen.network.backends.registry import CUDA
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import drop_graphs
 from tengen.network.files.loading import find_network
 from tengen.network.files.tengen_format import load_network_file, network_bytes
+from tengen.network.network_data import NetworkData
 from tengen.network.trained_on import facts_of_training
 from tengen.runs.checkpoint import (
     Checkpoint,

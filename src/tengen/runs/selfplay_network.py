@@ -10,9 +10,9 @@ import torch
 
 from tengen.network.backends.cuda_buffers import CudaBuffers, PlayingNetwork
 from tengen.network.backends.registry import AUTO, CPU, CUDA, open_evaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.model import Network, network_from
 from tengen.training.heads_and_losses import SCALING
 from tengen.training.trainer import Trainer

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture
 from tengen.network.architecture_names import named_architecture
-from tengen.network.data import NetworkData
 from tengen.network.files.loading import file_sha256, find_network, load_network
+from tengen.network.network_data import NetworkData
 from tengen.network.origins import NOTHING, learned_on_from, with_source
 from tengen.runs.folder import RunError
 from tengen.runs.params import DataParams, RunParams

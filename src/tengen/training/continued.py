@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tengen.network.data import NetworkData, Weights
+from tengen.network.network_data import NetworkData, Weights
 from tengen.training.heads_and_losses import SCALING, TrainingNetwork
 from tengen.training.initial import clear_empty_planes, initial_network
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tengen.network.architecture import Architecture
-from tengen.network.data import Scaling
+from tengen.network.network_data import Scaling
 from tengen.network.torch.blocks import apply, convolution
 from tengen.network.torch.model import Network, Outputs, PolicyHead, with_pass
 from tengen.replay.kernels.encode import (

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from tengen.game.geometry import Size
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.blocks import Norm, follow_batches, renormalise
 from tengen.network.torch.compiling import compiled
 from tengen.network.torch.model import Outputs

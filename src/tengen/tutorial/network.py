@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from tengen.features.feature_set import BASIC
 from tengen.network.architecture import Architecture, PostActivation
-from tengen.network.data import NetworkData, Weights
+from tengen.network.network_data import NetworkData, Weights
 
 VALUE_HIDDEN = 64
 NEVER = -1e4  # the logit of a game without a result, which these rules do not have

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import BASIC
 from tengen.game.geometry import Size
 from tengen.network.backends.torch_evaluator import TorchEvaluator
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Evaluator
 from tengen.network.inference_buffers import BufferShape, EvaluatorBuffers
+from tengen.network.network_data import NetworkData
 from tengen.replay.rows import encode_games
 from tengen.selfplay.fleet import Fleet
 from tengen.selfplay.record import Games, joined, split_games

@@ -10,7 +10,7 @@ import pytest
 from tengen.engine.engine import Engine
 from tengen.engine.level_ranks import MEASURED
 from tengen.evaluation.elo import share_of
-from tengen.evaluation.first_day import FirstDayPlayer
+from tengen.evaluation.scripted_beginner import ScriptedBeginner
 from tengen.frontends.web.play.even_games import (
     STONE_POINTS,
     EvenTerms,
@@ -116,7 +116,7 @@ def test_a_player_of_the_first_day_wins_half_of_its_games_after_ten() -> None:
             if terms.handicap:
                 position = position.with_handicap(terms.handicap)
             person = Color.BLACK if terms.colour == "black" else Color.WHITE
-            newcomer = FirstDayPlayer(seed=game)
+            newcomer = ScriptedBeginner(seed=game)
             while not position.is_over:
                 if position.to_play is person:
                     move = newcomer.move(position)

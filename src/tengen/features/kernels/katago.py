@@ -23,7 +23,7 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
-from tengen.game.kernels.clean_up import is_blocked, is_last_phase, start_color
+from tengen.game.kernels.clean_up_phases import is_blocked, is_last_phase, start_color
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import (
     GOING_ON,

@@ -2,7 +2,7 @@
 
 - board: the board record; placing stones, chains, liberties, captures
 - moves: legality, a game's history, repetition, the end of a game
-- clean_up: the phases of territory scoring after two passes, and their kos
+- clean_up_phases: the phases of territory scoring after two passes, and their kos
 - life: pass-alive stones (Benson's algorithm); eyes
 - scoring: area, seki and the score
 - ladder: ladder reading with KataGo's answers

@@ -25,7 +25,7 @@ from tengen.game.kernels.board import (
     play_stone,
     point_of,
 )
-from tengen.game.kernels.clean_up import (
+from tengen.game.kernels.clean_up_phases import (
     NOWHERE,
     begin_clean_up,
     block_at,

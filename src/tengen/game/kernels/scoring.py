@@ -19,7 +19,7 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
-from tengen.game.kernels.clean_up import start_color
+from tengen.game.kernels.clean_up_phases import start_color
 from tengen.game.kernels.life import around, find_kept, find_rows, flood_fill
 from tengen.jit import kernel
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import BufferShape, InferenceBuffers
+    from tengen.network.network_data import NetworkData
 
     BuffersOpener = Callable[[NetworkData, Sequence[BufferShape]], list[InferenceBuffers]]
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.backends.torch_evaluator import prepared
-from tengen.network.data import Scaling
 from tengen.network.evaluator import Evaluation, check_boards
 from tengen.network.inference_buffers import BufferShape
+from tengen.network.network_data import Scaling
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.compiling import compiled
 from tengen.network.torch.decoding import decode, unpack_inputs

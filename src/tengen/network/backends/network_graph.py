@@ -19,8 +19,8 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation, Architecture, Rope
-from tengen.network.data import NetworkData, Weights
 from tengen.network.decoding import RawOutputs
+from tengen.network.network_data import NetworkData, Weights
 
 Floats: TypeAlias = NDArray[np.float32]
 Node: TypeAlias = Any  # a value of the graph, or an array, which is a constant of it

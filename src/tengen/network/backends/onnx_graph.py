@@ -19,9 +19,9 @@ from tengen.network.backends.network_graph import (
     input_shapes,
     network_graph,
 )
-from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs
 from tengen.network.evaluator import INPUTS
+from tengen.network.network_data import NetworkData
 
 OPSET = 17
 IR_VERSION = 8  # which readers know that know the opset

@@ -14,8 +14,8 @@ from tengen.distribution import install_command
 from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, is_installed
 
 if TYPE_CHECKING:
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
+    from tengen.network.network_data import NetworkData
 
 ONNX_RUNTIME = "onnxruntime"
 CPU_PROVIDER = "CPUExecutionProvider"

@@ -11,10 +11,10 @@ from tengen.network.backends.batch_sizes import padded, static_size
 from tengen.network.backends.network_graph import ANY
 from tengen.network.backends.onnx_graph import BATCH, HEIGHT, WIDTH, onnx_model
 from tengen.network.backends.onnxruntime import CPU_PROVIDER
-from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
 from tengen.network.evaluator import INPUTS, Batch, batch_for, network_inputs
 from tengen.network.files.errors import NetworkFileError
+from tengen.network.network_data import NetworkData
 
 SESSIONS = 8  # that are kept
 

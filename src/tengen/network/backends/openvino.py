@@ -13,8 +13,8 @@ from tengen.network.backends.backend import Probe, ProcessorOptions, is_installe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
+    from tengen.network.network_data import NetworkData
 
 CPU, GPU, NPU = "CPU", "GPU", "NPU"  # as OpenVINO calls its devices
 

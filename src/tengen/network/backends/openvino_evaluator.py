@@ -29,9 +29,9 @@ from tengen.network.backends.openvino_int8 import (
     calibration_batches,
     quantize,
 )
-from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs, decode
 from tengen.network.evaluator import INPUTS, Batch, Evaluation, batch_for, network_inputs
+from tengen.network.network_data import NetworkData
 from tengen.user_messages import say
 
 Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width

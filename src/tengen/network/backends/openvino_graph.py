@@ -10,9 +10,9 @@ import openvino
 from openvino import opset13 as op
 
 from tengen.network.backends.network_graph import Floats, input_shapes, network_graph
-from tengen.network.data import NetworkData
 from tengen.network.decoding import RawOutputs
 from tengen.network.evaluator import INPUTS
+from tengen.network.network_data import NetworkData
 
 Node: TypeAlias = Any  # openvino.Node or an array; the package has no types
 OUTPUTS = RawOutputs._fields

@@ -25,8 +25,8 @@ from tengen.game.position import Position
 from tengen.network.backends.openvino import openvino_core
 from tengen.network.backends.openvino_graph import build_graph
 from tengen.network.best_precision import weights_digest
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import Batch, Evaluator, batch_for, encode, evaluate, network_inputs
+from tengen.network.network_data import NetworkData
 from tengen.user_folders import user_cache
 from tengen.user_messages import say
 

@@ -14,9 +14,9 @@ from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, fi
 from tengen.user_messages import say
 
 if TYPE_CHECKING:
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import BufferShape, InferenceBuffers
+    from tengen.network.network_data import NetworkData
 
 AUTO, CPU, CUDA, MPS = "auto", "cpu", "cuda", "mps"
 INTEL_GPU, NPU = "intel-gpu", "npu"

@@ -16,9 +16,9 @@ from tengen.network.backends.backend import Probe, ProcessorOptions, is_installe
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tengen.network.data import NetworkData
     from tengen.network.evaluator import Evaluator
     from tengen.network.inference_buffers import BufferShape, InferenceBuffers
+    from tengen.network.network_data import NetworkData
 
 SELFPLAY_GAMES = 8192
 # Files of the drivers of NVIDIA, of AMD and of Windows' Linux.

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
-from tengen.network.data import NetworkData
 from tengen.network.decoding import PendingOutputs, RawOutputs
 from tengen.network.evaluator import Batch, batch_for, network_inputs
+from tengen.network.network_data import NetworkData
 from tengen.network.torch.blocks import Norm
 from tengen.network.torch.model import Network, Outputs, network_from
 

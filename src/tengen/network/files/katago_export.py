@@ -18,12 +18,12 @@ from tengen.features.feature_set import (
 )
 from tengen.network import architecture as arch
 from tengen.network.architecture import Activation
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.files import katago_format as kata
 from tengen.network.files.errors import NetworkFileError, one_line
 from tengen.network.files.katago_older import PLAIN_ERRORS, with_plain_errors
 from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.tengen_format import check_network, write_atomically
+from tengen.network.network_data import NetworkData, Scaling
 
 # Chosen where a network does not come from KataGo; 9 and 10 can do no more than 11.
 PREFERRED_VERSIONS = (8, 11, 12, 13, 14, 15, 16, 17)

@@ -15,11 +15,11 @@ from tengen.features.feature_set import KATAGO, KATAGO_WITH_SUICIDE_AREAS
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network import architecture as arch
 from tengen.network.architecture import MAX_BLOCKS, MAX_NESTING, Activation, Architecture, Rope
-from tengen.network.data import NetworkData, Scaling, Weights
 from tengen.network.files.errors import one_line
 from tengen.network.files.katago_older import INPUTS, OBSTACLES, as_version_8, with_halved_errors
 from tengen.network.files.katago_tokens import TokenReader, Tokens, TokenWriter
 from tengen.network.files.tengen_format import check_network
+from tengen.network.network_data import NetworkData, Scaling, Weights
 
 OLDEST_VERSION, NEWEST_VERSION = 3, 17
 FIRST_V7_VERSION = 8  # older versions have other inputs

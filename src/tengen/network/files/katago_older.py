@@ -16,7 +16,7 @@ import numpy as np
 
 from tengen.features.feature_set import KATAGO_OLDER
 from tengen.features.kernels.katago import GLOBALS, KOMI_SCALE, PLANES
-from tengen.network.data import NetworkData, Scaling
+from tengen.network.network_data import NetworkData, Scaling
 
 _KOMI = "own komi"
 _PLAYOUTS_AND_BUTTON = ("unequal playouts", "advantage in playouts", "button")

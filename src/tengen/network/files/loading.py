@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, FOLDER, bundled_for, bundled_networks
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file
 from tengen.network.files.katago_format import read_network
@@ -22,6 +21,7 @@ from tengen.network.files.tengen_format import (
     looks_like_safetensors,
     save_network,
 )
+from tengen.network.network_data import NetworkData
 from tengen.user_folders import user_cache, user_data
 
 if TYPE_CHECKING:

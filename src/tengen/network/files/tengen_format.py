@@ -20,8 +20,8 @@ from safetensors.numpy import save
 from tengen.atomic_files import replace_file
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture
-from tengen.network.data import NetworkData, Scaling
 from tengen.network.files.errors import AGAIN, NetworkFileError, describe_foreign_file, one_line
+from tengen.network.network_data import NetworkData, Scaling
 from tengen.network.trained_on import TrainedOn, trained_on
 from tengen.network.weights import weights_of
 

@@ -8,8 +8,8 @@ from torch.nn.functional import softplus
 
 from tengen.features.feature_set import FeatureSet
 from tengen.features.kernels.katago import SUPERKO, TERRITORY
-from tengen.network.data import Scaling
 from tengen.network.decoding import score_numbers
+from tengen.network.network_data import Scaling
 from tengen.network.torch.model import Outputs
 
 

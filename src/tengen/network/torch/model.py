@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.human_profile import METADATA_INPUTS
 from tengen.network.architecture import Activation, Architecture
-from tengen.network.data import NetworkData
+from tengen.network.network_data import NetworkData
 from tengen.network.own_trunks import trunk_named
 from tengen.network.torch.blocks import (
     Boards,

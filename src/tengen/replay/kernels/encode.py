@@ -11,7 +11,7 @@ from tengen.features.kernels.feature_table import SEES_LADDERS, encode_by_kind
 from tengen.features.scratch import FeatureScratch
 from tengen.game.color import BLACK, EMPTY
 from tengen.game.kernels.board import MAIN_PHASE, Boards, point_of
-from tengen.game.kernels.clean_up import NOWHERE, block_at
+from tengen.game.kernels.clean_up_phases import NOWHERE, block_at
 from tengen.game.kernels.ladder import mark_ladders
 from tengen.game.kernels.moves import GOING_ON, PASS, play, start_anew, start_game
 from tengen.game.kernels.point_sets import MAX_WORDS

@@ -20,7 +20,7 @@ from tengen.game.kernels.board import (
     opponent,
     point_of,
 )
-from tengen.game.kernels.clean_up import is_last_phase, start_color
+from tengen.game.kernels.clean_up_phases import is_last_phase, start_color
 from tengen.game.kernels.moves import (
     ENDED_BY_REPETITION,
     GOING_ON,

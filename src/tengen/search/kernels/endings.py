@@ -6,7 +6,7 @@ import numpy as np
 
 from tengen.game.color import EMPTY
 from tengen.game.kernels.board import n_points, neighbours, opponent
-from tengen.game.kernels.clean_up import is_last_phase
+from tengen.game.kernels.clean_up_phases import is_last_phase
 from tengen.game.kernels.moves import PASS
 from tengen.game.kernels.scoring import settled_area
 from tengen.jit import kernel

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from tengen.evaluation.first_day import captures, escapes, sensible_moves
+from tengen.evaluation.scripted_beginner import captures, escapes, sensible_moves
 from tengen.frontends.web.learn.capture_go import (
     LEVELS,
     RULES,

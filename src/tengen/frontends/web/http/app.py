@@ -19,7 +19,7 @@ from starlette.types import Scope
 from tengen.browser import STATIC
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.bounded_bodies import BoundedBodies
-from tengen.frontends.web.http.download_queue import DownloadQueue
+from tengen.frontends.web.http.one_file_at_a_time import OneFileAtATime
 from tengen.frontends.web.http.refusals import refuse_invalid
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.learn.routes import Learning
@@ -65,7 +65,7 @@ def make_app(
         Learning(autosave.folder, loader, autosave, may_train=trainable)
     )
     sessions = PlaySessions(offered, autosave, first_game)
-    downloads = DownloadQueue()
+    downloads = OneFileAtATime()
 
     def info() -> dict[str, Any]:
         return info_view(loader, run_folder is not None, offered.names())

@@ -10,5 +10,5 @@ problem_play.py    what becomes of tries at a problem
 own_problems.py    problems out of a player's own games
 births.py          a network that learns 5x5 from nothing, watched and played
 work.py            threads for learners' requests, so that these delay no game
-board_views.py     boards as JSON, and the moves of a request
+boards_as_json.py  boards as JSON, and the moves of a request
 """

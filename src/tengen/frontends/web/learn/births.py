@@ -23,7 +23,7 @@ from typing import NamedTuple
 from tengen.closeable import Closeable
 from tengen.distribution import install_command
 from tengen.engine.engine import Engine
-from tengen.frontends.web.learn.board_views import Json, board_view, position_after
+from tengen.frontends.web.learn.boards_as_json import Json, board_view, position_after
 from tengen.frontends.web.limits import RefusedError, not_now
 from tengen.frontends.web.runs.run_state import RunState, network_files
 from tengen.game.color import Color

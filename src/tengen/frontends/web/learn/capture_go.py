@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tengen.evaluation.first_day import captures, escapes
-from tengen.frontends.web.learn.board_views import Json, board_view, position_after
+from tengen.evaluation.scripted_beginner import captures, escapes
+from tengen.frontends.web.learn.boards_as_json import Json, board_view, position_after
 from tengen.frontends.web.learn.catching import gets_away, is_caught
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.board_view import neighbours

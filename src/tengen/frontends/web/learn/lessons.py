@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tengen.frontends.web.learn.board_views import Json, board_view
+from tengen.frontends.web.learn.boards_as_json import Json, board_view
 from tengen.frontends.web.learn.goals import (
     MOVES,
     PASS,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.web.learn.board_views import Json
+from tengen.frontends.web.learn.boards_as_json import Json
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.log_lines import say_sparingly
 from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from tengen.frontends.web.learn.board_views import Json, board_view
+from tengen.frontends.web.learn.boards_as_json import Json, board_view
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError

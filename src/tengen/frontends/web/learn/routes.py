@@ -22,7 +22,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.refusals import Refusal
 from tengen.frontends.web.learn import capture_go
 from tengen.frontends.web.learn.births import Births
-from tengen.frontends.web.learn.board_views import Json
+from tengen.frontends.web.learn.boards_as_json import Json
 from tengen.frontends.web.learn.lessons import lessons_view, tried_view
 from tengen.frontends.web.learn.own_problems import OwnProblems
 from tengen.frontends.web.learn.problem_play import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.evaluation.first_day import FirstDayPlayer, captures, escapes
+from tengen.evaluation.scripted_beginner import ScriptedBeginner, captures, escapes
 from tengen.game.color import Color
 from tengen.game.position import Position
 
@@ -20,7 +20,7 @@ CAPTURES = """
 
 
 def chosen(position: Position, times: int = 12) -> set[str]:
-    return {position.text(FirstDayPlayer(seed).move(position)) for seed in range(times)}
+    return {position.text(ScriptedBeginner(seed).move(position)) for seed in range(times)}
 
 
 def test_it_takes_the_largest_capture() -> None:
@@ -77,7 +77,7 @@ def test_it_passes_when_only_its_own_eyes_are_left() -> None:
 def test_its_games_differ_and_end() -> None:
     ends = set()
     for _ in range(4):
-        player, position = FirstDayPlayer(1), Position(5, move_limit=400)
+        player, position = ScriptedBeginner(1), Position(5, move_limit=400)
         while not position.is_over:
             position = position.play(player.move(position))
         assert position.move_number < 400

@@ -22,8 +22,8 @@ from tengen.cluster.manifest import (
 from tengen.cluster.outage import Outage
 from tengen.cluster.worker_watch import WorkerWatch
 from tengen.network.backends.registry import CUDA
-from tengen.network.data import NetworkData
 from tengen.network.files.tengen_format import network_bytes
+from tengen.network.network_data import NetworkData
 from tengen.runs.exchange import (
     WEIGHTS,
     BrokenShardError,
@@ -57,7 +57,7 @@ class _Fetched(NamedTuple):
     broken: str = ""
 
 
-class WorkerGames(PlayedGames):
+class GamesFromWorkers(PlayedGames):
     """Reads shards as they appear, each once, and announces weights by version."""
 
     def __init__(

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.frontends import net
-from tengen.frontends.net import (
+from tengen.frontends import network_files
+from tengen.frontends.network_files import (
     blocks_of,
     export_network,
     import_network,
@@ -212,6 +212,6 @@ def test_a_network_is_verified_and_known_by_its_sha256(
     assert "winrate" in shown
     show_network(path)
     assert hashlib.sha256(path.read_bytes()).hexdigest() in "".join(capsys.readouterr().out.split())
-    monkeypatch.setattr(net, "EXACT", Bounds(0, 0, 0, 0))
+    monkeypatch.setattr(network_files, "EXACT", Bounds(0, 0, 0, 0))
     assert not verify_network(path, options)
     assert "TOO FAR APART" in capsys.readouterr().out

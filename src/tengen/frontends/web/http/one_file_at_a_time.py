@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class DownloadQueue:
+class OneFileAtATime:
     """The queue for files, so that those who ask for many do not delay those who play."""
 
     def __init__(self) -> None:

@@ -12,9 +12,9 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.features.kernels.katago import GLOBALS, PLANES
 from tengen.game.position import Position
 from tengen.game.rules import Rules
-from tengen.network.data import NetworkData
 from tengen.network.evaluator import encode
 from tengen.network.files.errors import NetworkFileError
+from tengen.network.network_data import NetworkData
 
 # Inputs that encode the rules or the purpose of a game, and stay the same throughout it.
 RULE_GLOBALS = (

@@ -32,7 +32,6 @@ from tengen.network.architecture import (
 from tengen.network.architecture_names import PRESETS, named_architecture
 from tengen.network.backends.registry import open_evaluator, open_reference
 from tengen.network.comparison import EXACT, ROUNDED, compare, random_positions
-from tengen.network.data import NetworkData
 from tengen.network.files.bundled import BUNDLED, bundled_networks
 from tengen.network.files.errors import NetworkFileError, one_line
 from tengen.network.files.katago_export import save_katago
@@ -50,7 +49,8 @@ from tengen.network.files.loading import (
     split_ending,
 )
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
-from tengen.network.fixed_rules import with_fixed_rules
+from tengen.network.fix_rules import with_fixed_rules
+from tengen.network.network_data import NetworkData
 from tengen.network.origins import LEARNED_FROM, learned_from
 from tengen.network.trained_on import BOARD_SIZES, RULES
 from tengen.network.weights import flop_count, parameter_count

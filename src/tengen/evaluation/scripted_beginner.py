@@ -19,7 +19,7 @@ from tengen.game.position import Position
 _ORDER = count()  # in which they are made: each plays its own games
 
 
-class FirstDayPlayer:
+class ScriptedBeginner:
     """One side of games. The first one made with a seed always makes the same moves."""
 
     def __init__(self, seed: int) -> None:
