@@ -13,8 +13,8 @@ import typer
 
 import tengen
 from tengen.frontends.cli import app
-from tengen.frontends.options import sections as engine_sections
-from tengen.frontends.options import write_settings
+from tengen.frontends.command_options import sections as engine_sections
+from tengen.frontends.command_options import write_settings
 
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)#:\s]+)(#[^)]*)?\)")
 

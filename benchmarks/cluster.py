@@ -60,7 +60,7 @@ from tengen.runs.run import MOST_BEHIND
 from tengen.runs.store import FolderStore
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import Games
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tengen.training.params import TrainingParams, WindowParams, steps_allowed
 from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import Trainer

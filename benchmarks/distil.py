@@ -67,8 +67,8 @@ def settings_of(options: argparse.Namespace) -> list[str]:
 
 def learn_by_processor_time(name: str, options: argparse.Namespace) -> None:
     """Begin or resume a run until it has had so much processor time, in this process."""
+    from tengen.frontends.command_options import DistilOptions, TrainOptions
     from tengen.frontends.distil import as_training
-    from tengen.frontends.options import DistilOptions, TrainOptions
     from tengen.frontends.run_settings import run_config
     from tengen.runs.params import Session
     from tengen.runs.run import train as train_run

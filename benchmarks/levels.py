@@ -17,8 +17,8 @@ from tengen.engine.level_ranks import rank_at
 from tengen.engine.levels import LEVELS
 from tengen.evaluation.elo import Result, fit, share_of
 from tengen.evaluation.match import FIRST_DAY, EngineSpec, parse_engine
+from tengen.frontends.command_options import MatchOptions
 from tengen.frontends.match import run_match
-from tengen.frontends.options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.files.bundled import bundled_for
 

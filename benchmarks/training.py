@@ -20,7 +20,7 @@ from tengen.network.architecture_names import named_architecture
 from tengen.network.weights import flop_count
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 from tengen.training.heads_and_losses import loss_weights, losses_of
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import ReplayBuffer, Ring
 from tengen.training.trainer import Trainer

@@ -9,8 +9,8 @@ import pytest
 from tengen import bounded_files
 from tengen.bounded_files import read_bounded
 from tengen.config import load_sections, parse_settings
+from tengen.frontends.command_options import load_settings, sections
 from tengen.frontends.katago_settings import read_config
-from tengen.frontends.options import load_settings, sections
 from tengen.game.sgf.records import SgfError, load_sgf
 
 ENDLESS = Path("/dev/zero")

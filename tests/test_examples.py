@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from tengen.engine.engine import Engine
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.game.position import Position
 from tengen.network import own_trunks

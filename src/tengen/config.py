@@ -3,7 +3,7 @@
 A section of a file is a frozen dataclass whose fields all have defaults. A field is true or false,
 a number, text, a tuple or list of these (or of any of several kinds), or one of them or None, which
 a file writes as 0 or "".
-Fields made by `option` are also options of the command line (tengen.frontends.command_options). A
+Fields made by `option` are also options of the command line (tengen.frontends.typer_options). A
 class may have RETIRED: keys that earlier versions wrote, with the defaults that they had.
 """
 

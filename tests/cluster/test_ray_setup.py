@@ -13,7 +13,7 @@ import pytest
 
 from tengen.cluster import ray_setup
 from tengen.cluster.ray_setup import ClusterError, connect, import_ray
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 
 # Starts Ray as a run on one machine does, with an actor, and tells of its processes and sockets.

@@ -14,7 +14,7 @@ from tengen.engine.katago_params import (
     parse_value,
 )
 from tengen.frontends.analysis.query import ANALYSIS_PARAMS, QuerySettings
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
 

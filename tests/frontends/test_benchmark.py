@@ -8,7 +8,7 @@ import pytest
 
 from tengen.engine.search_rate import Rate
 from tengen.frontends.benchmark import recommended, run_benchmark
-from tengen.frontends.options import BenchmarkOptions, load_settings
+from tengen.frontends.command_options import BenchmarkOptions, load_settings
 from tengen.network.files.tengen_format import save_network
 from tests.network.test_tengen_format import random_network
 

@@ -15,7 +15,7 @@ import pytest
 
 import tengen
 from tengen.engine.settings import NetworkOptions
-from tengen.frontends.options import (
+from tengen.frontends.command_options import (
     AnalysisOptions,
     BenchmarkOptions,
     GtpOptions,

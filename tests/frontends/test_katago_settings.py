@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tengen.frontends.command_options import AnalysisOptions, GtpOptions
 from tengen.frontends.katago_settings import (
     options_from,
     options_in_files,
@@ -16,7 +17,6 @@ from tengen.frontends.katago_settings import (
     read_config,
     with_double_hyphens,
 )
-from tengen.frontends.options import AnalysisOptions, GtpOptions
 
 GTP_CONFIG = """
 # For a match

@@ -14,8 +14,8 @@ from tengen.engine.levels import level_named
 from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.lockstep import Played
 from tengen.evaluation.match import parse_engine
+from tengen.frontends.command_options import MatchOptions
 from tengen.frontends.match import run_match
-from tengen.frontends.options import MatchOptions
 from tengen.game.color import Color
 from tengen.game.outcome import Reason
 from tengen.game.position import Position

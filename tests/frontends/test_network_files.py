@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tengen.frontends import network_files
+from tengen.frontends.command_options import ExportOptions, VerifyOptions
 from tengen.frontends.network_files import (
     blocks_of,
     export_network,
@@ -22,7 +23,6 @@ from tengen.frontends.network_files import (
     show_network,
     verify_network,
 )
-from tengen.frontends.options import ExportOptions, VerifyOptions
 from tengen.game.position import Position
 from tengen.network.architecture_names import PRESETS, named_architecture
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision

@@ -11,7 +11,7 @@ from tengen.evaluation.elo import WinDrawLoss
 from tengen.evaluation.equal_time import GAMES_AT_A_TIME
 from tengen.evaluation.lockstep import Player
 from tengen.frontends import precision_benchmark
-from tengen.frontends.options import ALL_PRECISIONS, BenchmarkOptions
+from tengen.frontends.command_options import ALL_PRECISIONS, BenchmarkOptions
 from tengen.frontends.precision_benchmark import compare_precisions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.backends.registry import open_evaluator

@@ -13,7 +13,7 @@ from rich.progress import Progress, ProgressColumn
 
 from tengen.engine.engine import Engine
 from tengen.frontends import review as command
-from tengen.frontends.options import ReviewOptions
+from tengen.frontends.command_options import ReviewOptions
 from tengen.frontends.review import run_reviews
 from tengen.game.sgf.records import SgfError, SgfGame, load_sgf
 from tengen.network.evaluator import Batch, Evaluation, Evaluator

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tengen.frontends.options import SelfPlayOptions
+from tengen.frontends.command_options import SelfPlayOptions
 from tengen.frontends.selfplay import run_self_play
 from tengen.replay.shard import read_shard, shard_files
 from tengen.selfplay.params import SelfPlayParams

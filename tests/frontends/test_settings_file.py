@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.options import (
+from tengen.frontends.command_options import (
     AnalysisOptions,
     GtpOptions,
     load_settings,

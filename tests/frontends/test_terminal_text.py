@@ -16,7 +16,7 @@ from rich.progress import Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from tengen.engine import behaviour
+from tengen.engine import behaviour_signature as behaviour
 from tengen.frontends import benchmark, doctor
 from tengen.frontends.cli import main
 from tengen.network.architecture import Activation

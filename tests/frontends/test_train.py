@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from tengen.frontends.command_options import DistilOptions, TrainOptions
 from tengen.frontends.distil import as_training
-from tengen.frontends.options import DistilOptions, TrainOptions
 from tengen.frontends.run_settings import run_config
 from tengen.frontends.train import run_training
 from tengen.network.files.bundled import FOLDER
 from tengen.network.files.tengen_format import load_network_file
-from tengen.network.origins import learned_from
+from tengen.network.learned_from import learned_from
 from tengen.runs.params import RunConfig
 
 PAIR = ("selfplay.board_sizes=[5,7]", "selfplay.size_weights=[1,2]")

@@ -16,11 +16,11 @@ from tengen.engine.levels import level_named
 from tengen.engine.loading import EngineLoader
 from tengen.evaluation.match import parse_engine
 from tengen.frontends import review as review_command
+from tengen.frontends.command_options import GtpOptions, MatchOptions, ReviewOptions
 from tengen.frontends.match import run_match
 from tengen.frontends.network_files import show_network
-from tengen.frontends.options import GtpOptions, MatchOptions, ReviewOptions
 from tengen.frontends.review import run_reviews
-from tengen.frontends.terminal import play_in_terminal
+from tengen.frontends.terminal_game import play_in_terminal
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator

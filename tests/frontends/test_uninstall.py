@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tengen.frontends.uninstall import kept_folders, remove_files
-from tengen.frontends.web.play.autosave import Autosave
+from tengen.frontends.web.play.game_store import GameStore
 from tengen.user_folders import CACHES, DATA
 
 
@@ -30,7 +30,7 @@ def test_every_folder_that_is_written_to_is_known(tmp_path: Path) -> None:
     for file in Path("src/tengen").rglob("*.py"):
         text = file.read_text("utf-8")
         found |= set(re.findall(r'user_(?:cache|data)\(\) / "(\w+)"', text))
-    with closing(Autosave(tmp_path)):
+    with closing(GameStore(tmp_path)):
         made = {path.name for path in tmp_path.iterdir()}
     assert {"games", "results", "sessions"} <= made
     assert {"kernels", "networks"} <= found

@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp.protocol import GtpRequest, Inbox, Outlet, Reply, parse_line, serve
 from tengen.frontends.gtp.run import all_commands
 from tengen.frontends.gtp.session import GtpSession
-from tengen.frontends.options import GtpOptions
 from tests.frontends.gtp.client import assert_protocol, engine_by
 from tests.frontends.gtp.opponents import surveyor
 from tests.fuzz.driver import Fuzzer

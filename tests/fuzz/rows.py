@@ -11,8 +11,8 @@ from random import Random
 import numpy as np
 
 from tengen.features.feature_set import KATAGO
-from tengen.replay.katago_files import RowsFileError, read_katago_rows
-from tengen.replay.katago_rows import katago_arrays
+from tengen.replay.katago_rows_reader import RowsFileError, read_katago_rows
+from tengen.replay.katago_rows_writer import katago_arrays
 from tests.fuzz.driver import Fuzzer
 from tests.fuzz.mutation import changed_bytes
 from tests.replay.games import random_games

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from tengen.config import load_sections, parse_settings
-from tengen.frontends.options import (
+from tengen.frontends.command_options import (
     AnalysisOptions,
     GtpOptions,
     load_settings,

@@ -25,7 +25,7 @@ from tengen.network.files.katago_tokens import Token, as_bytes
 from tengen.network.files.loading import load_network, read_katago
 from tengen.network.network_data import NetworkData
 from tengen.training.heads_and_losses import SCALING
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tests.game.test_katago_positions import replay
 from tests.katago_data import (
     SMALL_NETWORKS,

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import pytest
 
-from tengen.frontends.options import PlayOptions
+from tengen.frontends.command_options import PlayOptions
 from tengen.frontends.web.http.security import access_policy
 from tengen.frontends.web.http.serve import offered_folder
 from tengen.frontends.web.play.networks import OfferedNetworks

@@ -22,8 +22,8 @@ from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.network.network_data import NetworkData
 from tengen.network.own_trunks import load_module, own_trunk
 from tengen.network.torch.blocks import Boards
-from tengen.training.continued import continued_network
-from tengen.training.initial import initial_network
+from tengen.training.continued_network import continued_network
+from tengen.training.initial_network import initial_network
 from tengen.training.trainer import Trainer
 from tests.training.test_trainer import SMALL, new_buffer
 

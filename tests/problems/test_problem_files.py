@@ -10,7 +10,6 @@ import pytest
 from tengen.game.color import Color
 from tengen.game.geometry import Symmetry
 from tengen.game.position import Position
-from tengen.problems.answers import Examination
 from tengen.problems.checking import why_wrong
 from tengen.problems.problem import Problem, rows_of, shape_of
 from tengen.problems.problem_files import (
@@ -21,6 +20,7 @@ from tengen.problems.problem_files import (
     write_problems,
 )
 from tengen.problems.region import Region
+from tengen.problems.solution import Examination
 from tengen.problems.solver import Question, RegionSolver
 from tests.problems.shapes import eye_space, question_about
 

@@ -6,8 +6,8 @@ import pytest
 
 from tengen.game.color import Color
 from tengen.game.position import Position
-from tengen.problems.answers import End, Examination, SolverOutcome
 from tengen.problems.region import Region
+from tengen.problems.solution import End, Examination, SolverOutcome
 from tengen.problems.solver import Fate, Question, RegionSolver, UnsolvedError, moves_in
 from tests.problems.shapes import drawn, eye_space, question_about
 

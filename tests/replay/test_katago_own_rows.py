@@ -19,7 +19,7 @@ from tengen.game.color import BLACK, WHITE
 from tengen.game.kernel_rules import terms_of
 from tengen.game.position import Position
 from tengen.game.rules import parse_rules
-from tengen.replay.katago_rows import katago_arrays
+from tengen.replay.katago_rows_writer import katago_arrays
 from tengen.selfplay.record import (
     BY_MOVE_LIMIT,
     BY_PASSES,

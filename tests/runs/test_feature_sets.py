@@ -9,7 +9,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.features.feature_set import KATAGO, KATAGO_WITHOUT_LADDERS, RICH
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.game.position import Position
 from tengen.network.evaluator import encode, evaluate

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.run_settings import run_config
 from tengen.runs import pack as pack_module
 from tengen.runs import pack_file, run

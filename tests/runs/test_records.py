@@ -13,8 +13,8 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.geometry import Size
 from tengen.game.sgf.records import SgfGame, load_sgf
 from tengen.network.files.tengen_format import load_network_file
-from tengen.network.origins import learned_from
-from tengen.replay.katago_rows import write_katago_rows
+from tengen.network.learned_from import learned_from
+from tengen.replay.katago_rows_writer import write_katago_rows
 from tengen.replay.rows import encode_games
 from tengen.replay.shard import read_shard, write_shard
 from tengen.runs.checkpoint import load_latest

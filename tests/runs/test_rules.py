@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.game.kernels.board import NO_TERRITORY, PLAYED_OUT
 from tengen.runs.checkpoint import load_latest

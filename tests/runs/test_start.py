@@ -15,14 +15,14 @@ from tengen.network.backends.torch_evaluator import TorchEvaluator
 from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.loading import load_network
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.learned_from import learned_from
 from tengen.network.network_data import NetworkData, Scaling
-from tengen.network.origins import learned_from
 from tengen.network.torch.model import Network
 from tengen.runs.folder import RunFolder, read_lines
 from tengen.runs.params import RatingParams, RunConfig, RunParams
 from tengen.runs.run import open_run_with, train
 from tengen.selfplay.params import SelfPlayParams
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tengen.training.params import TrainingParams
 from tests.katago_data import network_path
 

@@ -16,7 +16,7 @@ import typer
 
 from tengen.frontends import sweep as command
 from tengen.frontends.cli import app
-from tengen.frontends.options import SweepOptions
+from tengen.frontends.command_options import SweepOptions
 from tengen.frontends.sweep import Planned, planned_runs, run_sweep, train_command
 from tengen.runs.sweep import Curve, joint_series, read_curve, summary, variants
 

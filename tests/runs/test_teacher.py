@@ -17,8 +17,8 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator, encode, evaluate
 from tengen.network.files.bundled import FOLDER
 from tengen.network.files.tengen_format import load_network_file, save_network
+from tengen.network.learned_from import learned_from
 from tengen.network.network_data import NetworkData
-from tengen.network.origins import learned_from
 from tengen.replay.rows import TrainingRows
 from tengen.replay.teacher_outputs import ENDING, TeacherOutputs, evaluate_rows
 from tengen.runs.checkpoint import load_latest

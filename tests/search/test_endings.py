@@ -18,7 +18,6 @@ from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import uniform
 from tengen.search.choice import draw_move, obviousness
-from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import (
     EXPANDED,
     SCORE,
@@ -28,6 +27,7 @@ from tengen.search.kernels.forest import (
     packed_point,
 )
 from tengen.search.kernels.root import play_weights
+from tengen.search.kernels.root_endings import ending_value
 from tengen.search.kernels.select import untried_value
 from tengen.search.kernels.utility import expected_atan
 from tengen.search.params import SearchParams

@@ -10,7 +10,7 @@ import pytest
 from tengen.features.feature_set import KATAGO
 from tengen.game.color import BLACK
 from tengen.network.evaluator import encode
-from tengen.replay.katago_rows import katago_arrays
+from tengen.replay.katago_rows_writer import katago_arrays
 from tengen.replay.rows import copies_of_turns
 from tengen.selfplay.record import FULL, check_games, joined, split_games
 from tests.search.scripts import opinions

@@ -16,7 +16,7 @@ from tengen.game.kernel_rules import rules_of
 from tengen.game.kernels.board import NO_TERRITORY, PLAYED_OUT
 from tengen.game.rules import KoRule, Scoring
 from tengen.game.sgf.records import read_sgf
-from tengen.replay.katago_rows import katago_arrays
+from tengen.replay.katago_rows_writer import katago_arrays
 from tengen.replay.rows import copies_of_turns, encode_games
 from tengen.replay.shard import read_shard, write_shard
 from tengen.runs.packed_games import packed_games, unpacked_games

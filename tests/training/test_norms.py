@@ -9,7 +9,7 @@ from torch import Tensor
 from tengen.network.architecture import Activation
 from tengen.network.architecture_names import named_architecture
 from tengen.network.torch.blocks import Norm, boards_of, follow_batches, renormalise
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 
 EPSILON = 1e-5
 CHANNELS = 4

@@ -19,7 +19,7 @@ from tengen.network.evaluator import encode, evaluate
 from tengen.network.files.tengen_format import load_network_file, save_network
 from tengen.training import trainer as trainer_module
 from tengen.training.heads_and_losses import LOSSES
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tengen.training.params import TrainingParams, rate_at
 from tengen.training.replay_buffer import ReplayBuffer, TrainingBatch
 from tengen.training.trainer import DivergedError, Trainer

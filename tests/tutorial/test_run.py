@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tengen.features.feature_set import BASIC
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.game.geometry import Size
 from tengen.game.position import Position

@@ -1,7 +1,8 @@
 """The same run on many machines: its parts, placed by Ray.
 
 The run's folder is the only source of truth (see `tengen.runs.exchange`), so that any part may be
-killed at any time. The loops of worker, learner and rater need no Ray; `actors` starts them on it.
+killed at any time. The loops of worker, learner and rater need no Ray; `ray_actors` starts them
+on it.
 
 - `manifest`: what the learner tells the others
 - `outage`: storage that cannot be reached for a while: messages and new attempts
@@ -13,5 +14,5 @@ killed at any time. The loops of worker, learner and rater need no Ray; `actors`
 - `run_copy`: a run's folder behind a URL
 - `ray_setup`: Ray without statistics or open ports
 - `resources`: how many workers, and what each gets
-- `actors`, `driver`: the actors, and the process that starts and watches them
+- `ray_actors`, `driver`: the actors, and the process that starts and watches them
 """

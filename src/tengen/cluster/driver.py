@@ -11,9 +11,9 @@ import threading
 import time
 from typing import Any
 
-from tengen.cluster.actors import LearnerActor, RaterActor, WorkerActor
 from tengen.cluster.manifest import SET_ASIDE
 from tengen.cluster.outage import lock_soon
+from tengen.cluster.ray_actors import LearnerActor, RaterActor, WorkerActor
 from tengen.cluster.ray_setup import LOCAL, connect
 from tengen.cluster.resources import Machine, Plan, plan
 from tengen.cluster.run_copy import copy_of

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tengen.distribution import install_command
+from tengen.pip_package import install_command
 from tengen.user_messages import say
 
 AUTO, LOCAL = "auto", "local"

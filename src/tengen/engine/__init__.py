@@ -8,7 +8,7 @@
 - tree_pools: trees for searches, and their memory
 - loading: EngineLoader, an engine that loads in the background
 - search_rate: how fast an engine searches
-- behaviour: a signature of rules and search, by which any change of behaviour is seen
+- behaviour_signature: a signature of rules and search, by which any change of behaviour is seen
 - levels: strength from newcomer to full
 - level_ranks: the approximate rank of a level, where it was measured
 - settings: options of an engine, for commands and settings files

@@ -36,9 +36,9 @@ from tengen.network.files.bundled import BUNDLED
 from tengen.network.loaded_network import LoadedNetwork, open_network
 from tengen.network.network_data import NetworkData
 from tengen.network.trained_on import Unfamiliar
+from tengen.search.human_network import check_style
 from tengen.search.human_style import HumanStyle
 from tengen.search.params import SearchParams
-from tengen.search.people import check_style
 from tengen.search.request import ROOT_DEFAULTS, Limits, RootOptions, SearchRequest, Wanted
 from tengen.search.result import MoveResult, SearchResult
 from tengen.user_messages import say

@@ -35,9 +35,9 @@ from tengen.network.evaluator import (
     encode_for,
     join_batches,
 )
+from tengen.search.human_network import check_style
 from tengen.search.mirror_play import params_at
 from tengen.search.params import SearchParams
-from tengen.search.people import check_style
 from tengen.search.request import CANCELLED, RUNNING, TIME
 from tengen.search.result import SearchResult, empty_result
 from tengen.search.tree_batch import LeafFlight

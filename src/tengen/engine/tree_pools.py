@@ -16,9 +16,9 @@ from tengen.game.geometry import Size
 from tengen.game.position import Position
 from tengen.network.evaluator import Evaluator
 from tengen.search.deep_tree import deep_tree
+from tengen.search.human_network import policies_of
 from tengen.search.kernels.forest import HumanPolicies
 from tengen.search.params import SearchParams
-from tengen.search.people import policies_of
 from tengen.search.request import SearchRequest
 from tengen.search.tree_batch import PIPELINE_FROM, TreeBatch
 from tengen.search.tree_memory import node_room, tree_megabytes

@@ -11,7 +11,7 @@ from rich.table import Table
 from tengen.atomic_files import replace_text
 from tengen.engine.search_rate import Rate, search_rate
 from tengen.engine.settings import EngineOptions
-from tengen.frontends.options import BenchmarkOptions, load_settings, write_settings
+from tengen.frontends.command_options import BenchmarkOptions, load_settings, write_settings
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.files.loading import load_network
@@ -35,7 +35,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     An existing file keeps all its other settings. With `signature`, print that one instead.
     """
     if options.signature:
-        from tengen.engine.behaviour import behaviour_signature
+        from tengen.engine.behaviour_signature import behaviour_signature
 
         tell(behaviour_signature())
         return

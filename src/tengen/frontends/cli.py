@@ -18,10 +18,8 @@ from typer.core import TyperGroup
 
 import tengen
 from tengen.atomic_files import replace_text
-from tengen.distribution import EXTRAS, install_command
 from tengen.engine.settings import MODEL, EngineOptions, NetworkOptions
-from tengen.frontends.command_options import with_options
-from tengen.frontends.options import (
+from tengen.frontends.command_options import (
     ALL_PRECISIONS,
     AnalysisOptions,
     BenchmarkOptions,
@@ -38,8 +36,10 @@ from tengen.frontends.options import (
     VerifyOptions,
     write_settings,
 )
+from tengen.frontends.typer_options import with_options
 from tengen.interrupt import cause_of, end_at_once, end_process, raise_when_terminated
 from tengen.network.files.bundled import BUNDLED
+from tengen.pip_package import EXTRAS, install_command
 from tengen.user_messages import failure_text, say
 
 
@@ -121,7 +121,7 @@ def play(options: PlayOptions) -> None:
     position = Position(options.board_size, options.rules, options.komi)
     if options.terminal:
         from tengen.engine.engine import Engine
-        from tengen.frontends.terminal import play_in_terminal
+        from tengen.frontends.terminal_game import play_in_terminal
 
         with Engine(
             options.model,

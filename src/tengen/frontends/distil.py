@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
-from tengen.frontends.options import DistilOptions, RunOptions, TrainOptions
+from tengen.frontends.command_options import DistilOptions, RunOptions, TrainOptions
 from tengen.frontends.run_settings import DISTIL
 from tengen.network.files.bundled import BUNDLED
 from tengen.network.files.loading import find_network

@@ -15,13 +15,13 @@ from rich.text import Text
 
 import tengen
 from tengen.atomic_files import why_not_writable
-from tengen.distribution import DISTRIBUTION
-from tengen.engine.behaviour import RELEASED, behaviour_signature
+from tengen.engine.behaviour_signature import RELEASED, behaviour_signature
 from tengen.engine.engine import Engine
 from tengen.engine.settings import NetworkOptions
 from tengen.game.position import Position
 from tengen.jit import kernel_cache
 from tengen.network.backends.registry import best_device, probe_devices
+from tengen.pip_package import DISTRIBUTION
 from tengen.search.warmup import compile_kernels
 from tengen.terminal_console import TerminalConsole
 from tengen.user_folders import CACHE_VARIABLE, DATA_VARIABLE, user_cache, user_data

@@ -24,7 +24,7 @@ from tengen.engine.katago_params import (
     needs_people,
     parse_value,
 )
-from tengen.frontends.options import GtpOptions, options_in_file, without_limits_of_levels
+from tengen.frontends.command_options import GtpOptions, options_in_file, without_limits_of_levels
 from tengen.search.human_style import NO_STYLE
 from tengen.user_messages import say
 

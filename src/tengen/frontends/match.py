@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tengen.evaluation.elo import Sprt, WinDrawLoss, estimate
 from tengen.evaluation.lockstep import Played, openings
 from tengen.evaluation.match import EngineSpec, MatchFolder, play_engines
-from tengen.frontends.options import MatchOptions
+from tengen.frontends.command_options import MatchOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_evaluator
 from tengen.network.evaluator import Evaluator

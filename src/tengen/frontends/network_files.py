@@ -16,8 +16,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from tengen.distribution import install_command
-from tengen.frontends.options import ExportOptions, VerifyOptions
+from tengen.frontends.command_options import ExportOptions, VerifyOptions
 from tengen.game.rules import parse_rules
 from tengen.network.architecture import (
     Architecture,
@@ -50,10 +49,11 @@ from tengen.network.files.loading import (
 )
 from tengen.network.files.tengen_format import looks_like_safetensors, save_network
 from tengen.network.fix_rules import with_fixed_rules
+from tengen.network.learned_from import LEARNED_FROM, learned_from
 from tengen.network.network_data import NetworkData
-from tengen.network.origins import LEARNED_FROM, learned_from
 from tengen.network.trained_on import BOARD_SIZES, RULES
 from tengen.network.weights import flop_count, parameter_count
+from tengen.pip_package import install_command
 from tengen.terminal_console import TerminalConsole
 from tengen.user_messages import tell
 

@@ -17,7 +17,7 @@ from tengen.engine.search_rate import Rate, search_rate
 from tengen.evaluation.elo import WinDrawLoss, estimate
 from tengen.evaluation.equal_time import match_at_equal_time
 from tengen.evaluation.lockstep import Player
-from tengen.frontends.options import BenchmarkOptions
+from tengen.frontends.command_options import BenchmarkOptions
 from tengen.game.position import Position
 from tengen.network.backends.openvino_evaluator import (
     OpenVinoEvaluator,

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tengen.engine.engine import Engine
-from tengen.frontends.options import ProblemsOptions
+from tengen.frontends.command_options import ProblemsOptions
 from tengen.game.geometry import Size, parse_size
 from tengen.game.position import Position
 from tengen.game.sgf.files import sgf_files

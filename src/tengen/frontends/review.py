@@ -14,7 +14,7 @@ from rich.text import Text
 
 from tengen.atomic_files import replace_text, why_not_writable
 from tengen.engine.engine import Engine
-from tengen.frontends.options import ReviewOptions
+from tengen.frontends.command_options import ReviewOptions
 from tengen.game.color import Color
 from tengen.game.geometry import point_text
 from tengen.game.sgf.files import WRITTEN, sgf_files

@@ -9,7 +9,7 @@ from typing import Any
 
 from tengen.config import Sections, load_keys, load_sections, parse_settings, with_changes
 from tengen.documents import find_recipe
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.runs.folder import is_run, open_run
 from tengen.runs.pack import packed_config
 from tengen.runs.params import SECTIONS, RunConfig

@@ -10,11 +10,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tengen.atomic_files import replace_text
 from tengen.engine.engine import Engine
-from tengen.frontends.options import SelfPlayOptions
+from tengen.frontends.command_options import SelfPlayOptions
 from tengen.game.position import Position
 from tengen.network.backends.registry import open_selfplay_buffers
 from tengen.network.files.loading import load_network
-from tengen.replay.katago_rows import write_katago_rows
+from tengen.replay.katago_rows_writer import write_katago_rows
 from tengen.replay.network_estimates import estimate_turns
 from tengen.replay.shard import write_shard
 from tengen.selfplay.fleet import Fleet

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tengen.atomic_files import replace_text
-from tengen.frontends.options import SweepOptions, TrainOptions
+from tengen.frontends.command_options import SweepOptions, TrainOptions
 from tengen.frontends.run_settings import run_config
 from tengen.interrupt import interruptible
 from tengen.network.own_trunks import loaded_modules

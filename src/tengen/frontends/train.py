@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from tengen.config import parse_settings
 from tengen.evaluation.match import parse_engine
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.run_settings import TEXTBOOK, run_config, stored_settings, textbook_config
 from tengen.network.own_trunks import loaded_modules
 from tengen.runs.params import SECTIONS, RunConfig, Session

@@ -14,7 +14,7 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from tengen.distribution import DISTRIBUTION
+from tengen.pip_package import DISTRIBUTION
 from tengen.terminal_console import TerminalConsole
 from tengen.user_folders import CACHES, DATA, user_cache, user_data
 from tengen.user_messages import tell

@@ -5,7 +5,7 @@
 - network_data: a network as architecture, weights and provenance
 - own_trunks: user-supplied torch modules in place of blocks
 - trained_on: the boards and rules that a network was trained on
-- origins: what a network learned from: nothing, records, a teacher
+- learned_from: what a network learned from: nothing, records, a teacher
 - evaluator: the interface between search and networks, and the encoding of positions
 - decoding: evaluations from a network's raw outputs
 - loaded_network: a network file opened on a device, for front ends

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.answers import (
+from tengen.problems.problem import Problem
+from tengen.problems.solution import (
     End,
     Examination,
     OpponentReply,
@@ -13,7 +14,6 @@ from tengen.problems.answers import (
     SolverOutcome,
     SolverTurn,
 )
-from tengen.problems.problem import Problem
 from tengen.problems.solver import RegionSolver, moves_in
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from tengen.engine.engine import Engine
 from tengen.game.geometry import Point
 from tengen.game.position import Position
-from tengen.problems.answers import Examination, SolverOutcome
+from tengen.problems.level_games import WatchedGame
 from tengen.problems.network_judgement import (
     deciding_komi,
     grade_of,
@@ -18,9 +18,9 @@ from tengen.problems.network_judgement import (
     policies,
     weakest_level,
 )
-from tengen.problems.played_games import WatchedGame
 from tengen.problems.problem import Problem, position_of, rows_of
 from tengen.problems.questions import questions_in
+from tengen.problems.solution import Examination, SolverOutcome
 from tengen.problems.solver import Question, RegionSolver, UnsolvedError
 
 NETWORKS_TO_AGREE = 2  # or all, if there are fewer

@@ -10,7 +10,7 @@ from functools import cached_property
 from tengen.game.color import BLACK, Color
 from tengen.game.geometry import Point, Size, Symmetry
 from tengen.game.position import Position
-from tengen.problems.answers import End, OpponentReply, SolverTurn
+from tengen.problems.solution import End, OpponentReply, SolverTurn
 from tengen.problems.solver import Question
 
 RULES = "chinese"

@@ -12,9 +12,9 @@ from tengen.atomic_files import replace_file
 from tengen.bounded_files import read_bounded
 from tengen.game.color import parse_color
 from tengen.game.geometry import Point, Size, parse_point, point_text
-from tengen.problems.answers import End, OpponentReply, Refuted, SolverOutcome, SolverTurn
 from tengen.problems.problem import GRADES, Problem, position_of
 from tengen.problems.region import Region
+from tengen.problems.solution import End, OpponentReply, Refuted, SolverOutcome, SolverTurn
 from tengen.problems.solver import Question
 
 SHIPPED = Path(__file__).with_name("shipped.jsonl")

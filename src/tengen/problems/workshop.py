@@ -16,8 +16,8 @@ from pathlib import Path
 from tengen.atomic_files import replace_file
 from tengen.game.geometry import Size, parse_size
 from tengen.game.sgf.records import load_sgf
+from tengen.problems.level_games import play_games, watched
 from tengen.problems.making import Maker
-from tengen.problems.played_games import play_games, watched
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import read_problems, write_problems
 

@@ -5,7 +5,7 @@
 - `folder`: its paths, opening and locking a run, errors that say what to do, JSON lines
 - `placement`: where games are played and rated: in this process, or elsewhere
 - `selfplay_network`: the network that plays, by device
-- `starting`: the network that a run starts from, and its teacher
+- `starting_network`: the network that a run starts from, and its teacher
 - `records`, `record_source`: game records read into the folder; learning from them
 - `row_maker`: games or files as rows, with targets from results or a teacher
 - `replay_writer`: adds these rows to the replay buffer

@@ -22,8 +22,8 @@ from tengen.game.kernel_rules import rules_of
 from tengen.game.sgf.files import SGF, sgf_files
 from tengen.game.sgf.records import SgfError, load_sgf
 from tengen.network.trained_on import ALL
-from tengen.replay.katago_files import ENDING as ROWS
-from tengen.replay.katago_files import RowsFileError, read_katago_rows
+from tengen.replay.katago_rows_reader import ENDING as ROWS
+from tengen.replay.katago_rows_reader import RowsFileError, read_katago_rows
 from tengen.replay.sgf_games import games_of_sgf
 from tengen.replay.shard import SUFFIX as SHARD
 from tengen.replay.shard import ShardError, read_shard, shard_files, shard_number, write_shard

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tengen.features.feature_set import FeatureSet
 from tengen.game.geometry import Size
 from tengen.network.evaluator import Evaluator
-from tengen.replay.katago_files import ENDING as ROWS_ENDING
-from tengen.replay.katago_files import read_katago_rows
+from tengen.replay.katago_rows_reader import ENDING as ROWS_ENDING
+from tengen.replay.katago_rows_reader import read_katago_rows
 from tengen.replay.rows import OrderedRows, Rows, copies_of_turns, encode_games
 from tengen.replay.shard import read_or_set_aside
 from tengen.replay.teacher_outputs import ENDING as TEACHER_ENDING

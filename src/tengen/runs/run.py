@@ -58,7 +58,7 @@ from tengen.runs.records import read_records, with_records
 from tengen.runs.replay_writer import ReplayWriter
 from tengen.runs.row_maker import RowMaker
 from tengen.runs.selfplay_network import DEFAULTS, learning_device
-from tengen.runs.starting import learned_with, open_teacher, starting_network
+from tengen.runs.starting_network import learned_with, open_teacher, starting_network
 from tengen.selfplay.fleet import games_saved
 from tengen.training.heads_and_losses import LOSSES, TrainingNetwork
 from tengen.training.params import rate_at, steps_allowed

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tengen.atomic_files import replace_file, sync_folder
-from tengen.distribution import install_command
+from tengen.pip_package import install_command
 
 # Where a file appears only when all of it has been sent; elsewhere it is written and then renamed.
 _WHOLE_PUTS = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 from tengen.search.kernels.backup import SHARES, shares_kept
 
 

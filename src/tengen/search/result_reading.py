@@ -13,7 +13,7 @@ from tengen.game.geometry import Point, index_point
 from tengen.game.kernels.moves import PASS
 from tengen.game.position import Position
 from tengen.search.kernels.forest import MAX_DEPTH, Forest, packed_point
-from tengen.search.kernels.read import STACK, TRIED, average_ownership, read_tried
+from tengen.search.kernels.read_tree import STACK, TRIED, average_ownership, read_tried
 from tengen.search.kernels.root import play_weights
 from tengen.search.request import Wanted
 from tengen.search.result import (

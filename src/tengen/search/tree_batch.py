@@ -22,9 +22,9 @@ from tengen.game.kernels.moves import PASS, pass_would_end
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation, Evaluator, Pending
 from tengen.search.human_choice import with_people
+from tengen.search.human_network import HumanQuestion, People, leaf_metadata
 from tengen.search.kernels.descend import find_leaves
 from tengen.search.kernels.descent_scratch import new_descent_scratches, nth_descent_scratch
-from tengen.search.kernels.endings import weigh_endings
 from tengen.search.kernels.expand import expand_leaves
 from tengen.search.kernels.forest import (
     AS_ASKED,
@@ -39,10 +39,10 @@ from tengen.search.kernels.forest import (
 from tengen.search.kernels.parallel import expand_leaves_in_parallel, find_leaves_in_parallel
 from tengen.search.kernels.reuse import advance, children_by_visits, compact, recenter_utility
 from tengen.search.kernels.root import prepare_root
+from tengen.search.kernels.root_endings import weigh_endings
 from tengen.search.leaf_batch import LeafBatch, new_leaf_batch
 from tengen.search.mirror_play import mirror_advantage, mirror_asymmetry
 from tengen.search.params import SearchParams, settings_array
-from tengen.search.people import HumanQuestion, People, leaf_metadata
 from tengen.search.request import ROOT_DEFAULTS, Avoid, RootOptions, Wanted
 from tengen.search.result import MoveResult, SearchResult
 from tengen.search.result_reading import SearchStart, child_by, read_moves_below, read_result

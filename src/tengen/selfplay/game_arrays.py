@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tengen.game.geometry import Size
 from tengen.game.kernel_rules import terms_of
 from tengen.game.kernels.board import TERMS
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 from tengen.selfplay.params import SelfPlayParams
 from tengen.selfplay.record import GAME, MOVE_VALUE, TARGET, TURN, Games, Records
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tengen.game.color import BLACK, WHITE
 from tengen.game.geometry import MAX_SIDE
 from tengen.game.kernels.board import PLAYED_OUT, SITUATIONAL_SUPERKO, TAX_ON_GROUPS, TERMS
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 MAX_WEIGHT = 1000.0  # rows that a turn may become
 

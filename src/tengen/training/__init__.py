@@ -3,7 +3,7 @@
 - `params`: the settings of training, the learning rate over a run, the window of rows
 - `replay_buffer`: the latest rows on the device, and batches drawn from them
 - `heads_and_losses`: training-only heads, and the loss of every head
-- `initial`: random weights, from which training starts
-- `continued`: training continued from networks of earlier runs and KataGo's
+- `initial_network`: random weights, from which training starts
+- `continued_network`: training continued from networks of earlier runs and KataGo's
 - `trainer`: steps of the optimizer, averaged weights, roll-backs
 """

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tengen.closeable import Closeable
-from tengen.frontends.analysis.client import AnalysisClient, OutputLine
+from tengen.frontends.analysis.client_session import AnalysisClient, OutputLine
 from tengen.frontends.analysis.server import AnalysisService
-from tengen.frontends.options import AnalysisOptions
+from tengen.frontends.command_options import AnalysisOptions
 from tengen.network.evaluator import Batch, Evaluation, Evaluator
 from tengen.network.fake import FakeEvaluator
 from tengen.network.loaded_network import LoadedNetwork

@@ -116,7 +116,7 @@ def command(model: str = FAKE, **options: Any) -> list[str]:
 
 def main() -> None:
     from tengen.frontends.analysis.server import run_analysis, serve
-    from tengen.frontends.options import AnalysisOptions
+    from tengen.frontends.command_options import AnalysisOptions
 
     # Tests may run in the background of a shell, whose jobs ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)

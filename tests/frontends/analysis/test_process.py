@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tengen.frontends.analysis.server import lines_of
-from tengen.frontends.options import AnalysisOptions
+from tengen.frontends.command_options import AnalysisOptions
 from tests.frontends.analysis.conversation import query
 from tests.frontends.analysis.engine import Engine, command
 

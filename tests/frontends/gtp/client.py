@@ -13,10 +13,10 @@ from typing import BinaryIO, cast
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp.protocol import Inbox, Outlet, serve
 from tengen.frontends.gtp.run import all_commands
 from tengen.frontends.gtp.session import GtpSession
-from tengen.frontends.options import GtpOptions
 from tengen.network.evaluator import Batch, Evaluation
 from tengen.network.fake import FakeEvaluator
 from tengen.search.params import SearchParams

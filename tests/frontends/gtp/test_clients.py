@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tests.frontends.gtp.client import Client, session
 from tests.frontends.gtp.dialogue import replay
 

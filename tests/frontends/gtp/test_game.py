@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp import session as gtp_session
-from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.sgf.records import load_sgf
 from tests.costs import MOST_GROWTH, cpu_growth

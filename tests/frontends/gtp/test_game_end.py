@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp.positions import points_to_clean_up, stones_in_seki
-from tengen.frontends.options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.geometry import Point
 from tengen.game.outcome import Reason

@@ -11,7 +11,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tests.frontends.gtp.client import SMALL, Client, session
 from tests.katago_data import answers, network_path, parse_raw_nn
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tengen.engine.levels import LEVELS, level_named
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation
 from tests.frontends.gtp.client import Client, session

@@ -12,7 +12,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tengen.network.backends.openvino_evaluator import OpenVinoEvaluator, Precision
 from tengen.network.files.loading import load_network
 from tengen.network.loaded_network import LoadedNetwork

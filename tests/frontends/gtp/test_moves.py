@@ -14,7 +14,7 @@ import pytest
 
 from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.network.evaluator import Batch, Evaluation

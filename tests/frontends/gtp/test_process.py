@@ -25,7 +25,7 @@ termios = pytest.importorskip("termios")
 
 NETWORK = FOLDER / "g170-b6c96.bin.gz"
 RUN = (
-    "from tengen.frontends.options import GtpOptions\n"
+    "from tengen.frontends.command_options import GtpOptions\n"
     "from tengen.frontends.gtp.run import run_gtp\n"
     "run_gtp(GtpOptions({}))"
 )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp.settings_commands import NAMES
-from tengen.frontends.options import GtpOptions
 from tengen.game.position import Position
 from tengen.search.params import SearchParams
 from tengen.search.request import Limits

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tests.frontends.gtp.client import Client, session
 
 OPTIONS = GtpOptions(seed=0, board_size=5, visits=8, ponder=True, komi=0.5)

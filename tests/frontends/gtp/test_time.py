@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tengen.frontends.options import GtpOptions
+from tengen.frontends.command_options import GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import TimeControl
 from tengen.search.request import DEFAULT_VISITS

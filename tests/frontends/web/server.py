@@ -21,8 +21,8 @@ from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy
 from tengen.frontends.web.http.serve import make_engine
-from tengen.frontends.web.play.autosave import KEPT_BYTES, Autosave
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.game_store import KEPT_BYTES, GameStore
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.network.evaluator import Evaluator
 from tengen.network.loaded_network import LoadedNetwork
@@ -49,11 +49,11 @@ def serving(
 
     with (
         closing(bound_socket("127.0.0.1", 0)) as listening,
-        Autosave(folder, kept_bytes) as autosave,
+        GameStore(folder, kept_bytes) as game_store,
         EngineLoader(make or engine, low_priority=True) as loader,
     ):
         offered = OfferedNetworks(loader, networks, make_other)
-        app = make_app(loader, autosave, access or AccessPolicy(), FIRST_GAME, None, offered)
+        app = make_app(loader, game_store, access or AccessPolicy(), FIRST_GAME, None, offered)
         server = uvicorn.Server(server_config(app))
         thread = threading.Thread(target=server.run, args=[[listening]])
         thread.start()

@@ -101,7 +101,7 @@ def begin_pools_whole() -> None:
 
 def main() -> None:
     from tengen.engine.engine import Engine
-    from tengen.frontends.options import PlayOptions
+    from tengen.frontends.command_options import PlayOptions
     from tengen.frontends.web.http import serve as serving
     from tengen.frontends.web.http.serve import make_engine, serve
     from tengen.frontends.web.play.client_messages import NewGame

@@ -15,7 +15,7 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.security import AccessPolicy
 from tengen.frontends.web.http.serve import make_engine
-from tengen.frontends.web.play.autosave import Autosave
+from tengen.frontends.web.play.game_store import GameStore
 from tengen.network.loaded_network import LoadedNetwork
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import FIRST_GAME
@@ -25,10 +25,10 @@ from tests.frontends.web.server import FIRST_GAME
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder: Path = tmp_path_factory.mktemp("games")
     with (
-        Autosave(folder) as autosave,
+        GameStore(folder) as game_store,
         EngineLoader(lambda: make_engine(LoadedNetwork(HALVES))) as loader,
     ):
-        app = make_app(loader, autosave, AccessPolicy("known"), FIRST_GAME)
+        app = make_app(loader, game_store, AccessPolicy("known"), FIRST_GAME)
         yield schemathesis.openapi.from_asgi("/openapi.json?token=known", app)
 
 

@@ -13,9 +13,9 @@ import pytest
 from tengen.engine.engine import Engine
 from tengen.engine.levels import Decision
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.web.play.autosave import Autosave, new_id
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.game_state import new_game_state
+from tengen.frontends.web.play.game_store import GameStore, new_id
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.session import PlaySession
 from tengen.game.position import Position
@@ -117,7 +117,7 @@ def test_messages_are_read_between_answers_that_come_together(
         monkeypatch.setattr(loader.engine, "decide_async", decide)
         loop.add_reader(far, receive)
         answering = asyncio.Lock()
-        with near, far, Autosave(tmp_path) as autosave, ThreadPoolExecutor(1) as reviewers:
+        with near, far, GameStore(tmp_path) as game_store, ThreadPoolExecutor(1) as reviewers:
             playing = []
             for k in range(sessions):
                 game = new_game_state(NewGame(size=9, colour="white", level="beginner"))
@@ -127,7 +127,7 @@ def test_messages_are_read_between_answers_that_come_together(
                     new_id(),
                     OfferedNetworks(loader),
                     reviewers,
-                    autosave,
+                    game_store,
                     lambda key, session: None,
                     answering,
                 )

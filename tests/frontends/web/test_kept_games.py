@@ -136,10 +136,10 @@ def test_a_hint_offers_the_pass_where_the_game_is_over(client: Client) -> None:
 
 
 def test_people_are_told_before_games_have_to_go(tmp_path: Path) -> None:
-    from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id, new_id
+    from tengen.frontends.web.play.game_store import GameKey, GameStore, new_game_id, new_id
 
-    with Autosave(tmp_path) as autosave:
-        autosave.write(GameKey(new_id(), new_game_id()), b"x" * 95_000).result(5)
+    with GameStore(tmp_path) as game_store:
+        game_store.write(GameKey(new_id(), new_game_id()), b"x" * 95_000).result(5)
     for room, told in ((100_000, True), (1_000_000, False)):
         with serving(tmp_path, kept_bytes=room) as port, Client(port) as client:
             assert client.welcome["room"]["nearly_full"] is told

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tengen.frontends.web.http.serve import make_engine
-from tengen.frontends.web.play.moment_schedule import (
+from tengen.frontends.web.play.moments import (
     DAY,
     MOST_LEARNT,
     MOST_MOMENTS,

@@ -24,7 +24,7 @@ import tengen.frontends.train as train_command
 from tengen.cluster.manifest import TRAINING, Manifest, write_manifest
 from tengen.frontends import connection_limit
 from tengen.frontends.cli import shown_at
-from tengen.frontends.options import TrainOptions
+from tengen.frontends.command_options import TrainOptions
 from tengen.frontends.train import run_training
 from tengen.frontends.web.runs.metrics import MOST_POINTS, GrowingLines, rows_by_step, series_of
 from tengen.frontends.web.runs.run_state import RunState, cluster_state, game_files
@@ -418,7 +418,7 @@ def test_training_needs_no_web_server_unless_a_page_is_wanted(tmp_path: Path) ->
         "sys.modules['fastapi'] = sys.modules['uvicorn'] = None\n"
         "from functools import partial\n"
         "from tengen.frontends.cli import shown_at\n"
-        "from tengen.frontends.options import TrainOptions\n"
+        "from tengen.frontends.command_options import TrainOptions\n"
         "from tengen.frontends.train import run_training\n"
         "try:\n"
         f"    run_training({str(tmp_path / 'run')!r}, TrainOptions(), partial(shown_at, 0))\n"

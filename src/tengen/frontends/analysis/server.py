@@ -16,8 +16,8 @@ from tengen.closeable import Closeable
 from tengen.engine.katago_params import PROFILE, with_root_optimism
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.analysis.backlog import MOST_ANSWERS, MOST_POSITIONS, Backlog
-from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
-from tengen.frontends.options import AnalysisOptions
+from tengen.frontends.analysis.client_session import LONGEST_LINE, AnalysisClient, OutputLine
+from tengen.frontends.command_options import AnalysisOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.user_messages import say

@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from tengen.frontends.analysis.backlog import MOST_ANSWERS, Backlog
-from tengen.frontends.analysis.client import LONGEST_LINE, AnalysisClient, OutputLine
+from tengen.frontends.analysis.client_session import LONGEST_LINE, AnalysisClient, OutputLine
 from tengen.frontends.analysis.server import AnalysisService
 from tengen.frontends.connection_limit import BACKLOG, most_connections
 from tengen.frontends.loopback import LOOPBACK, is_loopback

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.command_options import GtpOptions
 from tengen.frontends.gtp.analyze import AnalyzeCommands
 from tengen.frontends.gtp.game_commands import GameCommands
 from tengen.frontends.gtp.genmove import GenmoveCommands
@@ -14,7 +15,6 @@ from tengen.frontends.gtp.inspection import InspectionCommands
 from tengen.frontends.gtp.protocol import CommandTable, Inbox, Outlet, note, serve
 from tengen.frontends.gtp.session import GtpSession
 from tengen.frontends.gtp.settings_commands import SettingsCommands
-from tengen.frontends.options import GtpOptions
 from tengen.frontends.protocol_stdio import Log, own_stdout
 from tengen.interrupt import end_at_once, end_process
 

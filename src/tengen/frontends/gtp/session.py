@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tengen.engine.katago_params import with_root_optimism
 from tengen.engine.loading import EngineLoader
+from tengen.frontends.command_options import GTP_SEARCH, GtpOptions
 from tengen.frontends.gtp.positions import before_last_move, on_terms
 from tengen.frontends.gtp.protocol import GtpError, Inbox, note
 from tengen.frontends.katago_reports import SIDES, HandicapCount, after_move, handicap_counts
-from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.outcome import Outcome

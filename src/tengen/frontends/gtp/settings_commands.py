@@ -19,10 +19,10 @@ from tengen.engine.katago_params import (
     needs_people,
     with_root_optimism,
 )
+from tengen.frontends.command_options import GTP_SEARCH, GtpOptions
 from tengen.frontends.gtp.protocol import GtpError, command, parse_float, parse_int
 from tengen.frontends.gtp.session import Commands, GtpSession
 from tengen.frontends.katago_settings import with_param
-from tengen.frontends.options import GTP_SEARCH, GtpOptions
 from tengen.game.color import Color
 from tengen.search.clock import MAX_SECONDS, TimeControl, set_left
 

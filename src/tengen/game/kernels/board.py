@@ -13,7 +13,7 @@ import numpy as np
 from tengen.game.color import BLACK, EMPTY, WALL
 from tengen.game.geometry import MAX_AREA, MAX_POINTS
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 NO_CHAIN = 0  # the `head` of a point without a stone
 

@@ -20,7 +20,7 @@ from tengen.game.kernels.board import (
     point_of,
 )
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 MAX_VITAL = 4  # chains vital to a region: all touch its first empty point
 

@@ -10,8 +10,8 @@ import platform
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from tengen.distribution import install_command
 from tengen.network.backends.backend import Backend, Probe, ProcessorOptions, is_installed
+from tengen.pip_package import install_command
 
 if TYPE_CHECKING:
     from tengen.network.evaluator import Evaluator

@@ -10,8 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tengen.distribution import install_command
 from tengen.network.backends.backend import Probe, ProcessorOptions, is_installed
+from tengen.pip_package import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -30,7 +30,6 @@ from urllib.request import (
 )
 
 from tengen.atomic_files import replace_file
-from tengen.distribution import DISTRIBUTION
 from tengen.network.files.bundled import BUNDLED, FILES
 from tengen.network.files.errors import AGAIN, NetworkFileError, one_line
 from tengen.network.files.loading import (
@@ -44,6 +43,7 @@ from tengen.network.files.loading import (
     record_of,
     split_ending,
 )
+from tengen.pip_package import DISTRIBUTION
 from tengen.user_folders import DATA_VARIABLE
 
 PUBLIC_NETWORKS = "https://katagotraining.org/networks/"

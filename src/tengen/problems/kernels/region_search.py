@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 CELLS = 63  # bits of a region; bit 63 marks the side to move
 MOST_DEPTH = 400  # positions on the path

@@ -23,7 +23,7 @@ from tengen.game.kernels.board import Boards, new_boards
 from tengen.game.kernels.ladder_memory import memory_shape
 from tengen.game.kernels.point_sets import words_for
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 Records: TypeAlias = np.ndarray[tuple[int], np.dtype[np.void]]
 

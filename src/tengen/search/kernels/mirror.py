@@ -13,7 +13,6 @@ from tengen.game.kernels.board import NO_CHAIN, neighbours, opponent, point_of
 from tengen.game.kernels.moves import PASS, is_legal, move_at
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
-from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import (
     NEXT_CANDIDATE,
     NONE,
@@ -24,6 +23,7 @@ from tengen.search.kernels.forest import (
     packed_prior,
     sign_of,
 )
+from tengen.search.kernels.root_endings import ending_value
 from tengen.search.kernels.select import (
     exploration_at,
     root_loss,

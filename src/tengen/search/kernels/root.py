@@ -7,7 +7,6 @@ import numpy as np
 from tengen.game.kernels.board import n_points
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
-from tengen.search.kernels.endings import early_pass, ending_value
 from tengen.search.kernels.forest import (
     AS_ASKED,
     NONE,
@@ -23,6 +22,7 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.gumbel import gumbel_score, most_visits
 from tengen.search.kernels.random_numbers import gamma, gumbel, uniform
+from tengen.search.kernels.root_endings import early_pass, ending_value
 from tengen.search.kernels.select import exploration_at
 from tengen.search.kernels.utility import utility_radius
 

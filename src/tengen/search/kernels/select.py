@@ -6,7 +6,6 @@ import numpy as np
 
 from tengen.jit import kernel
 from tengen.search.kernels.backup import edge_weight
-from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import (
     NEXT_CANDIDATE,
     NONE,
@@ -18,6 +17,7 @@ from tengen.search.kernels.forest import (
 )
 from tengen.search.kernels.gumbel import gumbel_child
 from tengen.search.kernels.random_numbers import normal, uniform
+from tengen.search.kernels.root_endings import ending_value
 from tengen.search.kernels.utility import utility_radius
 
 

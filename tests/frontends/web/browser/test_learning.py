@@ -14,9 +14,9 @@ from tengen.browser import STATIC
 from tengen.frontends.web.learn.lessons import lessons
 from tengen.frontends.web.learn.problem_play import view_of
 from tengen.game.geometry import Point, point_text
-from tengen.problems.answers import OpponentReply
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
+from tengen.problems.solution import OpponentReply
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
 from tests.frontends.web.browser.visit import PHONE, SIZES, Visit, check_access, visiting
 from tests.frontends.web.run_folders import born_run

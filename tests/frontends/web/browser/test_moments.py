@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, expect
 
-from tengen.frontends.web.play.moment_schedule import DAY
+from tengen.frontends.web.play.moments import DAY
 from tests.frontends.web.browser.test_looks import LANGUAGES, strings
 from tests.frontends.web.browser.visit import PHONE, SIZES, Visit, check_access, visiting
 from tests.frontends.web.made_up import CENTRE_IS_WORTH_TWENTY

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from tengen.browser import STATIC
-from tengen.frontends.web.learn.goals import MOVES, Board, points_to_tap, right_number
 from tengen.frontends.web.learn.lessons import Lesson, lessons, lessons_view, tried_view
+from tengen.frontends.web.learn.verdicts import MOVES, Board, points_to_tap, right_number
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.geometry import Point
 from tengen.game.position import Position

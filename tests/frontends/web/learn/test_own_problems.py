@@ -15,7 +15,7 @@ from tengen.engine.engine import Engine
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.learn import own_problems
 from tengen.frontends.web.learn.own_problems import OwnProblems
-from tengen.frontends.web.play.autosave import Autosave, GameKey
+from tengen.frontends.web.play.game_store import GameKey, GameStore
 from tengen.game.position import Position
 from tengen.network.loaded_network import LoadedNetwork
 from tengen.problems import making
@@ -32,11 +32,11 @@ def own(tmp_path: Path) -> Iterator[OwnProblems]:
     def engine() -> Engine:
         return Engine(LoadedNetwork(HALVES, "fake.bin.gz"))
 
-    with Autosave(tmp_path) as autosave, EngineLoader(engine) as loader:
+    with GameStore(tmp_path) as game_store, EngineLoader(engine) as loader:
         loader.wait()
         for game, content in zip(GAMES, (b"(;SZ[9]B[zz", LONG, b"no game"), strict=True):
-            autosave.write(GameKey(PLAYER, game), content).result(5)
-        with OwnProblems(tmp_path / "problems", autosave, loader) as own:
+            game_store.write(GameKey(PLAYER, game), content).result(5)
+        with OwnProblems(tmp_path / "problems", game_store, loader) as own:
             yield own
 
 

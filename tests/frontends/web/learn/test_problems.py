@@ -18,12 +18,12 @@ from tengen.frontends.web.http.serve import make_engine
 from tengen.frontends.web.learn.own_problems import LEAST_MOVES, OwnProblems
 from tengen.frontends.web.learn.problem_play import ProblemJudge, view_of
 from tengen.frontends.web.limits import RefusedError
-from tengen.frontends.web.play.autosave import Autosave, GameKey
+from tengen.frontends.web.play.game_store import GameKey, GameStore
 from tengen.game.geometry import point_text
 from tengen.network.loaded_network import LoadedNetwork
-from tengen.problems.answers import OpponentReply, SolverOutcome
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
+from tengen.problems.solution import OpponentReply, SolverOutcome
 from tests.frontends.web.made_up import HALVES
 from tests.frontends.web.server import Client
 
@@ -122,14 +122,14 @@ def test_requests_that_make_no_sense_are_refused(
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[tuple[OwnProblems, Autosave]]:
+def own(tmp_path: Path) -> Iterator[tuple[OwnProblems, GameStore]]:
     with (
-        Autosave(tmp_path) as autosave,
+        GameStore(tmp_path) as game_store,
         EngineLoader(lambda: make_engine(LoadedNetwork(HALVES, "fake"))) as loader,
-        closing(OwnProblems(tmp_path / "problems", autosave, loader)) as own,
+        closing(OwnProblems(tmp_path / "problems", game_store, loader)) as own,
     ):
         loader.wait()
-        yield own, autosave
+        yield own, game_store
 
 
 def until(enough: Callable[[], bool]) -> None:
@@ -140,7 +140,7 @@ def until(enough: Callable[[], bool]) -> None:
 
 
 def test_games_are_read_once_and_a_file_that_is_gone_does_no_harm(
-    own: tuple[OwnProblems, Autosave],
+    own: tuple[OwnProblems, GameStore],
 ) -> None:
     problems, _ = own
     games = ["20261119-aaaaaaaa", "20261119-bbbbbbbb"]
@@ -153,7 +153,7 @@ def test_games_are_read_once_and_a_file_that_is_gone_does_no_harm(
     assert problems.problems(PLAYER) == []
 
 
-def test_what_was_found_is_kept_and_found_again(own: tuple[OwnProblems, Autosave]) -> None:
+def test_what_was_found_is_kept_and_found_again(own: tuple[OwnProblems, GameStore]) -> None:
     """Problems are the player's alone; the latest are listed first."""
     problems, _ = own
     found = shipped_problems()[:3]
@@ -183,8 +183,8 @@ def test_a_game_that_was_played_is_looked_through(port: int, client: Client) -> 
     assert (status, read["unread"], read["problems"]) == (200, 0, [])
 
 
-def test_games_of_others_are_not_read(own: tuple[OwnProblems, Autosave]) -> None:
-    problems, autosave = own
-    assert autosave.load_game(GameKey(PLAYER, "20261119-aaaaaaaa")) is None
+def test_games_of_others_are_not_read(own: tuple[OwnProblems, GameStore]) -> None:
+    problems, game_store = own
+    assert game_store.load_game(GameKey(PLAYER, "20261119-aaaaaaaa")) is None
     assert problems.view("../../etc", ["x"])["unread"] == 1
     assert problems.problems("../../etc/passwd") == []

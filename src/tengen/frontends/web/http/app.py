@@ -24,11 +24,11 @@ from tengen.frontends.web.http.refusals import refuse_invalid
 from tengen.frontends.web.http.security import AccessMiddleware, AccessPolicy
 from tengen.frontends.web.learn.routes import Learning
 from tengen.frontends.web.learn.routes import router as learning_routes
-from tengen.frontends.web.play.autosave import GAME_ID, SESSION_ID, Autosave, GameKey
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.connection import serve_connection
+from tengen.frontends.web.play.game_snapshot import restored_game
+from tengen.frontends.web.play.game_store import GAME_ID, SESSION_ID, GameKey, GameStore
 from tengen.frontends.web.play.networks import OfferedNetworks
-from tengen.frontends.web.play.saved_games import restored_game
 from tengen.frontends.web.play.server_messages import info_view
 from tengen.frontends.web.play.session import PlaySession
 from tengen.frontends.web.play.sessions import PlaySessions
@@ -47,7 +47,7 @@ SGF, HTML = "application/x-go-sgf; charset=utf-8", "text/html; charset=utf-8"
 
 def make_app(
     loader: EngineLoader,
-    autosave: Autosave,
+    game_store: GameStore,
     access: AccessPolicy,
     first_game: NewGame,
     run_folder: Path | None = None,
@@ -62,9 +62,9 @@ def make_app(
     trainable = access.token is None if may_train is None else may_train
     opened = ExitStack()
     learning = opened.enter_context(
-        Learning(autosave.folder, loader, autosave, may_train=trainable)
+        Learning(game_store.folder, loader, game_store, may_train=trainable)
     )
-    sessions = PlaySessions(offered, autosave, first_game)
+    sessions = PlaySessions(offered, game_store, first_game)
     downloads = OneFileAtATime()
 
     def info() -> dict[str, Any]:
@@ -117,7 +117,7 @@ def make_app(
     async def kept_game(player: SessionId, game: GameId) -> Response:
         """A game that a player has kept."""
         async with downloads.turn():
-            saved = await asyncio.to_thread(autosave.load_game, GameKey(player, game))
+            saved = await asyncio.to_thread(game_store.load_game, GameKey(player, game))
             found = None if saved is None else await asyncio.to_thread(restored_game, saved)
             if found is None:
                 raise HTTPException(404, "there is no such game")

@@ -19,14 +19,14 @@ import uvicorn
 from tengen.engine.engine import Engine
 from tengen.engine.levels import Level
 from tengen.engine.loading import EngineLoader
-from tengen.frontends.options import PlayOptions
+from tengen.frontends.command_options import PlayOptions
 from tengen.frontends.web import limits
 from tengen.frontends.web.http.app import make_app
 from tengen.frontends.web.http.impatient import server_config
 from tengen.frontends.web.http.listening import bound_socket
 from tengen.frontends.web.http.security import AccessPolicy, access_policy
-from tengen.frontends.web.play.autosave import Autosave
 from tengen.frontends.web.play.client_messages import NewGame
+from tengen.frontends.web.play.game_store import GameStore
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.game.color import Color
 from tengen.game.position import Position
@@ -85,12 +85,12 @@ def serve(
     sys.setswitchinterval(SWITCH_SECONDS)
     with (
         contextlib.closing(bound_socket(options.host, options.port)) as listening,
-        _autosave(options) as autosave,
+        _game_store(options) as game_store,
         EngineLoader(make, low_priority=True) as loader,
     ):
         networks = OfferedNetworks(loader, offered_folder(options, access), make_other)
         app = make_app(
-            loader, autosave, access, first_game, options.run, networks, options.training
+            loader, game_store, access, first_game, options.run, networks, options.training
         )
         server = uvicorn.Server(server_config(app))
 
@@ -139,22 +139,22 @@ def make_engine(
 
 
 @contextlib.contextmanager
-def _autosave(options: PlayOptions) -> Iterator[Autosave]:
+def _game_store(options: PlayOptions) -> Iterator[GameStore]:
     """Games are kept in a folder; where it cannot be written to, until the server ends."""
     folder, most_bytes = options.data or user_data(), int(1e6 * options.games_megabytes)
     try:
-        autosave = Autosave(folder, most_bytes)
+        game_store = GameStore(folder, most_bytes)
     except OSError as error:
         why = f"{error.filename or folder}: {error.strerror}"
         say(f"games are lost when this ends ({why}); {DATA_VARIABLE} names another folder")
         with (
             tempfile.TemporaryDirectory(prefix="tengen-games-") as temporary,
-            Autosave(Path(temporary), most_bytes) as autosave,
+            GameStore(Path(temporary), most_bytes) as game_store,
         ):
-            yield autosave
+            yield game_store
         return
-    with autosave:
-        yield autosave
+    with game_store:
+        yield game_store
 
 
 def _address(options: PlayOptions, access: AccessPolicy, listening: socket.socket) -> str:

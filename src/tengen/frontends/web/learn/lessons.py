@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from tengen.frontends.web.learn.boards_as_json import Json, board_view
-from tengen.frontends.web.learn.goals import (
+from tengen.frontends.web.learn.verdicts import (
     MOVES,
     PASS,
     Board,

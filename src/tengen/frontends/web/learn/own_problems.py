@@ -17,10 +17,10 @@ from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.learn.boards_as_json import Json
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.log_lines import say_sparingly
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey
+from tengen.frontends.web.play.game_store import SESSION_ID, GameKey, GameStore
 from tengen.game.sgf.records import read_sgf
+from tengen.problems.level_games import watched
 from tengen.problems.making import Maker
-from tengen.problems.played_games import watched
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import problem_line, read_problems
 
@@ -40,8 +40,8 @@ class _Job(NamedTuple):
 class OwnProblems(Closeable):
     """Thread-safe; close it."""
 
-    def __init__(self, folder: Path, autosave: Autosave, loader: EngineLoader) -> None:
-        self._folder, self._autosave, self._loader = folder, autosave, loader
+    def __init__(self, folder: Path, game_store: GameStore, loader: EngineLoader) -> None:
+        self._folder, self._game_store, self._loader = folder, game_store, loader
         self._lock = threading.Condition()
         self._waiting: deque[_Job] = deque()
         self._working: _Job | None = None
@@ -123,7 +123,7 @@ class OwnProblems(Closeable):
                 self._done += 1
 
     def _problems_in(self, maker: Maker, key: GameKey) -> list[Problem]:
-        saved = self._autosave.load_game(key)
+        saved = self._game_store.load_game(key)
         if saved is None:
             return []
         try:

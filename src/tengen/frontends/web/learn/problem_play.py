@@ -14,7 +14,8 @@ from tengen.frontends.web.learn.boards_as_json import Json, board_view
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
-from tengen.problems.answers import (
+from tengen.problems.problem import Problem
+from tengen.problems.solution import (
     End,
     Examination,
     OpponentReply,
@@ -22,7 +23,6 @@ from tengen.problems.answers import (
     SolverOutcome,
     SolverTurn,
 )
-from tengen.problems.problem import Problem
 from tengen.problems.solver import RegionSolver
 
 MOST_MOVES = 40  # of the person

@@ -21,8 +21,8 @@ from tengen.closeable import Closeable
 from tengen.engine.loading import EngineLoader
 from tengen.frontends.web.http.refusals import Refusal
 from tengen.frontends.web.learn import capture_go
-from tengen.frontends.web.learn.births import Births
 from tengen.frontends.web.learn.boards_as_json import Json
+from tengen.frontends.web.learn.born_network import Births
 from tengen.frontends.web.learn.lessons import lessons_view, tried_view
 from tengen.frontends.web.learn.own_problems import OwnProblems
 from tengen.frontends.web.learn.problem_play import (
@@ -33,7 +33,7 @@ from tengen.frontends.web.learn.problem_play import (
 )
 from tengen.frontends.web.learn.work import LearningWork
 from tengen.frontends.web.limits import RefusedError
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave
+from tengen.frontends.web.play.game_store import SESSION_ID, GameStore
 from tengen.game.color import parse_color
 from tengen.problems.problem import Problem
 from tengen.problems.problem_files import shipped_problems
@@ -83,12 +83,12 @@ class Learning(Closeable):
     """What the page for learning needs; close it."""
 
     def __init__(
-        self, folder: Path, loader: EngineLoader, autosave: Autosave, *, may_train: bool
+        self, folder: Path, loader: EngineLoader, game_store: GameStore, *, may_train: bool
     ) -> None:
         """`may_train`: may people at the page train a network on this machine?"""
-        self._autosave = autosave
+        self._game_store = game_store
         self.births = Births(folder / BORN, allowed=may_train)
-        self.own = OwnProblems(folder / PROBLEMS, autosave, loader)
+        self.own = OwnProblems(folder / PROBLEMS, game_store, loader)
         self.judge = ProblemJudge()
         self._work = LearningWork()
         self._shipped: Mapping[str, Problem] | None = None
@@ -124,7 +124,7 @@ class Learning(Closeable):
 
     async def games_of(self, player: str) -> list[str]:
         """The games that a player has kept, the latest first."""
-        games = await asyncio.wrap_future(self._autosave.games(player))
+        games = await asyncio.wrap_future(self._game_store.games(player))
         return [each.id for each in games]
 
 

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.analysis import LiveAnalysis
-from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
+from tengen.frontends.web.play.game_snapshot import snapshot
 from tengen.frontends.web.play.game_state import GameState
+from tengen.frontends.web.play.game_store import GameKey, GameStore, new_game_id
 from tengen.frontends.web.play.game_tree import TreeNode
-from tengen.frontends.web.play.kept_games import KeptGames
-from tengen.frontends.web.play.moments import YourMoments
 from tengen.frontends.web.play.networks import OfferedNetworks
 from tengen.frontends.web.play.program import Program
 from tengen.frontends.web.play.reviews import Reviews
-from tengen.frontends.web.play.saved_games import snapshot
 from tengen.frontends.web.play.server_messages import (
     Json,
     count_view,
@@ -34,8 +32,10 @@ from tengen.frontends.web.play.server_messages import (
     position_view,
 )
 from tengen.frontends.web.play.session_clock import SessionClock
+from tengen.frontends.web.play.session_kept_games import KeptGames
 from tengen.frontends.web.play.session_saving import SessionSaving
 from tengen.frontends.web.play.session_tasks import SessionTasks
+from tengen.frontends.web.play.your_moments import YourMoments
 
 if TYPE_CHECKING:
     from tengen.frontends.web.play.connection import Outbox
@@ -54,7 +54,7 @@ class PlaySession:
         player: str,
         networks: OfferedNetworks,
         reviewers: Executor,
-        autosave: Autosave,
+        game_store: GameStore,
         take_over: Callable[[GameKey, PlaySession], None],
         answering: asyncio.Lock,
     ) -> None:
@@ -64,10 +64,10 @@ class PlaySession:
         between their answers the event loop should read messages of clients.
         """
         self.id, self.game = id_, game
-        self._networks, self._autosave, self.take_over = networks, autosave, take_over
+        self._networks, self._game_store, self.take_over = networks, game_store, take_over
         self._loop = asyncio.get_running_loop()
         game.id = game.id or new_game_id()
-        self.kept = KeptGames(self, player, autosave)
+        self.kept = KeptGames(self, player, game_store)
         self.loader = networks.use(None, id_)
         with suppress(RefusedError):  # the file is gone: the server's own network does it
             self.use_network(game.network)
@@ -75,7 +75,7 @@ class PlaySession:
         self.live = LiveAnalysis(self)
         self.reviews = Reviews(self, reviewers)
         self.program = Program(self, answering)
-        self.moments = YourMoments(self, autosave)
+        self.moments = YourMoments(self, game_store)
         self._outbox: Outbox | None = None
         self._saving = SessionSaving(self._begin_saving)
         self._clock = SessionClock(self)
@@ -210,7 +210,7 @@ class PlaySession:
         if before.worth_keeping:
             self._saving.save_now()
         elif before.id:
-            self._autosave.delete(self.kept.key(before.id))
+            self._game_store.delete(self.kept.key(before.id))
         self.tasks.cancel_all(but=OF_THE_PLAYER)
         self.live.forget()
         self.reviews.forget()
@@ -254,4 +254,4 @@ class PlaySession:
 
     def _begin_saving(self) -> Future[None]:
         key = GameKey(self.kept.player, self.game.id)
-        return self._autosave.save(self.id, key, snapshot(self.game))
+        return self._game_store.save(self.id, key, snapshot(self.game))

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from tengen.frontends.web import limits
 from tengen.frontends.web.limits import RefusedError, not_now
-from tengen.frontends.web.play.autosave import SESSION_ID, Autosave, GameKey, new_id
 from tengen.frontends.web.play.client_messages import Hello, NewGame
+from tengen.frontends.web.play.game_snapshot import restored_game, saved_game
 from tengen.frontends.web.play.game_state import GameState, new_game_state
+from tengen.frontends.web.play.game_store import SESSION_ID, GameKey, GameStore, new_id
 from tengen.frontends.web.play.networks import OfferedNetworks
-from tengen.frontends.web.play.saved_games import restored_game, saved_game
 from tengen.frontends.web.play.server_messages import Json
 from tengen.frontends.web.play.session import PlaySession
 
@@ -31,8 +31,10 @@ class SavedGame(NamedTuple):
 class PlaySessions:
     """Not thread-safe: all methods are called on the event loop."""
 
-    def __init__(self, networks: OfferedNetworks, autosave: Autosave, first_game: NewGame) -> None:
-        self._networks, self._autosave, self._first_game = networks, autosave, first_game
+    def __init__(
+        self, networks: OfferedNetworks, game_store: GameStore, first_game: NewGame
+    ) -> None:
+        self._networks, self._game_store, self._first_game = networks, game_store, first_game
         self._reviewers = ThreadPoolExecutor(REVIEWS_AT_A_TIME, thread_name_prefix="review")
         self._answering = asyncio.Lock()
         self._sessions: dict[str, PlaySession] = {}
@@ -67,7 +69,7 @@ class PlaySessions:
             player,
             self._networks,
             self._reviewers,
-            self._autosave,
+            self._game_store,
             self._take_over,
             self._answering,
         )
@@ -88,7 +90,7 @@ class PlaySessions:
         return self._sessions.get(id_) or found  # another client may have been faster
 
     def _load(self, id_: str) -> SavedGame | None:
-        loaded = self._autosave.load(id_)
+        loaded = self._game_store.load(id_)
         game = None if loaded is None else restored_game(loaded[1])
         if loaded is None or game is None:
             return None
@@ -115,7 +117,7 @@ class PlaySessions:
         if other.connected:
             raise not_now("this game is open in another tab", "in_use")
         other.close()
-        self._autosave.forget_session(other.id)
+        self._game_store.forget_session(other.id)
         del self._sessions[other.id]
 
     def network_ready(self, info: Json) -> None:
@@ -132,7 +134,7 @@ class PlaySessions:
         for i, session in enumerate(idle):
             if i < too_many or session.last_used < long_ago:
                 session.close()
-                self._autosave.release(session.id)
+                self._game_store.release(session.id)
                 del self._sessions[session.id]
 
     def close(self) -> None:

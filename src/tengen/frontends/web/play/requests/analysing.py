@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.play.client_messages import NetworkName, ReviewVisits, message
-from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.requests.request_group import Requests
 from tengen.frontends.web.play.server_messages import game_view
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.play.client_messages import ClientMessage, Hello, NewGame, messages_of
 from tengen.frontends.web.play.requests.analysing import AnalysisRequests
-from tengen.frontends.web.play.requests.kept import KeptGameRequests
+from tengen.frontends.web.play.requests.kept_games import KeptGameRequests
 from tengen.frontends.web.play.requests.moments import MomentRequests
 from tengen.frontends.web.play.requests.playing import PlayingRequests
 from tengen.frontends.web.play.requests.records import RecordRequests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tengen.frontends.web.play.client_messages import MomentId, PointText, message
-from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.requests.request_group import Requests
 
 
 class MomentRequests(Requests):

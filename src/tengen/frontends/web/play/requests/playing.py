@@ -5,7 +5,7 @@ from __future__ import annotations
 from tengen.frontends.web.limits import RefusedError
 from tengen.frontends.web.play.client_messages import LevelId, NewGame, NodeId, PointText, message
 from tengen.frontends.web.play.game_state import USUAL_LEVEL, Mode, new_game_state
-from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.requests.request_group import Requests
 from tengen.frontends.web.play.server_messages import game_view
 
 

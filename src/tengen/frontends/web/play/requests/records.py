@@ -22,7 +22,7 @@ from tengen.frontends.web.play.client_messages import (
 from tengen.frontends.web.play.game_state import GameState
 from tengen.frontends.web.play.game_tree import GameTree, Stone, named_point, opened_tree
 from tengen.frontends.web.play.liberties import liberties_of
-from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.requests.request_group import Requests
 from tengen.frontends.web.play.server_messages import board_view
 from tengen.game.color import parse_color
 

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from tengen.features.feature_set import KATAGO, FeatureSet
 from tengen.game.geometry import MAX_SIDE, Size
 from tengen.network.files.errors import one_line
-from tengen.replay.katago_rows import POLICY_SUM, Column
+from tengen.replay.katago_rows_writer import POLICY_SUM, Column
 from tengen.replay.kernels.encode import SURE
 from tengen.replay.rows import HORIZONS, OrderedRows, TrainingRows, new_rows
 

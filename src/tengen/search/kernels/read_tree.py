@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 from tengen.search.kernels.backup import edge_weight
-from tengen.search.kernels.endings import ending_value
 from tengen.search.kernels.forest import NONE, nth_edge, packed_point, packed_prior
 from tengen.search.kernels.root import lower_bound
+from tengen.search.kernels.root_endings import ending_value
 
 # A move that was tried at a node, as Python reads it: record by record would be slow.
 TRIED = record_type(

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tengen.features.feature_set import BASIC, KATAGO, KATAGO_WITHOUT_LADDERS
 from tengen.game.geometry import Size
-from tengen.replay.katago_files import RowsFileError, read_katago_rows
-from tengen.replay.katago_rows import Column, katago_arrays, write_katago_rows
+from tengen.replay.katago_rows_reader import RowsFileError, read_katago_rows
+from tengen.replay.katago_rows_writer import Column, katago_arrays, write_katago_rows
 from tengen.replay.rows import encode_games
 from tests.features.samples import WITHOUT_COMPILER
 from tests.replay.games import random_games

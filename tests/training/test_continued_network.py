@@ -13,7 +13,7 @@ from tengen.network.evaluator import Evaluation, encode, evaluate
 from tengen.network.files.loading import load_network
 from tengen.network.network_data import NetworkData
 from tengen.network.torch.blocks import Norm
-from tengen.training.continued import continued_network
+from tengen.training.continued_network import continued_network
 from tengen.training.params import TrainingParams
 from tengen.training.replay_buffer import ReplayBuffer
 from tengen.training.trainer import Trainer

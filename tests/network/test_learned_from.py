@@ -6,7 +6,7 @@ import pytest
 
 from tengen.network.files.bundled import bundled_networks
 from tengen.network.files.loading import load_network
-from tengen.network.origins import NOTHING, UNKNOWN, learned_from, learned_on_from, with_source
+from tengen.network.learned_from import NOTHING, UNKNOWN, learned_from, learned_on_from, with_source
 from tests.bundled import needs_bundled_network
 from tests.katago_data import network_path
 

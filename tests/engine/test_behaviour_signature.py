@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tengen.engine import behaviour
-from tengen.engine.behaviour import RELEASED, behaviour_signature
+from tengen.engine import behaviour_signature as behaviour
+from tengen.engine.behaviour_signature import RELEASED, behaviour_signature
 from tengen.game import rules
 
 
@@ -15,7 +15,8 @@ def test_this_version_behaves_as_its_signature_says() -> None:
         f"the signature of behaviour is {found}, not {RELEASED}: a search of fixed positions with "
         "a fixed network finds other visits or moves than before. If that is not what you meant to "
         "change, find out why. If it is, run `tengen benchmark --signature`, write what it prints "
-        "to RELEASED in src/tengen/engine/behaviour.py, and say in CHANGELOG.md what changed."
+        "to RELEASED in src/tengen/engine/behaviour_signature.py, and say in CHANGELOG.md what "
+        "changed."
     )
 
 

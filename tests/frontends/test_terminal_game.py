@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tengen.engine.engine import Engine
 from tengen.engine.levels import FULL, level_named
-from tengen.frontends.terminal import play_in_terminal
+from tengen.frontends.terminal_game import play_in_terminal
 from tengen.game.color import Color
 from tengen.game.position import Position
 from tengen.game.sgf.records import load_sgf

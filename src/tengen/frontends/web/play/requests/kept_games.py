@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tengen.frontends.web.limits import not_now
 from tengen.frontends.web.play.client_messages import BoardSide, GameId, GameName, message
-from tengen.frontends.web.play.requests.group import Requests
+from tengen.frontends.web.play.requests.request_group import Requests
 
 
 class KeptGameRequests(Requests):

@@ -10,7 +10,7 @@ from tengen.features.feature_set import KATAGO
 from tengen.game.color import BLACK
 from tengen.game.geometry import Size
 from tengen.game.kernels.board import TAX_ON_GROUPS
-from tengen.replay.katago_rows import katago_arrays, write_katago_rows
+from tengen.replay.katago_rows_writer import katago_arrays, write_katago_rows
 from tengen.replay.network_estimates import Estimates
 from tengen.replay.rows import TrainingRows, copies_of_turns, encode_padded
 from tengen.selfplay.record import FAST, FULL, OPENING, SETUP, Games

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tengen.frontends.web.play import autosave as autosave_module
 from tengen.frontends.web.play import disk_worker
-from tengen.frontends.web.play.autosave import Autosave, GameKey, new_game_id
+from tengen.frontends.web.play import game_store as store_module
 from tengen.frontends.web.play.client_messages import ClockTerms, NewGame
+from tengen.frontends.web.play.game_snapshot import PROPERTY, Snapshot, restored_game, saved_game
 from tengen.frontends.web.play.game_state import GameState, new_game_state
-from tengen.frontends.web.play.saved_games import PROPERTY, Snapshot, restored_game, saved_game
+from tengen.frontends.web.play.game_store import GameKey, GameStore, new_game_id
 from tengen.game.sgf.records import load_sgf, read_sgf, save_sgf
 from tests.frontends.web.server import Client, serving
 from tests.frontends.web.server_process import ServerProcess
@@ -157,25 +157,25 @@ def test_files_that_make_no_sense_are_no_session(change: dict[str, object]) -> N
 
 
 def test_damaged_files_are_no_session(tmp_path: Path) -> None:
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         whole = saved_game(new_game())
-        autosave.save(ID, KEY, written(whole)).result(5)
-        assert autosave.load(ID) == (KEY, whole)
-        assert autosave.load("../sessions/" + ID) is None
-        assert autosave.load_game(GameKey("..", KEY.game)) is None
-        assert autosave.load_game(GameKey(KEY.player, "../" + KEY.game)) is None
+        game_store.save(ID, KEY, written(whole)).result(5)
+        assert game_store.load(ID) == (KEY, whole)
+        assert game_store.load("../sessions/" + ID) is None
+        assert game_store.load_game(GameKey("..", KEY.game)) is None
+        assert game_store.load_game(GameKey(KEY.player, "../" + KEY.game)) is None
         kept_files(tmp_path)[0].unlink()
-        assert autosave.load(ID) is None
+        assert game_store.load(ID) is None
     for damaged in (b"", b"nonsense", whole[: len(whole) // 2], b"(;GM[1])", b"(;TENGEN[{}])"):
         assert restored_game(damaged) is None
 
 
 def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         for i in range(100):
             content = b"%d" % i
-            done = autosave.save(ID, KEY, written(content, nodes=1_000 * (i % 3)))
-            assert autosave.load(ID) == (KEY, content)
+            done = game_store.save(ID, KEY, written(content, nodes=1_000 * (i % 3)))
+            assert game_store.load(ID) == (KEY, content)
         done.result(5)
         assert kept_files(tmp_path)[0].read_bytes() == b"99"
         assert not list(tmp_path.glob("**/.*"))
@@ -183,8 +183,8 @@ def test_the_latest_state_is_the_one_on_the_disk(tmp_path: Path) -> None:
 
 def test_a_small_game_is_on_the_disk_at_once_unless_something_of_it_waits(tmp_path: Path) -> None:
     other = GameKey(KEY.player, "20260101-000000-00000000")
-    with Autosave(tmp_path) as autosave:
-        assert autosave.save(ID, KEY, written(b"1")).done()
+    with GameStore(tmp_path) as game_store:
+        assert game_store.save(ID, KEY, written(b"1")).done()
         assert kept_files(tmp_path)[0].read_bytes() == b"1"
         begun, may_end = threading.Event(), threading.Event()
 
@@ -193,23 +193,23 @@ def test_a_small_game_is_on_the_disk_at_once_unless_something_of_it_waits(tmp_pa
             may_end.wait(60)
             return b"2"
 
-        waiting = autosave.save(ID, KEY, Snapshot(large, 1_000))
+        waiting = game_store.save(ID, KEY, Snapshot(large, 1_000))
         begun.wait(60)
         # The thread is at work: what comes meanwhile waits for it, and nothing is lost.
-        later = [autosave.save(ID, KEY, written(b"3")), autosave.save(ID, other, written(b"4"))]
+        later = [game_store.save(ID, KEY, written(b"3")), game_store.save(ID, other, written(b"4"))]
         assert not any(each.done() for each in (waiting, *later))
         may_end.set()
         for each in (waiting, *later):
             each.result(60)
         assert [file.read_bytes() for file in kept_files(tmp_path)] == [b"4", b"3"]
-        assert autosave.save(ID, KEY, written(b"5")).done()
+        assert game_store.save(ID, KEY, written(b"5")).done()
 
 
 def test_nobody_waits_for_a_slow_disk_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk_worker, "SLOW", -1.0)
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         threads: list[str] = []
 
         def content() -> bytes:
@@ -217,8 +217,8 @@ def test_nobody_waits_for_a_slow_disk_twice(
             return b"1"
 
         for _ in range(2):
-            autosave.save(ID, KEY, Snapshot(content, 1)).result(60)
-    assert threads == [threading.current_thread().name, "autosave_0"]
+            game_store.save(ID, KEY, Snapshot(content, 1)).result(60)
+    assert threads == [threading.current_thread().name, "game_store_0"]
 
 
 def test_a_session_of_an_earlier_version_comes_back(tmp_path: Path) -> None:
@@ -244,13 +244,13 @@ def test_a_disk_that_cannot_be_written_does_not_stop_the_game(
 
 
 def test_the_game_of_a_session_that_nobody_used_for_long_is_kept(tmp_path: Path) -> None:
-    with Autosave(tmp_path) as autosave:
-        autosave.save(ID, KEY, written(b"(;GM[1])")).result(5)
+    with GameStore(tmp_path) as game_store:
+        game_store.save(ID, KEY, written(b"(;GM[1])")).result(5)
     long_ago = time.time() - 100 * 24 * 3600
     os.utime(tmp_path / "sessions" / f"{ID}.json", (long_ago, long_ago))
-    with Autosave(tmp_path) as autosave:
-        assert autosave.load(ID) is None
-        assert autosave.load_game(KEY) == b"(;GM[1])"
+    with GameStore(tmp_path) as game_store:
+        assert game_store.load(ID) is None
+        assert game_store.load_game(KEY) == b"(;GM[1])"
 
 
 def test_games_stay_within_their_bytes_and_the_oldest_finished_one_goes_first(
@@ -264,67 +264,67 @@ def test_games_stay_within_their_bytes_and_the_oldest_finished_one_goes_first(
     contents = {"over": saved_game(finished), "on": saved_game(under_way)}
     order = ["on", "over", "over", "on", "on"]  # five fit, of six one has to go
     keys = [GameKey(KEY.player, f"20260101-00000{i}-00000000") for i in range(7)]
-    with Autosave(tmp_path, most_bytes=56_000) as autosave:
+    with GameStore(tmp_path, most_bytes=56_000) as game_store:
         for kind, key in zip(order, keys, strict=False):
-            autosave.write(key, contents[kind]).result(5)
+            game_store.write(key, contents[kind]).result(5)
             time.sleep(0.01)
-        assert [each.id for each in autosave.games(KEY.player).result(5)] == [
+        assert [each.id for each in game_store.games(KEY.player).result(5)] == [
             key.game for key in reversed(keys[:5])
         ]
-        assert 0.8 < autosave.share_used <= 1
+        assert 0.8 < game_store.share_used <= 1
         for key, gone in ((keys[5], keys[1]), (keys[6], keys[2])):
-            autosave.save(32 * "c", key, written(contents["on"])).result(5)
-            assert autosave.load_game(gone) is None
-        assert autosave.share_used <= 1
+            game_store.save(32 * "c", key, written(contents["on"])).result(5)
+            assert game_store.load_game(gone) is None
+        assert game_store.share_used <= 1
         # Of somebody else who has less, nothing goes.
         other = GameKey(32 * "d", keys[0].game)
-        autosave.write(other, contents["over"]).result(5)
-        assert autosave.load_game(other) == contents["over"]
-        assert autosave.load_game(keys[0]) is None
+        game_store.write(other, contents["over"]).result(5)
+        assert game_store.load_game(other) == contents["over"]
+        assert game_store.load_game(keys[0]) is None
     assert sum(file.stat().st_size for file in kept_files(tmp_path)) <= 56_000
 
 
 def test_games_stay_within_their_number_and_the_oldest_go_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(autosave_module, "MOST_GAMES", 10)
-    monkeypatch.setattr(autosave_module, "FEWER", 0.8)
+    monkeypatch.setattr(store_module, "MOST_GAMES", 10)
+    monkeypatch.setattr(store_module, "FEWER", 0.8)
     keys = [GameKey(KEY.player, f"20260101-0000{i:02}-00000000") for i in range(11)]
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         for key in keys[:10]:
-            autosave.write(key, b"(;GM[1])").result(5)
+            game_store.write(key, b"(;GM[1])").result(5)
             time.sleep(0.01)
         assert len(kept_files(tmp_path)) == 10
-        autosave.write(keys[10], b"(;GM[1])").result(5)
-        left = [key.game for key in keys if autosave.load_game(key) is not None]
+        game_store.write(keys[10], b"(;GM[1])").result(5)
+        left = [key.game for key in keys if game_store.load_game(key) is not None]
     assert left == [key.game for key in keys[3:]]  # eight: the next ones cost no search
 
 
 def test_of_a_player_without_games_no_folder_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(autosave_module, "MOST_GAMES", 10)
+    monkeypatch.setattr(store_module, "MOST_GAMES", 10)
     keys = [GameKey(f"{player:032x}", KEY.game) for player in range(30)]
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         for key in keys:
-            autosave.write(key, b"(;GM[1])").result(5)
-        left = {key.player for key in keys if autosave.load_game(key) is not None}
+            game_store.write(key, b"(;GM[1])").result(5)
+        left = {key.player for key in keys if game_store.load_game(key) is not None}
         assert {folder.name for folder in (tmp_path / "games").iterdir()} == left
         assert len(left) <= 10
         assert keys[-1].player in left
         back = next(key for key in keys if key.player not in left)
-        autosave.write(back, b"(;GM[1])").result(5)
-        assert autosave.load_game(back) == b"(;GM[1])"
+        game_store.write(back, b"(;GM[1])").result(5)
+        assert game_store.load_game(back) == b"(;GM[1])"
 
 
 def test_whoever_deletes_the_last_game_leaves_no_folder(tmp_path: Path) -> None:
     other = GameKey(KEY.player, new_game_id())
-    with Autosave(tmp_path) as autosave:
+    with GameStore(tmp_path) as game_store:
         for key in (KEY, other):
-            autosave.write(key, b"(;GM[1])").result(5)
-        autosave.delete(KEY).result(5)
+            game_store.write(key, b"(;GM[1])").result(5)
+        game_store.delete(KEY).result(5)
         assert [file.stem for file in kept_files(tmp_path)] == [other.game]
-        autosave.delete(other).result(5)
+        game_store.delete(other).result(5)
         assert list((tmp_path / "games").iterdir()) == []
-        autosave.write(KEY, b"(;GM[1])").result(5)
-        assert autosave.load_game(KEY) == b"(;GM[1])"
+        game_store.write(KEY, b"(;GM[1])").result(5)
+        assert game_store.load_game(KEY) == b"(;GM[1])"

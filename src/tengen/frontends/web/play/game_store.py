@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from tengen.atomic_files import replace_file
 from tengen.closeable import Closeable
 from tengen.frontends.web.play.disk_worker import DiskWorker
-from tengen.frontends.web.play.saved_games import NO_CARD, UNREADABLE, GameCard, Snapshot, card_of
+from tengen.frontends.web.play.game_snapshot import NO_CARD, UNREADABLE, GameCard, Snapshot, card_of
 from tengen.user_messages import say
 
 SESSION_ID = re.compile(r"[0-9a-f]{32}")  # of players, too
@@ -76,7 +76,7 @@ class _File(NamedTuple):
     changed: float
 
 
-class Autosave(Closeable):
+class GameStore(Closeable):
     """Writes the latest state of each game. Thread-safe; close it."""
 
     def __init__(self, folder: Path, most_bytes: int = KEPT_BYTES) -> None:
@@ -97,7 +97,7 @@ class Autosave(Closeable):
         self._tidy()
         for file, found in _by_age(self._games, "**/*.sgf"):
             self._count(file, found)
-        self._disk = DiskWorker("autosave")
+        self._disk = DiskWorker("game_store")
 
     # Games of sessions
 

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tengen.closeable import Closeable
-from tengen.distribution import install_command
 from tengen.engine.engine import Engine
 from tengen.frontends.web.learn.boards_as_json import Json, board_view, position_after
 from tengen.frontends.web.limits import RefusedError, not_now
@@ -31,6 +30,7 @@ from tengen.game.geometry import Point
 from tengen.game.outcome import Reason
 from tengen.game.position import Position
 from tengen.network.files.tengen_format import read_provenance
+from tengen.pip_package import install_command
 from tengen.runs.folder import RunError, RunFolder, RunLock, is_run
 from tengen.search.request import Limits, SearchRequest
 

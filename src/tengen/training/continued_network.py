@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tengen.network.network_data import NetworkData, Weights
 from tengen.training.heads_and_losses import SCALING, TrainingNetwork
-from tengen.training.initial import clear_empty_planes, initial_network
+from tengen.training.initial_network import clear_empty_planes, initial_network
 
 # Each score output: its factor in `Scaling`, whether it is linear in points, its name for people.
 _SCORES = (

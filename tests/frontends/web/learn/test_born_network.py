@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tengen import jit
-from tengen.frontends.web.learn.births import KOMI, MINUTES, TRAIN, Births
+from tengen.frontends.web.learn.born_network import KOMI, MINUTES, TRAIN, Births
 from tengen.frontends.web.limits import RefusedError
 from tengen.game.color import Color
 from tengen.game.position import Position

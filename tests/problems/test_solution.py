@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tengen.game.color import Color
-from tengen.problems.answers import End, Examination, OpponentReply, Refuted, SolverOutcome
+from tengen.problems.solution import End, Examination, OpponentReply, Refuted, SolverOutcome
 from tengen.problems.solver import RegionSolver
 from tests.problems.shapes import drawn, eye_space
 

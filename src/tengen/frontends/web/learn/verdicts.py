@@ -27,8 +27,8 @@ from tengen.game.color import Color, parse_color
 from tengen.game.geometry import Point
 from tengen.game.illegal_moves import IllegalMoveError
 from tengen.game.position import Position
-from tengen.problems.answers import Examination, SolverOutcome, equally_plausible
 from tengen.problems.region import region_around
+from tengen.problems.solution import Examination, SolverOutcome, equally_plausible
 from tengen.problems.solver import Question, RegionSolver
 
 KOMI = 0.0

@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING
 
 from tengen.frontends.web.limits import RefusedError
-from tengen.frontends.web.play.autosave import GAME_ID, NEARLY_FULL, Autosave, GameKey, KeptGame
 from tengen.frontends.web.play.client_messages import NewGame
 from tengen.frontends.web.play.even_games import (
     PlayedGame,
@@ -17,8 +16,9 @@ from tengen.frontends.web.play.even_games import (
     strength_view,
     write_results,
 )
+from tengen.frontends.web.play.game_snapshot import restored_game, saved_game
 from tengen.frontends.web.play.game_state import GameState
-from tengen.frontends.web.play.saved_games import restored_game, saved_game
+from tengen.frontends.web.play.game_store import GAME_ID, NEARLY_FULL, GameKey, GameStore, KeptGame
 from tengen.frontends.web.play.server_messages import Json
 from tengen.game.position import Position
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class KeptGames:
     """Not thread-safe: belongs to the event loop."""
 
-    def __init__(self, session: PlaySession, player: str, autosave: Autosave) -> None:
-        self._session, self.player, self._autosave = session, player, autosave
+    def __init__(self, session: PlaySession, player: str, game_store: GameStore) -> None:
+        self._session, self.player, self._game_store = session, player, game_store
 
     def key(self, game: str) -> GameKey:
         """The key of one of the player's games; raises RefusedError for what is no id."""
@@ -40,7 +40,7 @@ class KeptGames:
 
     async def view(self) -> Json:
         """The list of games as pages are told it."""
-        games = await asyncio.wrap_future(self._autosave.games(self.player))
+        games = await asyncio.wrap_future(self._game_store.games(self.player))
         return {
             "type": "games",
             "player": self.player,
@@ -50,9 +50,9 @@ class KeptGames:
 
     def room(self) -> Json:
         """How much room for games is used; where it is nearly full, people are told before."""
-        used = self._autosave.share_used
+        used = self._game_store.share_used
         return {
-            "megabytes": round(self._autosave.most_bytes / 1e6),
+            "megabytes": round(self._game_store.most_bytes / 1e6),
             "used": round(used, 3),
             "nearly_full": used >= NEARLY_FULL,
         }
@@ -76,7 +76,7 @@ class KeptGames:
 
     async def load(self, game: str) -> GameState:
         """A kept game; raises RefusedError if there is none."""
-        saved = await asyncio.to_thread(self._autosave.load_game, self.key(game))
+        saved = await asyncio.to_thread(self._game_store.load_game, self.key(game))
         found = None if saved is None else await asyncio.to_thread(restored_game, saved)
         if found is None:
             raise RefusedError("unknown_game", "there is no such game", game=game)
@@ -87,16 +87,18 @@ class KeptGames:
         """Give a game a name, or an empty one to remove it; raises RefusedError."""
         found = await self.load(game)
         found.name = name.strip()
-        await asyncio.wrap_future(self._autosave.write(self.key(game), saved_game(found)))
+        await asyncio.wrap_future(self._game_store.write(self.key(game), saved_game(found)))
 
     async def delete(self, game: str) -> None:
         """Delete a game; raises RefusedError for what is no id."""
-        await asyncio.wrap_future(self._autosave.delete(self.key(game)))
+        await asyncio.wrap_future(self._game_store.delete(self.key(game)))
 
     # Results
 
     async def _all_results(self) -> list[PlayedGame]:
-        return read_results(await asyncio.wrap_future(self._autosave.notes(self.player, "results")))
+        return read_results(
+            await asyncio.wrap_future(self._game_store.notes(self.player, "results"))
+        )
 
     def note_result(self, game: GameState) -> None:
         """Note how a game ended, replacing an earlier note; without a result remove the note."""
@@ -110,7 +112,7 @@ class KeptGames:
                 return None
             return write_results(others if found is None else [*others, found])
 
-        self._autosave.change_notes(self.player, "results", change)
+        self._game_store.change_notes(self.player, "results", change)
 
     async def strength(self, size: int, rules: str) -> Json:
         """The player's strength on a board, and the terms of an even game, for pages."""

@@ -11,7 +11,7 @@ import pytest
 
 from tengen.game.position import Position
 from tengen.jit import kernel
-from tengen.record_types import record_type
+from tengen.kernel_records import record_type
 
 pytestmark = pytest.mark.kernel
 

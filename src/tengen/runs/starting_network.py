@@ -10,15 +10,15 @@ from tengen.features.feature_set import FEATURE_SETS
 from tengen.network.architecture import Architecture
 from tengen.network.architecture_names import named_architecture
 from tengen.network.files.loading import file_sha256, find_network, load_network
+from tengen.network.learned_from import NOTHING, learned_on_from, with_source
 from tengen.network.network_data import NetworkData
-from tengen.network.origins import NOTHING, learned_on_from, with_source
 from tengen.runs.folder import RunError
 from tengen.runs.params import DataParams, RunParams
 from tengen.runs.row_maker import Teacher
 from tengen.runs.selfplay_network import evaluator_on
-from tengen.training.continued import continued_network
+from tengen.training.continued_network import continued_network
 from tengen.training.heads_and_losses import TrainingNetwork
-from tengen.training.initial import initial_network
+from tengen.training.initial_network import initial_network
 from tengen.user_messages import say
 
 _FACTS = ("minutes", "games", "rows", "steps")  # of a network's provenance, named in its origin
@@ -29,7 +29,7 @@ class StartingNetwork(NamedTuple):
 
     network: TrainingNetwork
     started_from: str  # a network and what is known about it; empty: random weights
-    learned_from: str  # see `tengen.network.origins`
+    learned_from: str  # see `tengen.network.learned_from`
     needs_statistics: bool  # of its norms, before the first step
 
 
