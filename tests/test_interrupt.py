@@ -30,11 +30,11 @@ runpy.run_module("tengen", run_name="__main__")
 # One comes during the work, another while its end is under way; a thread never ends.
 TWICE = """
 import threading
-from tengen.frontends import documents
+from tengen.frontends import docs
 def show(_):
     threading.Thread(target=threading.Event().wait).start()
     signal.raise_signal(NUMBER)
-documents.show_documents = show
+docs.show_documents = show
 class Stdout:
     def flush(self):
         signal.raise_signal(NUMBER)
@@ -44,13 +44,13 @@ runpy.run_module("tengen", run_name="__main__")
 """
 # As native modules tell of an interrupt while they are imported.
 WHILE_IMPORTING = """
-from tengen.frontends import documents
+from tengen.frontends import docs
 def show(_):
     try:
         signal.raise_signal(NUMBER)
     except KeyboardInterrupt as error:
         raise ImportError("initialization failed") from error
-documents.show_documents = show
+docs.show_documents = show
 import runpy
 runpy.run_module("tengen", run_name="__main__")
 """
