@@ -43,6 +43,8 @@ def run(package: Path, code: str = "import tengen.caller", **settings: str) -> t
     environment |= {
         "PYTHONPATH": str(package.parent),
         "TENGEN_CACHE_DIR": str(package.parent / "c"),
+        # Python takes a source of the same second and length for the one it has compiled.
+        "PYTHONDONTWRITEBYTECODE": "1",
     }
     environment.pop("NUMBA_CACHE_DIR", None)
     process = subprocess.run(

@@ -10,7 +10,8 @@
 - leaf_batch: leaves on their way to the network
 - choice: which move to play after a search
 - root_symmetry: symmetric moves at the root
-- human_style: how a search follows people; people: the network that imitates them
+- human_style: how a search follows people
+- human_network: the network that imitates them
 - human_choice: a move chosen as people choose
 - mirror_play: is the opponent mirroring every move?
 - useless_moves: moves that are not searched when one side only passes
