@@ -42,7 +42,7 @@ Shape: TypeAlias = tuple[int, ...]  # batch, planes, height, width
 # where it knows all shapes. The batch sizes below get their own graph when they have occurred so
 # often that compiling it pays, if there is room or one that has long been idle makes room; batches
 # of a size between are padded to the next of them. In the graph for all other sizes each new one
-# takes some megabytes and a tenth of a second, so that larger batches are padded there, too.
+# takes some megabytes and tens of milliseconds, so that larger batches are padded there, too.
 # A graph of a small network takes ten megabytes and more for each stream, one of a large network
 # hundreds, so that their memory is bounded, too.
 GRAPHS_BY_BOARD, GRAPHS_BY_BATCH = 8, 6  # kept at most
@@ -340,7 +340,7 @@ class OpenVinoPending:
         self._evaluation: Evaluation | None = None
         self._request = compiled.take()
         more = size - len(batch.planes)
-        # `start_async` takes arrays, too, but needs 50 microseconds to see which is which.
+        # `start_async` takes arrays, too, but sorts them in Python, for tens of microseconds.
         self._inputs = [shared_tensor(padded(each, more)) for each in network_inputs(batch)]
         for number, tensor in enumerate(self._inputs):
             self._request.set_input_tensor(number, tensor)
